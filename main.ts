@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 import { memoryCounters } from './adapters/counters-memory.ts';
 import { type DirectoryLock, lockDirectory } from './adapters/directory-lock.ts';
 import type { ExportTarget } from './adapters/own-telemetry/export-target.ts';
-import { logProvider } from './adapters/own-telemetry/log.ts';
-import { metricsProvider } from './adapters/own-telemetry/metrics.ts';
+import { createLogProvider } from './adapters/own-telemetry/log.ts';
+import { createMetricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
 import type { Platform } from './commands/platform.ts';
 import { version } from './commands/version.ts';
@@ -42,7 +42,7 @@ const exportTarget = ({
   };
 };
 
-const fileOf = (setting: SettingName, path: string): string => {
+const readSettingFile = (setting: SettingName, path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -53,7 +53,7 @@ const fileOf = (setting: SettingName, path: string): string => {
 const kafkaTls = ({ KAFKA_SSL, KAFKA_SSL_CERT_FILE: cert, KAFKA_SSL_KEY_FILE: key }: Settings) =>
   cert === undefined || key === undefined
     ? KAFKA_SSL
-    : { cert: fileOf('KAFKA_SSL_CERT_FILE', cert), key: fileOf('KAFKA_SSL_KEY_FILE', key) };
+    : { cert: readSettingFile('KAFKA_SSL_CERT_FILE', cert), key: readSettingFile('KAFKA_SSL_KEY_FILE', key) };
 
 const kafkaSecurity = (settings: Settings) => ({
   tls: kafkaTls(settings),
@@ -129,15 +129,16 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
   return smtpMailer({ url: SMTP_URL, from: MAIL_FROM ?? `OIQ <noreply@${host}>` });
 };
 
-const ours = /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|control\.sock|lost\+found)$/;
+const ownFilePattern =
+  /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|control\.sock|lost\+found)$/;
 
 /** Restricts access to a directory with telemetry and secrets, unless others also store files in it. */
 const restrictAccess = (directory: string, log: Log): void => {
   const mode = (statSync(directory).mode & 0o777).toString(8);
   if (mode.endsWith('00')) return;
   try {
-    const other = readdirSync(directory).find((name) => !ours.test(name));
-    if (other !== undefined) throw new Error(`it contains ${other}, which OIQ did not create`);
+    const foreignFile = readdirSync(directory).find((name) => !ownFilePattern.test(name));
+    if (foreignFile !== undefined) throw new Error(`it contains ${foreignFile}, which OIQ did not create`);
     chmodSync(directory, 0o700);
     log.warn({ directory, mode }, 'other users could read the data directory: their access was removed');
   } catch (error) {
@@ -148,7 +149,7 @@ const restrictAccess = (directory: string, log: Log): void => {
   }
 };
 
-const ownDirectory = async (directory: string, log: Log): Promise<DirectoryLock> => {
+const lockDataDirectory = async (directory: string, log: Log): Promise<DirectoryLock> => {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     restrictAccess(directory, log);
@@ -163,23 +164,23 @@ const ownDirectory = async (directory: string, log: Log): Promise<DirectoryLock>
 const openPlatform = async (settings: Settings): Promise<Platform> => {
   const target = exportTarget(settings);
   const instance = `${hostname()}:${process.pid}`;
-  const log = await logProvider(settings.LOG_LEVEL, target, instance);
-  const metrics = await metricsProvider(target, { instance, version });
-  const inside = (name: string): string => join(settings.DATA_DIR, name);
+  const log = await createLogProvider(settings.LOG_LEVEL, target, instance);
+  const metrics = await createMetricsProvider(target, { instance, version });
+  const dataPath = (name: string): string => join(settings.DATA_DIR, name);
   const { MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
-  const opened: { close(): Promise<void> }[] = [metrics, log];
+  const openedPorts: { close(): Promise<void> }[] = [metrics, log];
   const track = <Port extends { close(): Promise<void> }>(port: Port): Port => {
-    opened.push(port);
+    openedPorts.push(port);
     return port;
   };
   const embedded = isEmbedded(settings);
   try {
-    if (embedded) track(await ownDirectory(settings.DATA_DIR, log));
-    const bus = track(await openBus(settings, inside('bus'), { log, metrics }));
-    const columns = track(await openColumns(settings, inside('columns'), log));
-    const documents = track(await openDocuments(mongodb, inside('documents.sqlite')));
+    if (embedded) track(await lockDataDirectory(settings.DATA_DIR, log));
+    const bus = track(await openBus(settings, dataPath('bus'), { log, metrics }));
+    const columns = track(await openColumns(settings, dataPath('columns'), log));
+    const documents = track(await openDocuments(mongodb, dataPath('documents.sqlite')));
     const counters = track(await openCounters(settings.REDIS_URL, { log, metrics }));
-    const mailer = track(await openMailer(settings, inside('outbox.jsonl')));
+    const mailer = track(await openMailer(settings, dataPath('outbox.jsonl')));
     return {
       settings,
       log,
@@ -196,11 +197,11 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
           await (await import('./adapters/schema-registry.ts')).registerSchemas(registry, topics);
       },
       async close() {
-        for (const port of opened.reverse()) await port.close();
+        for (const port of openedPorts.reverse()) await port.close();
       },
     };
   } catch (error) {
-    for (const port of opened.reverse()) await port.close().catch(() => undefined);
+    for (const port of openedPorts.reverse()) await port.close().catch(() => undefined);
     throw error;
   }
 };

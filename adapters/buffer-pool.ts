@@ -55,9 +55,9 @@ export class BufferPool implements ReusableMemory {
    */
   acquire(bytes: number): PooledBuffer {
     if (bytes < minPooledBytes || bytes > pooledBufferBytes)
-      return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
+      return { bytes: Buffer.allocUnsafeSlow(bytes), release: noop };
     const size = 2 ** Math.ceil(Math.log2(bytes));
-    let buffer = this.#reused(size) ?? this.#made(size);
+    let buffer = this.#popFreeBuffer(size) ?? this.#allocate(size);
     return {
       bytes: buffer.subarray(0, bytes),
       release: () => {
@@ -67,19 +67,19 @@ export class BufferPool implements ReusableMemory {
     };
   }
 
-  #reused(size: number): Buffer | undefined {
-    const fits = this.#free.findLastIndex(({ length }) => length === size);
+  #popFreeBuffer(size: number): Buffer | undefined {
+    const exactSizeIndex = this.#free.findLastIndex(({ length }) => length === size);
     // When the shared memory is exhausted, a larger buffer that is already shared is good enough.
-    const found =
-      fits < 0 && size > this.#shareableBytes
+    const freeIndex =
+      exactSizeIndex < 0 && size > this.#shareableBytes
         ? this.#free.findLastIndex((buffer) => buffer.length > size && isShared(buffer))
-        : fits;
-    const [buffer] = found < 0 ? [] : this.#free.splice(found, 1);
+        : exactSizeIndex;
+    const [buffer] = freeIndex < 0 ? [] : this.#free.splice(freeIndex, 1);
     this.#freeBytes -= buffer?.length ?? 0;
     return buffer;
   }
 
-  #made(size: number): Buffer {
+  #allocate(size: number): Buffer {
     if (size > this.#shareableBytes) return Buffer.allocUnsafeSlow(size);
     this.#shareableBytes -= size;
     return Buffer.from(new SharedArrayBuffer(size));
@@ -91,12 +91,12 @@ export class BufferPool implements ReusableMemory {
     this.#freeBytes += buffer.length;
     // Evict the least recently used buffers.
     while (this.#freeBytes > maxFreeBytes) {
-      const found = this.#free.findIndex((each) => !isShared(each));
-      if (found < 0) return;
-      this.#freeBytes -= this.#free.splice(found, 1)[0]?.length ?? 0;
+      const evictedIndex = this.#free.findIndex((each) => !isShared(each));
+      if (evictedIndex < 0) return;
+      this.#freeBytes -= this.#free.splice(evictedIndex, 1)[0]?.length ?? 0;
     }
   }
 }
 
 const empty = Buffer.alloc(0);
-const nothing = (): void => undefined;
+const noop = (): void => undefined;

@@ -17,37 +17,37 @@ interface Expiring {
  * keys.)
  */
 class BoundedMap<Value extends Expiring> {
-  readonly #sizeOf: (value: Value) => number;
+  readonly #getSize: (value: Value) => number;
   readonly #half: number;
-  #young = new Map<string, Value>();
-  #old: ReadonlyMap<string, Value> = new Map();
+  #youngGeneration = new Map<string, Value>();
+  #oldGeneration: ReadonlyMap<string, Value> = new Map();
   #size = 0;
 
   constructor(maxSize: number, sizeOf: (value: Value) => number) {
     this.#half = maxSize / 2;
-    this.#sizeOf = sizeOf;
+    this.#getSize = sizeOf;
   }
 
   get(key: string, now: number): Value | undefined {
-    const young = this.#young.get(key);
-    const value = young ?? this.#old.get(key);
+    const young = this.#youngGeneration.get(key);
+    const value = young ?? this.#oldGeneration.get(key);
     if (value === undefined || value.expiresAt <= now) return undefined;
     if (young === undefined) this.set(key, value);
     return value;
   }
 
   set(key: string, value: Value): void {
-    const before = this.#young.get(key);
-    this.#size += this.#sizeOf(value) - (before === undefined ? 0 : this.#sizeOf(before));
-    this.#young.set(key, value);
+    const before = this.#youngGeneration.get(key);
+    this.#size += this.#getSize(value) - (before === undefined ? 0 : this.#getSize(before));
+    this.#youngGeneration.set(key, value);
     if (this.#size <= this.#half) return;
-    this.#old = this.#young;
-    this.#young = new Map();
+    this.#oldGeneration = this.#youngGeneration;
+    this.#youngGeneration = new Map();
     this.#size = 0;
   }
 }
 
-interface Level extends Expiring {
+interface BucketLevel extends Expiring {
   readonly tokens: number;
   readonly at: number;
 }
@@ -61,18 +61,18 @@ interface Cached extends Expiring {
 }
 
 /** Time until an empty bucket has one token. */
-export const untilToken = (tokens: number, rate: number): number =>
+export const msUntilToken = (tokens: number, rate: number): number =>
   Math.min(dayMs, Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000)));
 
 /** The part of `amount` that fits below `limit`; a negative amount never makes a counter negative. */
-const fitting = (used: number, limit: number, amount: number): number =>
+const limitAmount = (used: number, limit: number, amount: number): number =>
   amount < 0 ? Math.max(amount, -used) : Math.max(0, Math.min(amount, limit - used));
 
 class MemoryCounters implements Counters {
   readonly #clock: Clock;
-  readonly #levels = new BoundedMap<Level>(maxEntries, () => 1);
+  readonly #levels = new BoundedMap<BucketLevel>(maxEntries, () => 1);
   readonly #windows = new BoundedMap<Window>(maxEntries, () => 1);
-  readonly #cached = new BoundedMap<Cached>(maxCachedCharacters, ({ value }) => value.length + 100);
+  readonly #cache = new BoundedMap<Cached>(maxCachedCharacters, ({ value }) => value.length + 100);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -81,36 +81,40 @@ class MemoryCounters implements Counters {
   async consume(key: string, { rate, burst }: Bucket, amount: number) {
     const now = this.#clock.now();
     const level = this.#levels.get(key, now);
-    const passed = level === undefined ? 0 : Math.max(0, now - level.at);
-    const tokens = level === undefined ? burst : Math.min(burst, level.tokens + (passed * rate) / 1000);
+    const elapsedMs = level === undefined ? 0 : Math.max(0, now - level.at);
+    const tokens = level === undefined ? burst : Math.min(burst, level.tokens + (elapsedMs * rate) / 1000);
     const granted = Math.max(0, Math.min(Math.floor(tokens), amount));
-    const left = tokens - granted;
+    const remainingTokens = tokens - granted;
     // A full bucket is equivalent to a missing one.
-    this.#levels.set(key, { tokens: left, at: now, expiresAt: now + ((burst - left) / rate) * 1000 });
-    return { granted, retryAfterMs: granted < amount ? untilToken(left, rate) : 0 };
+    this.#levels.set(key, {
+      tokens: remainingTokens,
+      at: now,
+      expiresAt: now + ((burst - remainingTokens) / rate) * 1000,
+    });
+    return { granted, retryAfterMs: granted < amount ? msUntilToken(remainingTokens, rate) : 0 };
   }
 
   async spend(key: string, limit: number, windowMs: number, amount: number) {
     const now = this.#clock.now();
     const end = now - (now % windowMs) + windowMs;
     const window = this.#windows.get(key, now);
-    const before = window?.expiresAt === end ? window.used : 0;
-    const granted = fitting(before, limit, amount);
-    const used = before + granted;
+    const usedBefore = window?.expiresAt === end ? window.used : 0;
+    const granted = limitAmount(usedBefore, limit, amount);
+    const used = usedBefore + granted;
     this.#windows.set(key, { used, expiresAt: end });
     return { granted, used, resetMs: end - now };
   }
 
-  async cached(key: string): Promise<string | undefined> {
-    return this.#cached.get(key, this.#clock.now())?.value;
+  async getCached(key: string): Promise<string | undefined> {
+    return this.#cache.get(key, this.#clock.now())?.value;
   }
 
-  async cache(key: string, value: string, ttlMs: number): Promise<void> {
+  async setCached(key: string, value: string, ttlMs: number): Promise<void> {
     if (value.length > maxCachedCharacters / 2) return;
-    this.#cached.set(key, { value, expiresAt: this.#clock.now() + ttlMs });
+    this.#cache.set(key, { value, expiresAt: this.#clock.now() + ttlMs });
   }
 
-  degraded(): boolean {
+  isDegraded(): boolean {
     return false;
   }
 

@@ -6,9 +6,9 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../schemas/ports/counters.ts';
-import { type Log, silent } from '../schemas/ports/log.ts';
-import { type Metrics, noMetrics } from '../schemas/ports/metrics.ts';
-import { memoryCounters, untilToken } from './counters-memory.ts';
+import { type Log, silentLog } from '../schemas/ports/log.ts';
+import { type Metrics, silentMetrics } from '../schemas/ports/metrics.ts';
+import { memoryCounters, msUntilToken } from './counters-memory.ts';
 import { connectRedis, reconnect } from './redis-client.ts';
 
 const probeMs = 250;
@@ -70,7 +70,7 @@ const connect = (url: string): Client =>
     oiqSpend: { lua: spendScript, numberOfKeys: 1 },
   }) as Client;
 
-interface Reporting {
+interface CounterOptions {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'set'>;
   readonly prefix: string;
@@ -82,18 +82,18 @@ class RedisCounters implements Counters {
   readonly #log: Log;
   readonly #metrics: Pick<Metrics, 'set'>;
   readonly #prefix: string;
-  readonly #probing: NodeJS.Timeout;
-  #reachable = false;
+  readonly #probeTimer: NodeJS.Timeout;
+  #isReachable = false;
   /** Whether the loss of Redis was already logged. */
   #hasReportedLoss = false;
   /** Failure of the last connection */
   #failure: string | undefined;
-  #probe: Promise<void> | undefined;
+  #runningProbe: Promise<void> | undefined;
   /** A key on the cluster node of the last failed call, so that a healthy different node does not hide the failure. */
   #probeKey: string;
   #closed = false;
 
-  constructor(redis: Client, local: Counters, { log, metrics, prefix }: Reporting) {
+  constructor(redis: Client, local: Counters, { log, metrics, prefix }: CounterOptions) {
     this.#redis = redis;
     this.#local = local;
     this.#log = log;
@@ -108,59 +108,59 @@ class RedisCounters implements Counters {
     });
     redis.on('ready', () => this.#check());
     redis.on('close', () => {
-      this.#lose(this.#failure || 'connection closed');
+      this.#handleLoss(this.#failure || 'connection closed');
       this.#failure = undefined;
     });
-    this.#probing = setInterval(() => this.#check(), probeMs);
-    this.#probing.unref();
+    this.#probeTimer = setInterval(() => this.#check(), probeMs);
+    this.#probeTimer.unref();
   }
 
   #report(): void {
-    this.#metrics.set('oiq_counters_degraded', this.degraded() ? 1 : 0, {});
+    this.#metrics.set('oiq_counters_degraded', this.isDegraded() ? 1 : 0, {});
   }
 
-  #lose(reason: string): void {
+  #handleLoss(reason: string): void {
     if (this.#hasReportedLoss || this.#closed) return;
     this.#hasReportedLoss = true;
-    this.#reachable = false;
+    this.#isReachable = false;
     this.#report();
     this.#log.warn({ reason }, 'redis does not answer: limits count per instance');
   }
 
   /** Probes with a write, because a replica or a full Redis still answers a ping. */
   #check(): void {
-    if (this.#reachable || this.#redis.status !== 'ready') return;
-    this.#probe ??= this.#redis
+    if (this.#isReachable || this.#redis.status !== 'ready') return;
+    this.#runningProbe ??= this.#redis
       .oiqConsume(this.#probeKey, 1, 1, 1)
       .then(() => {
-        this.#reachable = true;
+        this.#isReachable = true;
         this.#hasReportedLoss = false;
         this.#report();
         this.#log.info({}, 'redis answers: limits count across instances');
       })
       .catch((error: Error) => {
-        this.#lose(error.message);
+        this.#handleLoss(error.message);
         if (!this.#closed) reconnect(this.#redis, error);
       })
       .finally(() => {
-        this.#probe = undefined;
+        this.#runningProbe = undefined;
       });
   }
 
   /** Calls Redis, or the counters in memory when Redis does not answer. */
   async #request<Answer>(
     name: string,
-    shared: (key: string) => Promise<Answer>,
-    alone: () => Promise<Answer>,
+    callRedis: (key: string) => Promise<Answer>,
+    callLocal: () => Promise<Answer>,
   ): Promise<Answer> {
-    if (!this.#reachable) return alone();
+    if (!this.#isReachable) return callLocal();
     const key = this.#prefix + name;
     try {
-      return await shared(key);
+      return await callRedis(key);
     } catch (error) {
       this.#probeKey = `${this.#prefix}probe:{${key}}`;
-      this.#lose(error instanceof Error ? error.message : 'unknown');
-      return alone();
+      this.#handleLoss(error instanceof Error ? error.message : 'unknown');
+      return callLocal();
     }
   }
 
@@ -170,7 +170,7 @@ class RedisCounters implements Counters {
       `take:${key}`,
       async (shared) => {
         const [granted, left] = await this.#redis.oiqConsume(shared, rate, burst, amount);
-        return { granted, retryAfterMs: granted < amount ? untilToken(Number(left), rate) : 0 };
+        return { granted, retryAfterMs: granted < amount ? msUntilToken(Number(left), rate) : 0 };
       },
       () => this.#local.consume(key, bucket, amount),
     );
@@ -187,48 +187,48 @@ class RedisCounters implements Counters {
     );
   }
 
-  cached(key: string): Promise<string | undefined> {
+  getCached(key: string): Promise<string | undefined> {
     return this.#request(
       `cache:${key}`,
       async (shared) => (await this.#redis.get(shared)) ?? undefined,
-      () => this.#local.cached(key),
+      () => this.#local.getCached(key),
     );
   }
 
-  cache(key: string, value: string, ttlMs: number): Promise<void> {
+  setCached(key: string, value: string, ttlMs: number): Promise<void> {
     return this.#request(
       `cache:${key}`,
       async (shared) => {
         await this.#redis.set(shared, value, 'PX', Math.max(1, Math.ceil(ttlMs)));
       },
-      () => this.#local.cache(key, value, ttlMs),
+      () => this.#local.setCached(key, value, ttlMs),
     );
   }
 
-  degraded(): boolean {
-    return !this.#reachable;
+  isDegraded(): boolean {
+    return !this.#isReachable;
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#probing);
+    clearInterval(this.#probeTimer);
     this.#closed = true;
-    this.#reachable = false;
+    this.#isReachable = false;
     this.#redis.disconnect();
-    await this.#probe;
+    await this.#runningProbe;
     await this.#local.close();
   }
 }
 
 /**
  * Returns counters across all instances that use the same Redis and `prefix`. They work from the start. While Redis
- * does not answer within half a second, limits count per instance (`degraded`); when it is back, they count across all
+ * does not answer within half a second, limits count per instance (`isDegraded`); when it is back, they count across all
  * instances again. `clock` is used by the local counters only.
  */
 export const redisCounters = ({
   url,
   clock,
-  log = silent,
-  metrics = noMetrics,
+  log = silentLog,
+  metrics = silentMetrics,
   prefix = 'oiq:',
 }: {
   readonly url: string;

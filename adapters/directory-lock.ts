@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DirectoryLockedError } from '../schemas/errors.ts';
-import { damageOf } from './sqlite-opening.ts';
+import { toDamageError } from './sqlite-opening.ts';
 
 export interface DirectoryLock {
   close(): Promise<void>;
@@ -17,24 +17,25 @@ export interface DirectoryLock {
  */
 export const lockDirectory = async (directory: string, waitMs: number): Promise<DirectoryLock> => {
   const deadline = Date.now() + waitMs;
-  const holder = join(directory, 'lock.pid');
+  const pidPath = join(directory, 'lock.pid');
   for (;;) {
     const path = join(directory, 'lock.sqlite');
     const database = new DatabaseSync(path, { timeout: 0 });
     try {
       database.exec('BEGIN EXCLUSIVE');
-      writeFileSync(holder, String(process.pid));
+      writeFileSync(pidPath, String(process.pid));
       return { close: async () => database.close() };
     } catch (cause) {
       database.close();
-      if (!/locked|busy/i.test(String(cause))) throw damageOf(path, 'Remove it: it contains no data', cause) ?? cause;
-      if (Date.now() >= deadline) throw new DirectoryLockedError(directory, pidIn(holder), cause);
+      if (!/locked|busy/i.test(String(cause)))
+        throw toDamageError(path, 'Remove it: it contains no data', cause) ?? cause;
+      if (Date.now() >= deadline) throw new DirectoryLockedError(directory, describeHolder(pidPath), cause);
     }
     await delay(50);
   }
 };
 
-const pidIn = (path: string): string => {
+const describeHolder = (path: string): string => {
   try {
     return `pid ${readFileSync(path, 'utf8')}`;
   } catch {

@@ -1,7 +1,7 @@
 /** The form of documents in every store: JSON, an id, and the fields that the store adds. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError } from '../schemas/errors.ts';
-import type { Stored } from '../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../schemas/ports/documents.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,16 +15,21 @@ export interface Entry {
 }
 
 /** The JSON form of a document's fields, as value and as text. */
-export interface Form {
+export interface EncodedFields {
   readonly fields: Fields;
   readonly text: string;
 }
 
 /** A MongoDB document can hold 16 MB, and a document that BSON cannot represent exactly is stored twice. */
 const maxBytes = 4 * 1024 * 1024;
-const owned: ReadonlySet<string> = new Set(['id', 'version', 'createdAt', 'updatedAt'] satisfies (keyof Stored)[]);
+const reservedNames: ReadonlySet<string> = new Set([
+  'id',
+  'version',
+  'createdAt',
+  'updatedAt',
+] satisfies (keyof StoredMetadata)[]);
 
-const jsonOf = (value: unknown): string => {
+const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? '';
   } catch (cause) {
@@ -33,13 +38,13 @@ const jsonOf = (value: unknown): string => {
 };
 
 /** Returns the stored form of the given fields: JSON, without the names reserved by the store. */
-export const formOf = (given: object): Form => {
-  let text = jsonOf(given);
+export const encodeFields = (given: object): EncodedFields => {
+  let text = toJson(given);
   if (!text.startsWith('{')) throw new PermanentError('not-a-document', 'document is not an object of fields');
   let fields = JSON.parse(text) as Fields;
-  if (Object.keys(fields).some((name) => owned.has(name))) {
-    fields = Object.fromEntries(Object.entries(fields).filter(([name]) => !owned.has(name)));
-    text = jsonOf(fields);
+  if (Object.keys(fields).some((name) => reservedNames.has(name))) {
+    fields = Object.fromEntries(Object.entries(fields).filter(([name]) => !reservedNames.has(name)));
+    text = toJson(fields);
   }
   if (Buffer.byteLength(text) > maxBytes)
     throw new PermanentError('too-large', `document has more than ${maxBytes / 1024 / 1024} MB of JSON`);
@@ -47,7 +52,7 @@ export const formOf = (given: object): Form => {
 };
 
 /** The fields after an update. Built from entries, so that a field named `__proto__` stays a field. */
-export const changed = (before: Fields, changes: object): Fields => {
+export const applyChanges = (before: Fields, changes: object): Fields => {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) after.delete(name);
@@ -56,7 +61,7 @@ export const changed = (before: Fields, changes: object): Fields => {
   return Object.fromEntries(after);
 };
 
-export const documentOf = ({ id, version, createdAt, updatedAt, fields }: Entry): Fields & Stored => ({
+export const toDocument = ({ id, version, createdAt, updatedAt, fields }: Entry): Fields & StoredMetadata => ({
   ...fields,
   id,
   version,
@@ -64,23 +69,23 @@ export const documentOf = ({ id, version, createdAt, updatedAt, fields }: Entry)
   updatedAt,
 });
 
-const usable = (text: unknown): boolean =>
+const isValidId = (text: unknown): boolean =>
   typeof text === 'string' && text.length > 0 && text.length <= 512 && !text.includes('\0') && text.isWellFormed();
 
 /** Returns the given id, or a new one. */
-export const idOf = (given: string | undefined): string => {
+export const validateOrCreateId = (given: string | undefined): string => {
   if (given === undefined) return randomUUID();
-  if (!usable(given)) throw new PermanentError('bad-id', 'document id must be 1 to 512 characters of text');
+  if (!isValidId(given)) throw new PermanentError('bad-id', 'document id must be 1 to 512 characters of text');
   return given;
 };
 
-export const checkedTenant = (tenantId: string): string => {
-  if (!usable(tenantId)) throw new TypeError('tenant id must be 1 to 512 characters of text');
+export const validateTenantId = (tenantId: string): string => {
+  if (!isValidId(tenantId)) throw new TypeError('tenant id must be 1 to 512 characters of text');
   return tenantId;
 };
 
 /** Checks the name of a collection, which becomes the name of a MongoDB collection, where some names are reserved. */
-export const checkedName = (name: string): string => {
+export const validateCollectionName = (name: string): string => {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw new TypeError(`collection name ${name} is not kebab-case`);
   return name;
 };

@@ -34,12 +34,12 @@ const checkCondition = (path: string, condition: unknown): void => {
 };
 
 /** Returns the same filter with renamed field paths; throws for operators that only one of the stores supports. */
-export const renamed = (filter: Filter, pathOf: (path: string) => string): Record<string, unknown> => {
+export const renamePaths = (filter: Filter, pathOf: (path: string) => string): Record<string, unknown> => {
   const result: Record<string, unknown> = {};
   for (const [path, condition] of Object.entries(filter)) {
     if (logical.has(path)) {
       if (!Array.isArray(condition)) throw new TypeError(`${path} in a filter must be a list`);
-      result[path] = condition.map((part: Filter) => renamed(part, pathOf));
+      result[path] = condition.map((part: Filter) => renamePaths(part, pathOf));
       continue;
     }
     if (path.startsWith('$')) throw new TypeError(`filter uses ${path}, which not all stores support`);
@@ -50,7 +50,7 @@ export const renamed = (filter: Filter, pathOf: (path: string) => string): Recor
 };
 
 /** The values to which a condition pins a field. */
-export const pinnedTo = (condition: unknown): readonly Scalar[] | undefined => {
+export const getPinnedValues = (condition: unknown): readonly Scalar[] | undefined => {
   const value = isPlain(condition) && '$eq' in condition ? condition.$eq : condition;
   const values = isPlain(value) && Array.isArray(value.$in) ? (value.$in as unknown[]) : [value];
   // Null also matches missing fields, which no index lists.
@@ -58,8 +58,8 @@ export const pinnedTo = (condition: unknown): readonly Scalar[] | undefined => {
 };
 
 /** The values of a condition that does nothing but pin a field to them. */
-export const pinnedExactlyTo = (condition: unknown): readonly Scalar[] | undefined =>
-  isPlain(condition) && Object.keys(condition).length > 1 ? undefined : pinnedTo(condition);
+export const getExactPinnedValues = (condition: unknown): readonly Scalar[] | undefined =>
+  isPlain(condition) && Object.keys(condition).length > 1 ? undefined : getPinnedValues(condition);
 
 /** Field paths at which a match must have one of the given values. */
 export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Scalar[]> => {
@@ -67,7 +67,7 @@ export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Sca
   for (const [path, condition] of Object.entries(filter)) {
     const parts = path === '$and' && Array.isArray(condition) ? (condition as Filter[]) : [];
     for (const part of parts) for (const [inner, values] of requiredValues(part)) required.set(inner, values);
-    const values = path.startsWith('$') ? undefined : pinnedTo(condition);
+    const values = path.startsWith('$') ? undefined : getPinnedValues(condition);
     if (values !== undefined) required.set(path, values);
   }
   return required;
@@ -83,7 +83,7 @@ export interface IdBounds {
 const lastId = '\u{10ffff}'.repeat(512);
 
 /** Bounds from a filter's comparisons of `id`, ignoring `$and`. They may be wider than the filter. */
-export const idBoundsOf = ({ id }: Filter): IdBounds => {
+export const getIdBounds = ({ id }: Filter): IdBounds => {
   const { $gt, $gte, $lt, $lte } = isPlain(id) ? id : {};
   const texts = (values: readonly unknown[]): string[] => values.filter((value) => typeof value === 'string');
   return {
@@ -92,7 +92,7 @@ export const idBoundsOf = ({ id }: Filter): IdBounds => {
   };
 };
 
-export const orderOf = (sort: FindOptions['sort'] = {}): Order => {
+export const toOrder = (sort: FindOptions['sort'] = {}): Order => {
   const order: [string, 1 | -1][] = [];
   for (const [path, direction] of Object.entries(sort)) {
     order.push([path, direction]);
@@ -103,14 +103,14 @@ export const orderOf = (sort: FindOptions['sort'] = {}): Order => {
 };
 
 /** Every value at a dotted path; lists on the path and at its end are traversed like in MongoDB. */
-export const valuesAt = (value: unknown, path: readonly string[]): unknown[] => {
+export const getValuesAt = (value: unknown, path: readonly string[]): unknown[] => {
   const [name, ...rest] = path;
   if (name === undefined) return Array.isArray(value) ? [value, ...value] : [value];
   if (Array.isArray(value)) {
-    const indexed = /^\d+$/.test(name) ? valuesAt(value[Number(name)], rest) : [];
-    return [...indexed, ...value.filter(isPlain).flatMap((element) => valuesAt(element, path))];
+    const indexed = /^\d+$/.test(name) ? getValuesAt(value[Number(name)], rest) : [];
+    return [...indexed, ...value.filter(isPlain).flatMap((element) => getValuesAt(element, path))];
   }
-  return isPlain(value) && Object.hasOwn(value, name) ? valuesAt(value[name], rest) : [];
+  return isPlain(value) && Object.hasOwn(value, name) ? getValuesAt(value[name], rest) : [];
 };
 
 type Chosen = NonNullable<CountOptions['chosen']>;
@@ -137,13 +137,13 @@ export const choicesExceptAny = (fields: readonly string[], chosen: Chosen): Fil
 
 /** The counted values of a document's field, each once. */
 export const countedValues = (document: Readonly<Record<string, unknown>>, field: string): ReadonlySet<CountedValue> =>
-  new Set(valuesAt(document, [field]).filter((value): value is CountedValue => isScalar(value) && value !== null));
+  new Set(getValuesAt(document, [field]).filter((value): value is CountedValue => isScalar(value) && value !== null));
 type CountedValue = NonNullable<Scalar>;
 
 /** A document's position in the order. Throws if the document has a list or an object where the sort needs a scalar. */
 export const positionOf = (document: Readonly<Record<string, unknown>>, order: Order): readonly Scalar[] =>
   order.map(([path]) => {
-    const [value = null] = valuesAt(document, path.split('.'));
+    const [value = null] = getValuesAt(document, path.split('.'));
     if (!isScalar(value))
       throw new TypeError(`documents cannot be sorted by ${path}: a document has a list or an object at that path`);
     return value;
@@ -164,7 +164,7 @@ const compareScalars = (left: Scalar, right: Scalar): number => {
   return ranks === 0 ? Number(left) - Number(right) : ranks;
 };
 
-export const comparePlaces = (left: readonly Scalar[], right: readonly Scalar[], order: Order): number => {
+export const comparePositions = (left: readonly Scalar[], right: readonly Scalar[], order: Order): number => {
   for (const [index, [, direction]] of order.entries()) {
     const difference = compareScalars(left[index] ?? null, right[index] ?? null);
     if (difference !== 0) return difference * direction;
@@ -174,7 +174,7 @@ export const comparePlaces = (left: readonly Scalar[], right: readonly Scalar[],
 
 const signatureOf = (order: Order): string => order.map(([path, direction]) => `${direction}${path}`).join();
 
-export const cursorOf = (place: readonly Scalar[], order: Order): string =>
+export const encodeCursor = (place: readonly Scalar[], order: Order): string =>
   Buffer.from(JSON.stringify({ sort: signatureOf(order), place })).toString('base64url');
 
 const parsed = (text: string): unknown => {
@@ -186,7 +186,7 @@ const parsed = (text: string): unknown => {
 };
 
 /** Parses an untrusted cursor: accepts only scalars, and exactly as many as the order has. */
-export const placeOfCursor = (cursor: string, order: Order): readonly Scalar[] => {
+export const parseCursor = (cursor: string, order: Order): readonly Scalar[] => {
   const value = parsed(Buffer.from(cursor, 'base64url').toString());
   if (isPlain(value) && value.sort === signatureOf(order)) {
     const { place } = value;
@@ -201,7 +201,7 @@ export const placeOfCursor = (cursor: string, order: Order): readonly Scalar[] =
   throw new PermanentError('bad-cursor', 'cursor does not belong to this list and sort order');
 };
 
-const beyond = (path: string, direction: 1 | -1, value: Scalar): Filter[] => {
+const buildAfterConditions = (path: string, direction: 1 | -1, value: Scalar): Filter[] => {
   const types = ['null', 'number', 'string', 'bool'];
   const rank = rankOf(value);
   if (direction === 1 && value === null) return [{ [path]: { $ne: null } }];
@@ -218,12 +218,13 @@ const beyond = (path: string, direction: 1 | -1, value: Scalar): Filter[] => {
  * MongoDB's filter for everything after a position. Comparisons match a single type only, so the filter lists the types
  * that sort after it.
  */
-export const afterPlace = (place: readonly Scalar[], order: Order, pathOf: (path: string) => string): Filter => {
+export const buildAfterFilter = (place: readonly Scalar[], order: Order, pathOf: (path: string) => string): Filter => {
   const branches: Filter[] = [];
   const equal: Filter[] = [];
   for (const [index, [path, direction]] of order.entries()) {
     const value = place[index] ?? null;
-    for (const condition of beyond(pathOf(path), direction, value)) branches.push({ $and: [...equal, condition] });
+    for (const condition of buildAfterConditions(pathOf(path), direction, value))
+      branches.push({ $and: [...equal, condition] });
     equal.push({ [pathOf(path)]: value });
   }
   return { $or: branches };

@@ -6,7 +6,7 @@ import { UnavailableError } from '../schemas/errors.ts';
 export const transactionLimitMs = 10_000;
 
 /** Rejects with `UnavailableError` when `work` does not settle in time; later results of `work` are ignored. */
-export const limited = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
+export const withTimeLimit = async <Result>(limitMs: number, what: string, work: Promise<Result>): Promise<Result> => {
   try {
     return await withTimeout(limitMs, work);
   } catch (error) {
@@ -20,17 +20,17 @@ export const limited = async <Result>(limitMs: number, what: string, work: Promi
  * whole run, even if the work continues, because MongoDB has already aborted the transaction.
  */
 export class TransactionRun {
-  #open = true;
+  #isOpen = true;
   #failure: { readonly error: unknown } | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #lastOperation: Promise<unknown> = Promise.resolve();
 
   get open(): boolean {
-    return this.#open;
+    return this.#isOpen;
   }
 
   operate<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
-    const result = this.#last.then(async () => {
-      if (!this.#open) throw new Error('transaction is over: await every operation before its work ends');
+    const result = this.#lastOperation.then(async () => {
+      if (!this.#isOpen) throw new Error('transaction is over: await every operation before its work ends');
       if (this.#failure !== undefined) throw this.#failure.error;
       try {
         return await operation();
@@ -39,19 +39,19 @@ export class TransactionRun {
         throw error;
       }
     });
-    this.#last = result.catch(() => undefined);
+    this.#lastOperation = result.catch(() => undefined);
     return result;
   }
 
   /** Waits for operations that the work did not await, closes the run, and throws the error of a failed operation. */
   async finish(): Promise<void> {
-    await this.#last;
+    await this.#lastOperation;
     this.close();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   close(): void {
-    this.#open = false;
+    this.#isOpen = false;
   }
 }
 
@@ -67,7 +67,7 @@ export class TransactionScope {
    * Throws inside a transaction. A write outside the open transaction would deadlock in SQLite, and survive the
    * transaction's failure in MongoDB.
    */
-  refuseInside(what: string): void {
+  rejectInside(what: string): void {
     if (this.#runs.getStore()?.open === true)
       throw new Error(`${what} inside a transaction must go through the transaction it is in`);
   }

@@ -3,12 +3,12 @@
  */
 import { appendFile, chmod, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { checkedMail, type Mailer } from '../schemas/ports/mail.ts';
+import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
 
 export const fileMailer = ({ path }: { readonly path: string }): Mailer => ({
-  delivers: false,
+  isDelivering: false,
   async send(mail) {
-    const { to, subject, text } = checkedMail(mail);
+    const { to, subject, text } = validateMail(mail);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const line = `${JSON.stringify({ at: new Date().toISOString(), to, subject, text })}\n`;
     await appendFile(path, line, { mode: 0o600, flush: true });

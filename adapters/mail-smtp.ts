@@ -1,7 +1,7 @@
 /** Mail through an SMTP server. */
 import { createTransport } from 'nodemailer';
 import { PermanentError } from '../schemas/errors.ts';
-import { checkedMail, type Mailer } from '../schemas/ports/mail.ts';
+import { type Mailer, validateMail } from '../schemas/ports/mail.ts';
 
 const timeoutMs = 10_000;
 
@@ -9,7 +9,7 @@ const timeoutMs = 10_000;
  * Whether an error of the server is permanent for a message: a 5xx answer, unless it is about the sender's credentials
  * (a wrong password can be corrected).
  */
-const isFinal = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
+const isPermanentFailure = ({ responseCode = 0, code = '' }: { responseCode?: number; code?: string }): boolean =>
   responseCode >= 500 && code !== 'EAUTH';
 
 /**
@@ -27,14 +27,14 @@ export const smtpMailer = ({ url, from }: { readonly url: string; readonly from:
     disableUrlAccess: true,
   });
   return {
-    delivers: true,
+    isDelivering: true,
     async send(mail) {
-      const { to, subject, text, html } = checkedMail(mail);
+      const { to, subject, text, html } = validateMail(mail);
       try {
         const headers = { 'Auto-Submitted': 'auto-generated' };
         await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html, headers });
       } catch (error) {
-        if (isFinal(error as { responseCode?: number; code?: string }))
+        if (isPermanentFailure(error as { responseCode?: number; code?: string }))
           throw new PermanentError('mail', `the mail server rejected the message: ${(error as Error).message}`, {
             cause: error,
           });

@@ -1,17 +1,17 @@
 /** A Redis client that never blocks: a call is answered in time or fails, and the client reconnects by itself. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { type RedisAddress, redisAddress } from '../schemas/redis-address.ts';
+import { parseRedisAddress, type RedisAddress } from '../schemas/redis-address.ts';
 
 /** Timeout of a call to one server; in a cluster, a server may redirect the call to another one. */
-const answerMs = 500;
+const commandTimeoutMs = 500;
 /** A cluster that moves slots names another server; more redirections mean that its state is inconsistent. */
 const maxRedirections = 3;
 
-const retryIn = (times: number): number => Math.min(times * 100, 1000);
+const getRetryDelayMs = (times: number): number => Math.min(times * 100, 1000);
 
-const common = {
+const commonOptions = {
   connectionName: 'oiq',
-  commandTimeout: answerMs,
+  commandTimeout: commandTimeoutMs,
   connectTimeout: 2000,
   // A call fails immediately instead of waiting for Redis, and is never sent twice.
   maxRetriesPerRequest: 0,
@@ -22,7 +22,7 @@ const common = {
 
 type Scripts = Readonly<Record<string, { lua: string; numberOfKeys: number }>>;
 
-const loginOf = ({ username, password, tls }: RedisAddress) => ({
+const getLoginOptions = ({ username, password, tls }: RedisAddress) => ({
   ...(username !== undefined && { username }),
   ...(password !== undefined && { password }),
   ...(tls && { tls: {} }),
@@ -30,30 +30,30 @@ const loginOf = ({ username, password, tls }: RedisAddress) => ({
 
 const connectServer = (address: RedisAddress, scripts: Scripts): Redis =>
   new Redis({
-    ...common,
-    ...loginOf(address),
+    ...commonOptions,
+    ...getLoginOptions(address),
     ...address.nodes[0],
     db: address.database,
     enableAutoPipelining: true,
     enableOfflineQueue: false,
-    retryStrategy: retryIn,
+    retryStrategy: getRetryDelayMs,
     scripts: { ...scripts },
   });
 
 const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
   new Redis({
-    ...common,
-    ...loginOf(address),
+    ...commonOptions,
+    ...getLoginOptions(address),
     sentinels: [...address.nodes],
     name: address.name as string,
     ...(address.sentinelUsername !== undefined && { sentinelUsername: address.sentinelUsername }),
     ...(address.sentinelPassword !== undefined && { sentinelPassword: address.sentinelPassword }),
     ...(address.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-    sentinelRetryStrategy: retryIn,
+    sentinelRetryStrategy: getRetryDelayMs,
     db: address.database,
     enableAutoPipelining: true,
     enableOfflineQueue: false,
-    retryStrategy: retryIn,
+    retryStrategy: getRetryDelayMs,
     scripts: { ...scripts },
   });
 
@@ -62,10 +62,12 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
     // Without automatic pipelines: ioredis 6.0 never settles the calls of a pipeline that met a dead server.
     enableAutoPipelining: false,
     enableOfflineQueue: false,
-    redisOptions: { ...common, ...loginOf(address) },
+    redisOptions: { ...commonOptions, ...getLoginOptions(address) },
     // Certificates contain the names by which servers are reached.
-    ...(address.tls && { dnsLookup: (host: string, found: (error: null, host: string) => void) => found(null, host) }),
-    clusterRetryStrategy: retryIn,
+    ...(address.tls && {
+      dnsLookup: (host: string, callback: (error: null, host: string) => void) => callback(null, host),
+    }),
+    clusterRetryStrategy: getRetryDelayMs,
     maxRedirections: maxRedirections,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
@@ -79,7 +81,7 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
  * client.
  */
 export const connectRedis = (url: string, scripts: Scripts): Redis | Cluster => {
-  const address = redisAddress(url);
+  const address = parseRedisAddress(url);
   if (address.kind === 'cluster') return connectCluster(address, scripts);
   return address.kind === 'sentinel' ? connectSentinel(address, scripts) : connectServer(address, scripts);
 };

@@ -12,17 +12,17 @@ import { UnavailableError } from '../schemas/errors.ts';
 import type { Topic } from '../schemas/topic.ts';
 
 /** Subject of a topic's values, in the naming of most clients. */
-export const subjectOf = (topic: string): string => `${topic}-value`;
+export const toSubject = (topic: string): string => `${topic}-value`;
 
 /** JSON schema of a topic's values; draft 7, the newest that registries and their clients support. */
-export const jsonSchemaOf = (topic: string, value: z.ZodType): string =>
+export const toJsonSchema = (topic: string, value: z.ZodType): string =>
   JSON.stringify({ title: topic, ...z.toJSONSchema(value, { target: 'draft-7' }) });
 
 /** Timeout for a registry that accepts connections and does not answer; its client would wait forever. */
-const defaultAnswerMs = 60_000;
+const defaultTimeoutMs = 60_000;
 
 /** The client reports a failed connection with status 400, which no registry returns for a schema. */
-const isAway = (error: unknown): boolean => {
+const isUnavailable = (error: unknown): boolean => {
   if (error instanceof TimeoutError) return true;
   const status = (error as { readonly status?: number }).status ?? 0;
   return status === 400 || status >= 500;
@@ -36,21 +36,21 @@ const isAway = (error: unknown): boolean => {
 export const registerSchemas = async (
   url: string,
   topics: readonly Topic[],
-  answerMs = defaultAnswerMs,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<ReadonlyMap<string, number>> => {
   // The client compiles schemas too, without support for formats; zod validates the values.
   const json = { [SchemaType.JSON]: { strict: false, validateFormats: false } };
   const agent = new (new URL(url).protocol === 'https:' ? TlsAgent : Agent)();
   const registry = new SchemaRegistry({ host: url, agent, retry: { retries: 2, maxRetryTimeInSecs: 2 } }, json);
   try {
-    return await registered(registry, url, topics, answerMs);
+    return await registerEach(registry, url, topics, timeoutMs);
   } finally {
     // Pending requests end with their connection.
     agent.destroy();
   }
 };
 
-const registered = async (
+const registerEach = async (
   registry: SchemaRegistry,
   url: string,
   topics: readonly Topic[],
@@ -59,9 +59,9 @@ const registered = async (
   const ids = new Map<string, number>();
   for (const { name, value } of topics) {
     if (value === undefined) continue;
-    const subject = subjectOf(name);
+    const subject = toSubject(name);
     try {
-      const schema = { type: SchemaType.JSON, schema: jsonSchemaOf(name, value) } as const;
+      const schema = { type: SchemaType.JSON, schema: toJsonSchema(name, value) } as const;
       const { id } = await withTimeout(
         answerMs,
         registry.register(schema, { subject, compatibility: COMPATIBILITY.BACKWARD }),
@@ -70,7 +70,7 @@ const registered = async (
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const message = `the schema registry at ${url} did not accept ${subject}: ${reason}`;
-      throw isAway(cause) ? new UnavailableError(message, { cause }) : new Error(message, { cause });
+      throw isUnavailable(cause) ? new UnavailableError(message, { cause }) : new Error(message, { cause });
     }
   }
   return ids;

@@ -4,7 +4,7 @@
 const damagedCodes: ReadonlySet<number> = new Set([11, 26]);
 
 /** Returns an error with the file and a remedy if the file is damaged. For the operator: it contains the path. */
-export const damageOf = (path: string, remedy: string, error: unknown): Error | undefined => {
+export const toDamageError = (path: string, remedy: string, error: unknown): Error | undefined => {
   const { errcode = 0, message } = error as Error & { errcode?: number };
   return damagedCodes.has(errcode & 0xff)
     ? new Error(`${path} is damaged (${message}). ${remedy}`, { cause: error })
@@ -12,11 +12,11 @@ export const damageOf = (path: string, remedy: string, error: unknown): Error | 
 };
 
 /** Opens the file; a failure names the file. */
-export const openingSqlite = <Opened>(path: string, remedy: string, open: () => Opened): Opened => {
+export const openSqlite = <Database>(path: string, remedy: string, open: () => Database): Database => {
   try {
     return open();
   } catch (cause) {
-    const error = damageOf(path, remedy, cause);
+    const error = toDamageError(path, remedy, cause);
     throw error ?? new Error(`${path} cannot be opened: ${(cause as Error).message}`, { cause });
   }
 };

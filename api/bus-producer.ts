@@ -7,7 +7,7 @@ export interface LazyProducer {
   close(): Promise<void>;
 }
 
-export const lazyProducer = (bus: Bus): LazyProducer => {
+export const createLazyProducer = (bus: Bus): LazyProducer => {
   let producer: Promise<Producer> | undefined;
   return {
     get() {

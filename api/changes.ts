@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isWellFormed } from '../runtime/canonical-json.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
-import type { Collection, CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
+import type { Collection, CollectionDefinition, Documents, StoredMetadata } from '../schemas/ports/documents.ts';
 import type { Difference } from '../schemas/resources/audit-record.ts';
-import type { Caller, Who } from './callers/caller.ts';
-import { invalidFields } from './errors.ts';
+import type { Actor, Caller } from './callers/caller.ts';
+import { fieldErrors } from './errors.ts';
 import { appendRecords, type NewAuditRecord } from './groups/audit/chain/chain.ts';
-import { differencesOf } from './groups/audit/chain/difference.ts';
+import { findDifferences } from './groups/audit/chain/difference.ts';
 import { runExclusive } from './groups/audit/chain/keyed-mutex.ts';
 
 /** A change of an object, for the audit log. */
-export interface Recorded {
+export interface RecordedChange {
   /** Id of the object; its type is the first part of the action. */
   readonly id: string;
   /** Display name */
@@ -27,11 +27,11 @@ export interface Recorded {
   /** Organization; defaults to the caller's. Required without a session. */
   readonly tenantId?: string;
   /** Actor; defaults to the caller. */
-  readonly actor?: Who;
+  readonly actor?: Actor;
 }
 
-export interface AuditedTransaction extends Pick<Documents, 'of'> {
-  record(what: Recorded): void;
+export interface AuditedTransaction extends Pick<Documents, 'forTenant'> {
+  record(what: RecordedChange): void;
   /** Call it when nothing changed, so that nothing is recorded. */
   unchanged(): void;
 }
@@ -57,46 +57,54 @@ export interface TransactContext {
   readonly actions: readonly string[];
 }
 
-const nobody: Who = { type: 'anonymous', id: '', name: '' };
+const nobody: Actor = { type: 'anonymous', id: '', name: '' };
 
 /**
  * Rejects text with a lone surrogate: it has no UTF-8, so other programs could not verify the hash. Existing text from
  * earlier versions can be replaced.
  */
-const refuseIllFormed = (changes: readonly Difference[]): void => {
+const requireWellFormed = (changes: readonly Difference[]): void => {
   const details = changes
     .filter(({ path, after }) => after !== undefined && !(isWellFormed(path) && isWellFormed(after)))
     .map(({ path }) => ({
       path: path.toWellFormed(),
       message: 'must be well-formed Unicode: it has a lone surrogate',
     }));
-  if (details.length > 0) throw invalidFields(details);
+  if (details.length > 0) throw fieldErrors(details);
 };
 
 interface ChangePorts {
   readonly documents: Documents;
   readonly clock: Clock;
   /** Receives committed writes immediately. */
-  readonly directory?: Learns;
+  readonly directory?: DocumentCache;
 }
 
 /** A cache of documents in memory. */
-interface Learns {
+interface DocumentCache {
   /** Updates a document to its current state; undefined if it was deleted. */
-  learn(definition: CollectionDefinition<object>, tenantId: string, id: string, document: Stored | undefined): void;
+  applyWrite(
+    definition: CollectionDefinition<object>,
+    tenantId: string,
+    id: string,
+    document: StoredMetadata | undefined,
+  ): void;
 }
 
-type Written = Parameters<Learns['learn']>;
+type DocumentWrite = Parameters<DocumentCache['applyWrite']>;
 
 /** The documents of a transaction; each write is added to `written`. */
-const recordingWrites = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Documents, 'of'> => ({
-  of(tenantId) {
-    const own = transaction.of(tenantId);
+const trackWrites = (
+  transaction: Pick<Documents, 'forTenant'>,
+  written: DocumentWrite[],
+): Pick<Documents, 'forTenant'> => ({
+  forTenant(tenantId) {
+    const own = transaction.forTenant(tenantId);
     return {
       tenantId,
       collection<Fields extends object>(definition: CollectionDefinition<Fields>): Collection<Fields> {
         const stored = own.collection(definition);
-        const noted = async (writing: Promise<Fields & Stored>): Promise<Fields & Stored> => {
+        const trackWrite = async (writing: Promise<Fields & StoredMetadata>): Promise<Fields & StoredMetadata> => {
           const document = await writing;
           written.push([definition, tenantId, document.id, document]);
           return document;
@@ -105,10 +113,10 @@ const recordingWrites = (transaction: Pick<Documents, 'of'>, written: Written[])
           find: (id) => stored.find(id),
           list: (options) => stored.list(options),
           count: (filter) => stored.count(filter),
-          counts: (fields, options) => stored.counts(fields, options),
-          insert: (fields) => noted(stored.insert(fields)),
-          replace: (id, fields, version) => noted(stored.replace(id, fields, version)),
-          update: (id, changes, version) => noted(stored.update(id, changes, version)),
+          countValues: (fields, options) => stored.countValues(fields, options),
+          insert: (fields) => trackWrite(stored.insert(fields)),
+          replace: (id, fields, version) => trackWrite(stored.replace(id, fields, version)),
+          update: (id, changes, version) => trackWrite(stored.update(id, changes, version)),
           async delete(id, version) {
             const deleted = await stored.delete(id, version);
             if (deleted) written.push([definition, tenantId, id, undefined]);
@@ -120,13 +128,13 @@ const recordingWrites = (transaction: Pick<Documents, 'of'>, written: Written[])
   },
 });
 
-export const transactFor = ({ documents, clock, directory }: ChangePorts, context: TransactContext): Transact => {
-  const newRecord = (what: Recorded): NewAuditRecord => {
+export const createTransact = ({ documents, clock, directory }: ChangePorts, context: TransactContext): Transact => {
+  const newRecord = (what: RecordedChange): NewAuditRecord => {
     const { action = context.actions[0] } = what;
     if (action === undefined || !context.actions.includes(action))
       throw new Error(`the operation does not declare the action ${action ?? '(none)'} in "audit"`);
-    const changes = differencesOf(what.before, what.after);
-    refuseIllFormed(changes);
+    const changes = findDifferences(what.before, what.after);
+    requireWellFormed(changes);
     const { type, id, name } = what.actor ?? context.caller?.actor ?? nobody;
     return {
       at: new Date(clock.now()).toISOString(),
@@ -144,27 +152,27 @@ export const transactFor = ({ documents, clock, directory }: ChangePorts, contex
   };
 
   const transact = async <Result>(work: (scope: AuditedTransaction) => Promise<Result>): Promise<Result> => {
-    let written: Written[] = [];
+    let written: DocumentWrite[] = [];
     const done = await documents.transaction(async (transaction) => {
       written = [];
       const chains = new Map<string, NewAuditRecord[]>();
-      let nothing = false;
+      let isUnchanged = false;
       const result = await work({
-        ...recordingWrites(transaction, written),
+        ...trackWrites(transaction, written),
         record(what) {
           const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined) throw new Error('a record without a session must name its organization');
           chains.set(tenantId, [...(chains.get(tenantId) ?? []), newRecord(what)]);
         },
         unchanged() {
-          nothing = true;
+          isUnchanged = true;
         },
       });
-      if (chains.size === 0 && !nothing) throw new Error('a change must record its effect');
+      if (chains.size === 0 && !isUnchanged) throw new Error('a change must record its effect');
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });
-    for (const each of written) directory?.learn(...each);
+    for (const each of written) directory?.applyWrite(...each);
     return done;
   };
 
@@ -173,8 +181,8 @@ export const transactFor = ({ documents, clock, directory }: ChangePorts, contex
 };
 
 /** Returns the actor for changes by the platform itself, for the audit log. */
-export const systemActor = (name: string): Who => ({ type: 'system', id: '', name });
+export const systemActor = (name: string): Actor => ({ type: 'system', id: '', name });
 
 /** Returns a transaction for a change without a request. */
-export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
-  transactFor(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });
+export const createSystemTransact = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
+  createTransact(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });

@@ -20,7 +20,7 @@ import { documentMigrations } from './document-migrations.ts';
 import { groups } from './groups/index.ts';
 
 /** Collections that several groups share. The collection of a single group is declared in its `group.ts`. */
-const shared: readonly CollectionDefinition<object>[] = [
+const sharedCollections: readonly CollectionDefinition<object>[] = [
   ...[installation, documentMigrations, leases, users, memberships, organizations, plans, invitations],
   ...[sessions, signingKeys, multiFactors, oneTimeTokens],
   ...[identities, identityProviders, provedDomains],
@@ -31,6 +31,6 @@ const shared: readonly CollectionDefinition<object>[] = [
 
 /** All collections: their indexes are created at the start, and their documents are erased with their organization. */
 export const collections: readonly CollectionDefinition<object>[] = [
-  ...shared,
+  ...sharedCollections,
   ...groups.flatMap((group) => group.collections),
 ];

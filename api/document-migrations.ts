@@ -3,15 +3,15 @@
  * document's fields; a document that another process changes meanwhile is read and changed again, so several processes may migrate at once.
  */
 
-import { changeInside, type FieldChange, renameFields, type StoredFields } from '../runtime/rename-fields.ts';
-import { fieldsOf } from '../runtime/stored-fields.ts';
+import { changeNested, type FieldChange, renameFields, type StoredFields } from '../runtime/rename-fields.ts';
+import { getFields } from '../runtime/stored-fields.ts';
 import {
   type CollectionDefinition,
   ConflictError,
   type Documents,
   defineCollection,
   platformTenant,
-  type Stored,
+  type StoredMetadata,
 } from '../schemas/ports/documents.ts';
 import { anomalyDetectors } from '../schemas/resources/anomaly-detector.ts';
 import { errorGroupStates } from '../schemas/resources/error-group.ts';
@@ -36,8 +36,8 @@ interface DocumentMigration {
 export const documentMigrations = defineCollection<{ readonly appliedAt: string }>({ name: 'document-migrations' });
 
 const renameDetector = renameFields({ leastChange: 'minChange' });
-const renameCheck = changeInside({ heartbeat: renameFields({ longestRun: 'maxRunDuration' }) });
-const renamePolicy = changeInside({ steps: renameFields({ budgetLeftBelow: 'budgetRemainingBelow' }) });
+const renameCheck = changeNested({ heartbeat: renameFields({ longestRun: 'maxRunDuration' }) });
+const renamePolicy = changeNested({ steps: renameFields({ budgetLeftBelow: 'budgetRemainingBelow' }) });
 
 const historyChanges: Readonly<Record<string, FieldChange>> = {
   'anomaly-detector': renameDetector,
@@ -68,7 +68,7 @@ export const migrations: readonly DocumentMigration[] = [
     change: (fields) => {
       const { type } = fields['resource'] as { readonly type: string };
       const change = historyChanges[type];
-      return change === undefined ? fields : changeInside({ fields: change })(fields);
+      return change === undefined ? fields : changeNested({ fields: change })(fields);
     },
   },
 ];
@@ -78,15 +78,15 @@ const migrateDocument = async (
   { collection, change }: DocumentMigration,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
 ): Promise<boolean> => {
-  const own = documents.of(tenantId).collection<object>(collection);
+  const tenantCollection = documents.forTenant(tenantId).collection<object>(collection);
   for (;;) {
-    const stored = (await own.find(id)) as (StoredFields & Stored) | undefined;
+    const stored = (await tenantCollection.find(id)) as (StoredFields & StoredMetadata) | undefined;
     if (stored === undefined) return false;
-    const before = fieldsOf(stored);
+    const before = getFields(stored);
     const after = change(before);
     if (after === before) return false;
     try {
-      await own.replace(id, after, stored.version);
+      await tenantCollection.replace(id, after, stored.version);
       return true;
     } catch (error) {
       // Another process changed the document meanwhile.
@@ -98,9 +98,9 @@ const migrateDocument = async (
 /** Changes all documents of a collection. Returns how many were changed. */
 const migrateCollection = async (documents: Documents, migration: DocumentMigration): Promise<number> => {
   let count = 0;
-  const stored = documents.everywhere<StoredFields>(migration.collection as CollectionDefinition<StoredFields>);
+  const stored = documents.findInAllTenants<StoredFields>(migration.collection as CollectionDefinition<StoredFields>);
   for await (const { tenantId, ...document } of stored) {
-    const before = fieldsOf(document as unknown as StoredFields & Stored);
+    const before = getFields(document as unknown as StoredFields & StoredMetadata);
     if (migration.change(before) === before) continue;
     if (await migrateDocument(documents, migration, { tenantId, id: document.id })) count++;
   }
@@ -112,12 +112,12 @@ export const migrateDocuments = async (
   documents: Documents,
   clock: { now(): number } = { now: () => Date.now() },
 ): Promise<Readonly<Record<string, number>>> => {
-  const applied = documents.of(platformTenant).collection(documentMigrations);
-  const changed: Record<string, number> = {};
+  const applied = documents.forTenant(platformTenant).collection(documentMigrations);
+  const changedCounts: Record<string, number> = {};
   for (const migration of migrations) {
     if ((await applied.find(migration.id)) !== undefined) continue;
     const count = await migrateCollection(documents, migration);
-    if (count > 0) changed[migration.id] = count;
+    if (count > 0) changedCounts[migration.id] = count;
     try {
       await applied.insert({ id: migration.id, appliedAt: new Date(clock.now()).toISOString() });
     } catch (error) {
@@ -125,5 +125,5 @@ export const migrateDocuments = async (
       if (!(error instanceof ConflictError)) throw error;
     }
   }
-  return changed;
+  return changedCounts;
 };

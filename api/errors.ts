@@ -31,7 +31,7 @@ export const errorStatuses = {
 export type ErrorCode = keyof typeof errorStatuses;
 
 /** A problem of one field. `path` is dotted (`panels.0.title`), a parameter's name, or empty for the whole body. */
-export interface Detail {
+export interface FieldError {
   readonly path: string;
   readonly message: string;
 }
@@ -39,13 +39,13 @@ export interface Detail {
 /** Error response of a handler: any status except 200. The message is for people. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  readonly details: readonly Detail[] | undefined;
+  readonly details: readonly FieldError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: readonly Detail[]; headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
+    options: { details?: readonly FieldError[]; headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
@@ -60,30 +60,30 @@ export class ApiError extends Error {
 }
 
 /** An error in the format of another product's API. */
-export interface Failure {
+export interface ForeignError {
   readonly status: number;
   /** A text is sent unchanged, any other value as JSON. */
   readonly body: unknown;
 }
 
 /** Answers to unknown paths below a path that clients of another product use. */
-export interface UnknownPathAnswers {
+export interface UnknownPathErrors {
   readonly under: `/api/${string}/`;
-  readonly failure: Failure;
+  readonly failure: ForeignError;
 }
 
 /** Maps a status of another product's API to our error code. */
-const codeOf = (status: number): ErrorCode => {
+const toErrorCode = (status: number): ErrorCode => {
   if (status < 500) return 'VALIDATION_FAILED';
   return status === 503 ? 'UNAVAILABLE' : 'INTERNAL';
 };
 
 /** An error of an operation with its own error format. */
 export class FailedOperation extends ApiError {
-  readonly failure: Failure;
+  readonly failure: ForeignError;
 
-  constructor(failure: Failure, cause: unknown) {
-    super(codeOf(failure.status), 'the operation failed', { cause });
+  constructor(failure: ForeignError, cause: unknown) {
+    super(toErrorCode(failure.status), 'the operation failed', { cause });
     this.name = 'FailedOperation';
     this.failure = failure;
   }
@@ -94,15 +94,15 @@ export class FailedOperation extends ApiError {
 }
 
 /** Returns `VALIDATION_FAILED` for one field. */
-export const invalid = (path: string, message: string): ApiError =>
+export const fieldError = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
 
 /** Returns `VALIDATION_FAILED` for several fields. The message names the first one. */
-export const invalidFields = (details: readonly Detail[]): ApiError => {
+export const fieldErrors = (details: readonly FieldError[]): ApiError => {
   const [first] = details;
-  const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const messagePrefix = first === undefined || first.path === '' ? '' : `${first.path}: `;
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
-  return new ApiError('VALIDATION_FAILED', `${where}${first?.message ?? 'invalid input'}${more}`, { details });
+  return new ApiError('VALIDATION_FAILED', `${messagePrefix}${first?.message ?? 'invalid input'}${more}`, { details });
 };
 
 /** Returns `NOT_FOUND`. An id of another tenant gives the same error. */
@@ -116,7 +116,7 @@ export const rateLimited = (message: string, retryAfterMs: number): ApiError =>
   });
 
 /** Returns the response to a thrown error. Unexpected errors become `INTERNAL` and reveal nothing to the client. */
-export const apiErrorOf = (error: unknown): ApiError => {
+export const toApiError = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   if (error instanceof QueryError)
     return new ApiError(error.code, error.message, {

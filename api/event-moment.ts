@@ -1,5 +1,5 @@
 import { parseTime } from '../queries/time.ts';
-import { invalid } from './errors.ts';
+import { fieldError } from './errors.ts';
 
 const maxPastMs = 30 * 24 * 3_600_000;
 const maxFutureMs = 3_600_000;
@@ -8,13 +8,13 @@ const maxFutureMs = 3_600_000;
  * Returns the time of an event that a caller adds, as ISO 8601 with milliseconds; defaults to now. Throws if the time
  * is too far away.
  */
-export const momentOf = (time: string | undefined, nowMs: number): string => {
+export const parseEventTime = (time: string | undefined, nowMs: number): string => {
   if (time === undefined) return new Date(nowMs).toISOString();
-  const point = parseTime(time, nowMs);
-  if (point === undefined)
-    throw invalid('time', 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
-  const ms = Number(point / 1_000_000n);
-  if (ms < nowMs - maxPastMs) throw invalid('time', 'is more than 30 days ago');
-  if (ms > nowMs + maxFutureMs) throw invalid('time', 'is more than an hour from now');
+  const timeNs = parseTime(time, nowMs);
+  if (timeNs === undefined)
+    throw fieldError('time', 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
+  const ms = Number(timeNs / 1_000_000n);
+  if (ms < nowMs - maxPastMs) throw fieldError('time', 'is more than 30 days ago');
+  if (ms > nowMs + maxFutureMs) throw fieldError('time', 'is more than an hour from now');
   return new Date(ms).toISOString();
 };

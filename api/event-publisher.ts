@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PlatformEvent } from '../schemas/events.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../schemas/topic.ts';
-import { lazyProducer } from './bus-producer.ts';
+import { createLazyProducer } from './bus-producer.ts';
 
 /** Publishes values of a derived topic on behalf of callers. */
 export interface ValuePublisher<Value> {
@@ -16,16 +16,16 @@ export interface ValuePublisher<Value> {
 
 export type EventPublisher = ValuePublisher<PlatformEvent>;
 
-export const openPublisher = <Item extends z.ZodType<{ readonly tenantId: string }>>(
+export const createPublisher = <Item extends z.ZodType<{ readonly tenantId: string }>>(
   bus: Bus,
   topic: DerivedTopic<Item>,
 ): ValuePublisher<z.output<Item>> => {
-  const producer = lazyProducer(bus);
+  const producer = createLazyProducer(bus);
   return {
     async publish(...values) {
       const [first] = values;
       if (first === undefined) return;
-      const tenant = topic.tenantOf(first);
+      const tenant = topic.getTenant(first);
       const message = {
         topic: topic.name,
         key: tenant,

@@ -6,12 +6,12 @@ import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './groups/audit/chain/evidence-file-check.ts';
 import type { DeadLettersOptions } from './groups/dead-letter/replay/dead-letters.ts';
-import type { FirstSecrets } from './identity/accounts/first-start.ts';
+import type { GeneratedSecrets } from './identity/accounts/first-start.ts';
 import type { DeadLetters } from './kernel/ports/dead-letters.ts';
 
 export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/dead-letters.ts';
 export type { FileFindings } from './groups/audit/chain/evidence-file-check.ts';
-export type { FirstStart } from './identity/accounts/first-start.ts';
+export type { FirstStartSecrets } from './identity/accounts/first-start.ts';
 export type { DeadLetters } from './kernel/ports/dead-letters.ts';
 
 /** Resolves once permissions are loaded, so that the first request can already be authorized. */
@@ -19,8 +19,8 @@ export const startApi: typeof import('./start.ts').startApi = async (...given) =
   (await import('./start.ts')).startApi(...given);
 
 /** Opens the work queue and the result intake for the probes of the location `local`. */
-export const openLocalWork: typeof import('./groups/synthetics/local-work.ts').openLocalWork = async (...given) =>
-  (await import('./groups/synthetics/local-work.ts')).openLocalWork(...given);
+export const openLocalWork: typeof import('./groups/synthetics/local-work.ts').createLocalWork = async (...given) =>
+  (await import('./groups/synthetics/local-work.ts')).createLocalWork(...given);
 
 /** Creates the indexes of every collection. */
 export const ensureCollections = async (documents: Documents): Promise<void> =>
@@ -31,16 +31,17 @@ export const migrateDocuments: typeof import('./document-migrations.ts').migrate
   (await import('./document-migrations.ts')).migrateDocuments(...given);
 
 /** Returns the secrets for a new installation, identical for each attempt of `firstStart`. */
-export const firstSecrets = async (): Promise<FirstSecrets> =>
-  (await import('./identity/accounts/first-start.ts')).makeFirstSecrets();
+export const firstSecrets = async (): Promise<GeneratedSecrets> =>
+  (await import('./identity/accounts/first-start.ts')).generateSecrets();
 
 /** Sets up a new installation, atomically; returns `undefined` if another start already did. */
-export const firstStart: typeof import('./identity/accounts/first-start.ts').makeFirstStart = async (...given) =>
-  (await import('./identity/accounts/first-start.ts')).makeFirstStart(...given);
+export const firstStart: typeof import('./identity/accounts/first-start.ts').initializeInstallation = async (
+  ...given
+) => (await import('./identity/accounts/first-start.ts')).initializeInstallation(...given);
 
 /** Dead letters of every tenant, for the command line and for the API. */
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> =>
-  (await import('./groups/dead-letter/replay/dead-letters.ts')).openDeadLetters(options);
+  (await import('./groups/dead-letter/replay/dead-letters.ts')).createDeadLetters(options);
 
 /**
  * Lists replays of dead letters requested through the API, the newest first, including those without a running
@@ -58,13 +59,15 @@ export const reopenOrganization: typeof import('./identity/accounts/closing.ts')
 export const setShards: typeof import('./identity/accounts/shards.ts').setShards = async (...given) =>
   (await import('./identity/accounts/shards.ts')).setShards(...given);
 
-/** Verifies an exported audit chain; `unreadable` contains the reason if the file is invalid. */
-export const verifyEvidenceFile = async (path: string): Promise<FileFindings | { readonly unreadable: string }> => {
+/** Verifies an exported audit chain; `unreadableReason` contains the reason if the file is invalid. */
+export const verifyEvidenceFile = async (
+  path: string,
+): Promise<FileFindings | { readonly unreadableReason: string }> => {
   const { EvidenceFileError, verifyEvidenceFile: verify } = await import('./groups/audit/chain/evidence-file-check.ts');
   try {
     return await verify(path);
   } catch (error) {
-    if (error instanceof EvidenceFileError) return { unreadable: error.message };
+    if (error instanceof EvidenceFileError) return { unreadableReason: error.message };
     throw error;
   }
 };
@@ -73,9 +76,9 @@ export const verifyEvidenceFile = async (path: string): Promise<FileFindings | {
 export const evidencePublicKey = async (
   settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>,
 ): Promise<{ readonly id: string; readonly publicKey: string }> => {
-  const { evidenceKeyOf } = await import('./groups/audit/chain/evidence-key.ts');
-  const { makeSecretBox, secretKeyOf } = await import('../runtime/secret-box.ts');
-  const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
+  const { deriveEvidenceKey } = await import('./groups/audit/chain/evidence-key.ts');
+  const { createSecretBox, loadSecretKey } = await import('../runtime/secret-box.ts');
+  const { id, publicKey } = deriveEvidenceKey(createSecretBox(await loadSecretKey(settings)));
   return { id, publicKey };
 };
 
@@ -86,8 +89,8 @@ export const resignChain: typeof import('./groups/audit/resign-chain.ts').resign
 /** Lists operations with group, role and whether they are implemented; with `missingOnly`, only the others. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {
   const { operations } = await import('./groups/index.ts');
-  const shown = operations.filter(({ built }) => !missingOnly || !built);
-  const lines = shown.map(({ method, path, role, group, built }) =>
+  const listedOperations = operations.filter(({ built }) => !missingOnly || !built);
+  const lines = listedOperations.map(({ method, path, role, group, built }) =>
     [method.padEnd(6), path.padEnd(64), role.padEnd(8), group.padEnd(22), built ? '' : 'not built'].join(' ').trimEnd(),
   );
   const missing = operations.filter(({ built }) => !built).length;

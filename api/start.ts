@@ -1,14 +1,14 @@
 /** Starts the management API as a role. */
 import '../subjects/query-kinds.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { limitedColumns } from '../queries/limits/limited-columns.ts';
-import { readLimitsOf } from '../queries/limits/settings.ts';
+import { limitColumns } from '../queries/limits/limited-columns.ts';
+import { buildReadLimits } from '../queries/limits/settings.ts';
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
-import { featuresOf, translationOf } from '../queries/promql/settings.ts';
+import { readFeatures, readTranslation } from '../queries/promql/settings.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
 import { checkStores } from '../runtime/readiness.ts';
-import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
+import { createSecretBox, loadSecretKey } from '../runtime/secret-box.ts';
 import type { AlertTransition } from '../schemas/alerts.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -24,38 +24,38 @@ import type { Settings } from '../schemas/settings.ts';
 import { topics } from '../schemas/topics.ts';
 import { mergeAllIndicatorBlocks } from '../subjects/threat-intel/merging.ts';
 import { type FeedPorts, pollThreatFeeds } from '../subjects/threat-intel/poll-feeds.ts';
-import { scopesOf } from './callers/scopes.ts';
+import { listScopes } from './callers/scopes.ts';
 import { collections } from './collections.ts';
-import { type EventPublisher, openPublisher, type ValuePublisher } from './event-publisher.ts';
+import { createPublisher, type EventPublisher, type ValuePublisher } from './event-publisher.ts';
 import { removeOldSilences } from './groups/alerts/old-silences.ts';
-import { configurationActionsOf } from './groups/audit/chain/configuration-actions.ts';
+import { listConfigurationActions } from './groups/audit/chain/configuration-actions.ts';
 import { openEvidence } from './groups/audit/chain/evidence.ts';
-import { openReplayJobs } from './groups/dead-letter/replay/replay-jobs.ts';
+import { createReplayJobs } from './groups/dead-letter/replay/replay-jobs.ts';
 import { type EscalatePorts, escalateJob } from './groups/incidents/escalate.ts';
 import { type EndedPorts, resolveEndedJob } from './groups/incidents/resolve-ended.ts';
 import { groups, operations } from './groups/index.ts';
 import { burnMailsJob } from './groups/slos/burn-mails.ts';
 import { checkMailsJob } from './groups/synthetics/check-mails.ts';
 import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
-import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
-import { openDirectory } from './identity/directory.ts';
-import { openPasswords } from './identity/password.ts';
-import { sweepSessions } from './identity/sessions.ts';
-import { openSignInFailures } from './identity/sign-in-failures.ts';
-import { checkDomains, type DomainPorts } from './identity/sso/domains.ts';
-import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
-import { openTokens, type Tokens } from './identity/tokens.ts';
-import { callOf } from './kernel/call.ts';
+import { deleteExpiredOneTimeTokens } from './identity/accounts/one-time-tokens.ts';
+import { loadMemoryDirectory } from './identity/directory.ts';
+import { createPasswords } from './identity/password.ts';
+import { deleteExpiredSessions } from './identity/sessions.ts';
+import { createSignInFailures } from './identity/sign-in-failures.ts';
+import { type DomainPorts, recheckDomains } from './identity/sso/domains.ts';
+import { createTokenUses, deleteExpiredApiTokens } from './identity/token-uses.ts';
+import { createTokens, type Tokens } from './identity/tokens.ts';
+import { createCall } from './kernel/call.ts';
 import type { DeadLetters } from './kernel/ports/dead-letters.ts';
-import { makeApiServer } from './kernel/server.ts';
+import { createApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
-import { openLiveTails } from './live-tail/live-tails.ts';
+import { createLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
-import { openMailQueue } from './mail/queue.ts';
+import { createMailQueue } from './mail/queue.ts';
 import type { MailJobPorts } from './mail/receivers.ts';
 import type { TransitionPublisher } from './platform-watch/notify.ts';
 import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
-import { operatorChannels } from './platform-watch/operator.ts';
+import { createOperatorChannels } from './platform-watch/operator.ts';
 import { type SuspectPorts, suspectLocationsJob } from './platform-watch/suspect-locations.ts';
 import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
 import { liveTail } from './streams/live-tail.ts';
@@ -88,24 +88,29 @@ export interface ApiRole extends Role {
   readonly sockets: Pick<StreamServer, 'accepts' | 'upgrade'>;
 }
 
-type UpkeepPorts = ErasingPorts & DomainPorts & FeedPorts & { readonly tokens: Tokens };
+type MaintenancePorts = ErasingPorts & DomainPorts & FeedPorts & { readonly tokens: Tokens };
 
-const hourly = (name: string, summary: string, run: (ports: UpkeepPorts) => Promise<void>): Job<UpkeepPorts> =>
-  defineJob({ name, summary, everyMs: 3_600_000, scope: 'installation', run });
+const defineHourlyJob = (
+  name: string,
+  summary: string,
+  run: (ports: MaintenancePorts) => Promise<void>,
+): Job<MaintenancePorts> => defineJob({ name, summary, everyMs: 3_600_000, scope: 'installation', run });
 
 /** Scheduled jobs of the API */
-const upkeep: readonly Job<UpkeepPorts>[] = [
+const maintenanceJobs: readonly Job<MaintenancePorts>[] = [
   eraseClosedOrganizations,
-  hourly('signing-keys', 'Rotates the key that signs sessions', ({ tokens }) => tokens.rotate()),
-  hourly('sessions', 'Deletes expired sessions', ({ documents, clock }) => sweepSessions(documents, clock.now())),
-  hourly('api-tokens', 'Deletes API tokens that expired long ago', ({ documents, clock }) =>
-    sweepApiTokens(documents, clock.now()),
+  defineHourlyJob('signing-keys', 'Rotates the key that signs sessions', ({ tokens }) => tokens.rotate()),
+  defineHourlyJob('sessions', 'Deletes expired sessions', ({ documents, clock }) =>
+    deleteExpiredSessions(documents, clock.now()),
   ),
-  hourly('mailed-links', 'Deletes expired links from mails', ({ documents, clock }) =>
-    sweepTokens(documents, clock.now()),
+  defineHourlyJob('api-tokens', 'Deletes API tokens that expired long ago', ({ documents, clock }) =>
+    deleteExpiredApiTokens(documents, clock.now()),
   ),
-  hourly('old-silences', 'Removes silences that ended long ago', removeOldSilences),
-  hourly('proved-domains', 'Checks the DNS records of proved domains again', checkDomains),
+  defineHourlyJob('mailed-links', 'Deletes expired links from mails', ({ documents, clock }) =>
+    deleteExpiredOneTimeTokens(documents, clock.now()),
+  ),
+  defineHourlyJob('old-silences', 'Removes silences that ended long ago', removeOldSilences),
+  defineHourlyJob('proved-domains', 'Checks the DNS records of proved domains again', recheckDomains),
   pollThreatFeeds,
   mergeAllIndicatorBlocks,
 ];
@@ -113,7 +118,10 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
 const drainStepMs = 20;
 
 /** Publisher through which the platform watch alerts organizations. */
-const publishing = (transitions: ValuePublisher<AlertTransition>, events: EventPublisher): TransitionPublisher => ({
+const createTransitionPublisher = (
+  transitions: ValuePublisher<AlertTransition>,
+  events: EventPublisher,
+): TransitionPublisher => ({
   publish: (transition) => transitions.publish(transition),
   publishEvent: (event) => events.publish(event),
 });
@@ -124,51 +132,54 @@ const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePo
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
-const startMeasuredJobs = (jobs: Jobs, ports: SuspectPorts & MailJobPorts): void => {
+const startNotificationJobs = (jobs: Jobs, ports: SuspectPorts & MailJobPorts): void => {
   jobs.start<SuspectPorts>(suspectLocationsJob, ports);
   jobs.start<MailJobPorts>(checkMailsJob, ports);
   jobs.start<MailJobPorts>(burnMailsJob, ports);
 };
 
-const openPublishers = (bus: Bus) => ({
-  events: openPublisher(bus, topics.events),
-  alertTransitions: openPublisher(bus, topics.alertTransitions),
-  syntheticRuns: openPublisher(bus, topics.syntheticRuns),
+const createPublishers = (bus: Bus) => ({
+  events: createPublisher(bus, topics.events),
+  alertTransitions: createPublisher(bus, topics.alertTransitions),
+  syntheticRuns: createPublisher(bus, topics.syntheticRuns),
 });
 
 /** Data for handlers derived from all operations */
-const ofOperations = {
-  scopes: scopesOf(operations),
+const operationData = {
+  scopes: listScopes(operations),
   auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
-  configurationActions: configurationActionsOf(operations),
-  call: callOf(operations),
+  configurationActions: listConfigurationActions(operations),
+  call: createCall(operations),
 };
 
 /** Resolves once permissions are loaded, so that the first request can already be authorized. */
-export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
-  const limits = readLimitsOf(given.settings);
+export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
+  const limits = buildReadLimits(apiOptions.settings);
   // From here on, every read of an organization's rows respects its limits.
-  const options: ApiOptions = { ...given, columns: limitedColumns(given.columns, { limits, metrics: given.metrics }) };
+  const options: ApiOptions = {
+    ...apiOptions,
+    columns: limitColumns(apiOptions.columns, { limits, metrics: apiOptions.metrics }),
+  };
   const { documents, settings, clock, log, deadLetters, jobs, groupStatuses = { groups: () => [] } } = options;
   await documents.ensureCollections(collections);
-  const box = makeSecretBox(await secretKeyOf(settings));
+  const box = createSecretBox(await loadSecretKey(settings));
   const [directory, tokens, passwords] = await Promise.all([
-    openDirectory(documents, clock),
-    openTokens(documents, box, clock),
-    openPasswords(),
+    loadMemoryDirectory(documents, clock),
+    createTokens(documents, box, clock),
+    createPasswords(),
   ]);
-  const mail = openMailQueue({ documents, clock, box, configured: options.mailer.delivers });
+  const mail = createMailQueue({ documents, clock, box, configured: options.mailer.isDelivering });
   const delivery = await startMailDelivery({ documents, clock, log, box, jobs, mailer: options.mailer });
   const evidence = await openEvidence({ ...options, box });
-  const replays = openReplayJobs({ deadLetters, documents, clock, log, jobs });
-  const tokenUses = openTokenUses({ documents, clock, log });
-  const signInFailures = openSignInFailures(options);
-  const liveTails = openLiveTails(options);
-  const publishers = openPublishers(options.bus);
+  const replays = createReplayJobs({ deadLetters, documents, clock, log, jobs });
+  const tokenUses = createTokenUses({ documents, clock, log });
+  const signInFailures = createSignInFailures(options);
+  const liveTails = createLiveTails(options);
+  const publishers = createPublishers(options.bus);
   const { events, alertTransitions } = publishers;
-  const threads = openPromql({ features: featuresOf(settings) });
+  const threads = openPromql({ features: readFeatures(settings) });
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
-  const server = makeApiServer({
+  const server = createApiServer({
     operations,
     groups,
     streams: [liveTail],
@@ -188,26 +199,31 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       liveTails,
       groupStatuses,
       ...publishers,
-      promql: { threads, translation: translationOf(settings) },
-      ...ofOperations,
+      promql: { threads, translation: readTranslation(settings) },
+      ...operationData,
     },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
   });
-  const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
-  for (const job of upkeep) jobs.start(job, forUpkeep);
-  const publisher = publishing(alertTransitions, events);
-  startIncidentJobs(jobs, { ...options, ...publisher, mail, configurationActions: ofOperations.configurationActions });
-  startMeasuredJobs(jobs, { ...options, ...publisher, mail });
-  const watch = new PlatformWatch({ ...given, groupStatuses, operator: operatorChannels(options), ...publisher });
+  const maintenancePorts = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
+  for (const job of maintenanceJobs) jobs.start(job, maintenancePorts);
+  const publisher = createTransitionPublisher(alertTransitions, events);
+  startIncidentJobs(jobs, { ...options, ...publisher, mail, configurationActions: operationData.configurationActions });
+  startNotificationJobs(jobs, { ...options, ...publisher, mail });
+  const watch = new PlatformWatch({
+    ...apiOptions,
+    groupStatuses,
+    operator: createOperatorChannels(options),
+    ...publisher,
+  });
   jobs.start(platformWatchJob, watch);
-  const stopped = Promise.withResolvers<void>();
+  const stopSignal = Promise.withResolvers<void>();
 
   return {
     name: 'api',
     callback: server.callback,
     sockets: server.sockets,
-    async ready() {
+    async checkReady() {
       await checkStores({ 'the documents store': () => documents.check(), columns: () => options.columns.check() });
     },
     async stop() {
@@ -220,8 +236,8 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       // Nothing is recorded any more: the existing records are signed.
       await evidence.close();
       await Promise.all([watch.close(), directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
-      stopped.resolve();
+      stopSignal.resolve();
     },
-    failed: stopped.promise,
+    failure: stopSignal.promise,
   };
 };

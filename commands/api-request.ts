@@ -6,20 +6,20 @@ import { UsageError } from './usage-error.ts';
 type Environment = CommandContext['environment'];
 
 /** Returns the given address, otherwise that of the installation on this machine. */
-export const apiAddress = (api: string | undefined, environment: Environment): string =>
+export const resolveApiAddress = (api: string | undefined, environment: Environment): string =>
   api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`;
 
 /** Returns the token in a variable; throws a usage error with the help if it is missing. */
-export const tokenIn = (environment: Environment, variable: string, help: string): string => {
+export const requireToken = (environment: Environment, variable: string, help: string): string => {
   const token = environment[variable];
   if (token === undefined || token === '') throw new UsageError(`${variable} is not set\n\n${help}`);
   return token;
 };
 
-interface Sent {
+interface RequestOptions {
   readonly token: string;
   /** Timeout for the answer in milliseconds */
-  readonly answerMs: number;
+  readonly timeoutMs: number;
   readonly method?: string;
   /** Sent as JSON */
   readonly body?: object | undefined;
@@ -27,7 +27,10 @@ interface Sent {
 }
 
 /** Returns the answer, whatever its status; throws an error with the origin if there is none. */
-export const send = (url: URL, { token, answerMs, method = 'GET', body, headers = {} }: Sent): Promise<Response> =>
+export const send = (
+  url: URL,
+  { token, timeoutMs, method = 'GET', body, headers = {} }: RequestOptions,
+): Promise<Response> =>
   fetch(url, {
     method,
     headers: {
@@ -36,7 +39,7 @@ export const send = (url: URL, { token, answerMs, method = 'GET', body, headers 
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(answerMs),
+    signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: Error) => {
     const cause = error.cause instanceof Error ? error.cause.message : error.message;
     throw new Error(`${url.origin}: ${cause}`, { cause: error });
@@ -48,10 +51,10 @@ export class RefusedError extends Error {
   /** Error message of the API, if any */
   readonly reason: string;
 
-  constructor(what: string, status: number, body: string) {
-    super(`${what} returned ${status}: ${body.slice(0, 500)}`);
+  constructor(description: string, status: number, body: string) {
+    super(`${description} returned ${status}: ${body.slice(0, 500)}`);
     this.status = status;
-    this.reason = reasonIn(body);
+    this.reason = parseReason(body);
   }
 }
 
@@ -60,8 +63,8 @@ const Refusal = z.looseObject({
   details: z.array(z.looseObject({ path: z.string(), message: z.string() })).default([]),
 });
 
-const reasonIn = (body: string): string => {
-  const { success, data } = Refusal.safeParse(jsonIn(body));
+const parseReason = (body: string): string => {
+  const { success, data } = Refusal.safeParse(parseJson(body));
   if (!success) return body.slice(0, 500);
   const [first] = data.details;
   if (first === undefined) return data.message;
@@ -69,7 +72,7 @@ const reasonIn = (body: string): string => {
   return first.message.startsWith(`${first.path}: `) ? first.message : `${first.path}: ${first.message}`;
 };
 
-const jsonIn = (body: string): unknown => {
+const parseJson = (body: string): unknown => {
   try {
     return JSON.parse(body);
   } catch {
@@ -80,7 +83,7 @@ const jsonIn = (body: string): unknown => {
 /**
  * Returns the JSON of an answer; throws a `RefusedError` with the message of a rejection. `what` describes the request.
  */
-export const accepted = async (response: Response, what: string): Promise<unknown> => {
+export const readAcceptedJson = async (response: Response, what: string): Promise<unknown> => {
   if (!response.ok) throw new RefusedError(what, response.status, await response.text());
   return response.json();
 };

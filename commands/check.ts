@@ -1,8 +1,8 @@
 /** `oiq check`: sends a log record like a sender, and reads it back like a user. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { settingsOf } from '../schemas/settings.ts';
-import { optionsOf } from './command-arguments.ts';
+import { parseSettings } from '../schemas/settings.ts';
+import { parseOptions } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -21,15 +21,17 @@ const options = {
 } as const;
 
 const pauseMs = 500;
-const answerMs = 60_000;
+const requestTimeoutMs = 60_000;
 
 /** Adds the request to its error messages. */
 const request = async (url: string, init: RequestInit = {}): Promise<Response> => {
   const what = `${init.method ?? 'GET'} ${url}`;
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerMs) }).catch((error: Error) => {
-    const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new Error(`${what}: ${cause}`, { cause: error });
-  });
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }).catch(
+    (error: Error) => {
+      const cause = error.cause instanceof Error ? error.cause.message : error.message;
+      throw new Error(`${what}: ${cause}`, { cause: error });
+    },
+  );
   if (!response.ok) throw new Error(`${what} returned ${response.status}: ${(await response.text()).slice(0, 500)}`);
   return response;
 };
@@ -50,10 +52,11 @@ interface Credentials {
   release(): Promise<void>;
 }
 
-const credentialsOf = async (api: string, environment: CommandContext['environment']): Promise<Credentials> => {
-  const { CHECK_LICENSE_KEY: given, CHECK_TOKEN: token } = environment;
-  if (given !== undefined && token !== undefined) return { licenseKey: given, token, release: async () => undefined };
-  const settings = settingsOf(environment);
+const createCredentials = async (api: string, environment: CommandContext['environment']): Promise<Credentials> => {
+  const { CHECK_LICENSE_KEY: configuredKey, CHECK_TOKEN: token } = environment;
+  if (configuredKey !== undefined && token !== undefined)
+    return { licenseKey: configuredKey, token, release: async () => undefined };
+  const settings = parseSettings(environment);
   const email = settings.BOOTSTRAP_EMAIL ?? 'owner@localhost.localdomain';
   const password = settings.BOOTSTRAP_PASSWORD;
   if (password === undefined)
@@ -127,12 +130,12 @@ const readBack = async (api: string, token: string, body: string, deadline: numb
 };
 
 export const checkCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const values = optionsOf(args, options, help);
+  const values = parseOptions(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const { OIQ_OTLP_HTTP_ADDRESS = '127.0.0.1:4318', OIQ_HTTP_ADDRESS = '127.0.0.1:8080' } = environment;
   const { otlp = `http://${OIQ_OTLP_HTTP_ADDRESS}`, api = `http://${OIQ_HTTP_ADDRESS}` } = values;
   const deadline = Date.now() + Number(values.seconds) * 1_000;
-  const { licenseKey, token, release } = await credentialsOf(api, environment);
+  const { licenseKey, token, release } = await createCredentials(api, environment);
   try {
     const body = `check ${randomUUID()}`;
     await send(otlp, licenseKey, body, deadline);

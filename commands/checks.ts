@@ -1,8 +1,8 @@
 /** `oiq checks`: manages the synthetic checks of an organization as files, through the API, for use in a pipeline. */
 import { z } from 'zod';
 import { lineOfField, readCheckFiles } from '../subjects/synthetics/as-code.ts';
-import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
-import { argumentsOf } from './command-arguments.ts';
+import { readAcceptedJson, requireToken, resolveApiAddress, send } from './api-request.ts';
+import { parseArguments } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 import { readFolder, type YamlFile } from './yaml-files.ts';
@@ -28,7 +28,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-const answerMs = 60_000;
+const timeoutMs = 60_000;
 
 const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent', 'ignored'] as const;
 
@@ -72,22 +72,26 @@ const createSender =
   (base: string, token: string): SendRequest =>
   async (method, path, body) => {
     const url = new URL(path, base);
-    return accepted(await send(url, { token, answerMs, method, body }), `${method} ${url}`);
+    return readAcceptedJson(await send(url, { token, timeoutMs, method, body }), `${method} ${url}`);
   };
 
 /** Duplicate names would overwrite each other; a check without the label would never be pruned. */
 const collectChecks = (files: readonly YamlFile[], label: Label | undefined): readonly CheckFile[] => {
-  const known = new Map<string, string>();
+  const locationByName = new Map<string, string>();
   return files.map(({ path, source }) => {
     const refused: Item[] = [];
     const documents = readCheckFiles(source);
     for (const file of documents) {
       const { name, line, check } = file;
       if (name === null) continue;
-      const before = known.get(name);
-      if (before !== undefined)
-        refused.push({ outcome: 'refused', name, reasons: [`${path}:${line}: name: is that of a check in ${before}`] });
-      known.set(name, `${path}:${line}`);
+      const previousLocation = locationByName.get(name);
+      if (previousLocation !== undefined)
+        refused.push({
+          outcome: 'refused',
+          name,
+          reasons: [`${path}:${line}: name: is that of a check in ${previousLocation}`],
+        });
+      locationByName.set(name, `${path}:${line}`);
       if (check === undefined || label === undefined || check.labels[label.name] === label.value) continue;
       const reason = `${path}:${lineOfField(file, 'labels')}: labels: must have ${label.name}=${label.value}`;
       refused.push({ outcome: 'refused', name, reasons: [reason] });
@@ -97,14 +101,14 @@ const collectChecks = (files: readonly YamlFile[], label: Label | undefined): re
   });
 };
 
-const noCheck = (path: string, reason: string): Item => ({ outcome: 'ignored', name: path, reasons: [reason] });
+const ignoredItem = (path: string, reason: string): Item => ({ outcome: 'ignored', name: path, reasons: [reason] });
 
 const importFile = async (
   { path, source, isEmpty, refused }: CheckFile,
   sendRequest: SendRequest,
   dryRun: boolean,
 ): Promise<readonly Item[]> => {
-  if (isEmpty) return [noCheck(path, 'has no document')];
+  if (isEmpty) return [ignoredItem(path, 'has no document')];
   // If a document is rejected here, the API still checks the others, and nothing is written.
   const isDry = dryRun || refused.length > 0;
   const { items } = Imported.parse(await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDry }));
@@ -112,7 +116,9 @@ const importFile = async (
     ({ name, outcome, problems }): Item => ({
       outcome,
       name: name ?? '(no name)',
-      reasons: problems.map((one) => `${path}:${one.line}: ${one.path === '' ? '' : `${one.path}: `}${one.message}`),
+      reasons: problems.map(
+        (problem) => `${path}:${problem.line}: ${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`,
+      ),
     }),
   );
   return refused.length === 0 ? results : [...results.filter(({ outcome }) => outcome === 'refused'), ...refused];
@@ -120,14 +126,14 @@ const importFile = async (
 
 /** Checks with the label that are in no file. */
 const checksToPrune = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
-  const found: { readonly id: string; readonly name: string }[] = [];
+  const checks: { readonly id: string; readonly name: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = new URLSearchParams({ limit: '500', ...(cursor !== '' && { cursor }) });
     const page: z.output<typeof Page> = Page.parse(await sendRequest('GET', `/api/synthetics/checks?${query}`));
-    found.push(...page.items.filter(({ name, labels }) => labels[label.name] === label.value && !names.has(name)));
+    checks.push(...page.items.filter(({ name, labels }) => labels[label.name] === label.value && !names.has(name)));
     cursor = page.nextCursor;
   }
-  return found;
+  return checks;
 };
 
 const report = (verb: 'plan' | 'apply', items: readonly Item[]): void => {
@@ -136,15 +142,15 @@ const report = (verb: 'plan' | 'apply', items: readonly Item[]): void => {
     process.stdout.write(`${outcome.padEnd(9)} ${name}\n${reasons.map((reason) => `          ${reason}\n`).join('')}`);
   }
   const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
-  const would = verb === 'plan' ? 'would be ' : '';
+  const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
   const isDone = (outcome: Item['outcome']): boolean => ['created', 'changed', 'deleted'].includes(outcome);
-  const counted = outcomes.map((outcome) => `${count(outcome)} ${isDone(outcome) ? would : ''}${outcome}`);
+  const counted = outcomes.map((outcome) => `${count(outcome)} ${isDone(outcome) ? conditionalPrefix : ''}${outcome}`);
   process.stdout.write(`${counted.join(', ')}\n`);
   if (count('refused') > 0) process.exitCode = 1;
   else if (verb === 'plan' && items.some(({ outcome }) => isDone(outcome))) process.exitCode = 2;
 };
 
-const labelOf = (text: string | undefined): Label | undefined => {
+const parseLabel = (text: string | undefined): Label | undefined => {
   if (text === undefined) return undefined;
   const [name = '', ...value] = text.split('=');
   if (name === '' || value.length === 0) throw new UsageError(`--label must be NAME=VALUE\n\n${help}`);
@@ -158,13 +164,13 @@ const deploy = async (
     sendRequest,
     label,
     isPlan,
-    prunes,
+    prunes: shouldPrune,
   }: { sendRequest: SendRequest; label: Label | undefined; isPlan: boolean; prunes: boolean },
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
   for (const file of files) items.push(...(await importFile(file, sendRequest, isPlan)));
   if (label === undefined) return items;
-  const isPruned = prunes && items.every(({ outcome }) => outcome !== 'refused');
+  const isPruned = shouldPrune && items.every(({ outcome }) => outcome !== 'refused');
   const names = new Set(files.flatMap((file) => file.names));
   for (const { id, name } of await checksToPrune(sendRequest, label, names)) {
     if (isPruned && !isPlan) await sendRequest('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
@@ -174,17 +180,20 @@ const deploy = async (
 };
 
 export const checksCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { values, positionals } = argumentsOf(args, options, help);
+  const { values, positionals } = parseArguments(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
     throw new UsageError(`specify plan or apply, and one folder\n\n${help}`);
   const { prune: prunes = false, api } = values;
-  const label = labelOf(values.label);
+  const label = parseLabel(values.label);
   if (prunes && label === undefined)
     throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
-  const sendRequest = createSender(apiAddress(api, environment), tokenIn(environment, 'CHECKS_TOKEN', help));
-  const { files, others } = await readFolder(folder, { json: true });
+  const sendRequest = createSender(
+    resolveApiAddress(api, environment),
+    requireToken(environment, 'CHECKS_TOKEN', help),
+  );
+  const { files, otherPaths } = await readFolder(folder, { json: true });
   const items = await deploy(collectChecks(files, label), { sendRequest, label, isPlan: verb === 'plan', prunes });
-  report(verb, [...items, ...others.map((path) => noCheck(path, 'is not a YAML or JSON file'))]);
+  report(verb, [...items, ...otherPaths.map((path) => ignoredItem(path, 'is not a YAML or JSON file'))]);
 };

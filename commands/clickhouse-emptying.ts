@@ -3,14 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
 import { allTables } from '../schemas/tables/index.ts';
-import { quote } from '../schemas/tables/literal.ts';
+import { quoteString } from '../schemas/tables/literal.ts';
 import { placementsPropagationMs, placementsTable } from '../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../schemas/tables/schema-migrations.ts';
-import { createTable, isMerging, type Table } from '../schemas/tables/table.ts';
+import { buildCreateTable, isMerging, type Table } from '../schemas/tables/table.ts';
 import { markEmptied } from './clickhouse-forgetting.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
-export interface Emptying {
+export interface ShardMove {
   readonly cluster: string;
   /** From 1 on, as in `system.clusters` */
   readonly from: number;
@@ -24,7 +24,7 @@ export type RowCounts = ReadonlyMap<string, number>;
 
 /** Tables that are specific to each server stay there. */
 const movedTables = allTables.filter((table) => table !== placementsTable && table !== schemaMigrationsTable);
-const finalOf = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
+const finalClause = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
 /** For long statements, which move a day of a table. */
 const longStatementLimits = { maxExecutionSeconds: 24 * 3600, maxMemoryBytes: 8 * 1024 ** 3 };
 
@@ -32,7 +32,7 @@ export const countRows = async (columns: Columns): Promise<RowCounts> => {
   const counts = new Map<string, number>();
   for (const table of movedTables) {
     const [row] = await columns.query<{ rows: string }>(
-      `SELECT toString(count()) AS rows FROM ${table.name}${finalOf(table)}`,
+      `SELECT toString(count()) AS rows FROM ${table.name}${finalClause(table)}`,
       {},
       longStatementLimits,
     );
@@ -46,17 +46,17 @@ class TableMove {
   readonly #table: Table;
   readonly #from: ServerColumns;
   readonly #to: ServerColumns;
-  readonly #emptying: Emptying;
+  readonly #shardMove: ShardMove;
 
-  constructor(table: Table, from: ServerColumns, to: ServerColumns, emptying: Emptying) {
+  constructor(table: Table, from: ServerColumns, to: ServerColumns, emptying: ShardMove) {
     this.#table = table;
     this.#from = from;
     this.#to = to;
-    this.#emptying = emptying;
+    this.#shardMove = emptying;
   }
 
   /** Staging table for rows that are not read yet. Its comment names the partition that has been copied completely. */
-  get #waiting(): string {
+  get #stagingTableName(): string {
     return `moving_${this.#table.name}`;
   }
 
@@ -69,8 +69,8 @@ class TableMove {
     let moved = 0;
     for (const partition of await this.#partitions()) {
       await this.#copy(partition);
-      moved += await this.#verified(partition);
-      await this.#to.execute(`ALTER TABLE ${this.#waiting} MODIFY COMMENT ${quote(partition)}`);
+      moved += await this.#verifyCopy(partition);
+      await this.#to.execute(`ALTER TABLE ${this.#stagingTableName} MODIFY COMMENT ${quoteString(partition)}`);
       await this.finish();
     }
     return moved;
@@ -78,40 +78,46 @@ class TableMove {
 
   async #partitions(): Promise<readonly string[]> {
     const rows = await this.#from.query<{ id: string }>(
-      `SELECT DISTINCT partition_id AS id FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table = ${quote(this.#table.name)} ORDER BY id`,
+      `SELECT DISTINCT partition_id AS id FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table = ${quoteString(this.#table.name)} ORDER BY id`,
     );
     return rows.map(({ id }) => id);
   }
 
   async #copy(partition: string): Promise<void> {
-    const { cluster, from } = this.#emptying;
+    const { cluster, from } = this.#shardMove;
     const columns = Object.keys(this.#table.columns)
       .map((name) => `\`${name}\``)
       .join(', ');
-    await this.#to.execute(createTable({ ...this.#table, name: this.#waiting }));
+    await this.#to.execute(buildCreateTable({ ...this.#table, name: this.#stagingTableName }));
     await this.#to.execute(
-      `INSERT INTO ${this.#waiting} (${columns}) SELECT ${columns} FROM cluster(${quote(cluster)}, currentDatabase(), ${quote(this.#table.name)}) WHERE _shard_num = ${from} AND _partition_id = ${quote(partition)}`,
+      `INSERT INTO ${this.#stagingTableName} (${columns}) SELECT ${columns} FROM cluster(${quoteString(cluster)}, currentDatabase(), ${quoteString(this.#table.name)}) WHERE _shard_num = ${from} AND _partition_id = ${quoteString(partition)}`,
     );
   }
 
   /** Resolves with the number of rows. Rejects unless both servers have the same number. */
-  async #verified(partition: string): Promise<number> {
-    const of = async (columns: ServerColumns, table: string): Promise<{ rows: string; digest: string } | undefined> => {
+  async #verifyCopy(partition: string): Promise<number> {
+    const readDigest = async (
+      columns: ServerColumns,
+      table: string,
+    ): Promise<{ rows: string; digest: string } | undefined> => {
       const names = Object.keys(this.#table.columns).map((name) => `\`${name}\``);
       const [row] = await columns.query<{ rows: string; digest: string }>(
-        `SELECT toString(count()) AS rows, toString(sum(cityHash64(${names.join(', ')}))) AS digest FROM ${table}${finalOf(this.#table)} WHERE _partition_id = ${quote(partition)}`,
+        `SELECT toString(count()) AS rows, toString(sum(cityHash64(${names.join(', ')}))) AS digest FROM ${table}${finalClause(this.#table)} WHERE _partition_id = ${quoteString(partition)}`,
         {},
         longStatementLimits,
       );
       return row;
     };
-    const [there, here] = [await of(this.#from, this.#table.name), await of(this.#to, this.#waiting)];
-    if (there?.rows !== here?.rows || there?.digest !== here?.digest)
+    const [source, copy] = [
+      await readDigest(this.#from, this.#table.name),
+      await readDigest(this.#to, this.#stagingTableName),
+    ];
+    if (source?.rows !== copy?.rows || source?.digest !== copy?.digest)
       throw new PermanentError(
         'changed',
-        `rows of ${this.#table.name}, partition ${partition}, changed while they were copied (${there?.rows} and ${here?.rows}): no rows were moved. Processes that started before shard ${this.#emptying.from} had weight 0 still write there: restart them, and run this again`,
+        `rows of ${this.#table.name}, partition ${partition}, changed while they were copied (${source?.rows} and ${copy?.rows}): no rows were moved. Processes that started before shard ${this.#shardMove.from} had weight 0 still write there: restart them, and run this again`,
       );
-    return Number(here?.rows);
+    return Number(copy?.rows);
   }
 
   /**
@@ -120,15 +126,17 @@ class TableMove {
    */
   async finish(): Promise<void> {
     const [stagingTable] = await this.#to.query<{ partition: string }>(
-      `SELECT comment AS partition FROM system.tables WHERE database = currentDatabase() AND name = ${quote(this.#waiting)}`,
+      `SELECT comment AS partition FROM system.tables WHERE database = currentDatabase() AND name = ${quoteString(this.#stagingTableName)}`,
     );
     if (stagingTable === undefined) return;
     if (stagingTable.partition !== '') {
-      const id = quote(stagingTable.partition);
-      await this.#to.execute(`ALTER TABLE ${this.#waiting} MOVE PARTITION ID ${id} TO TABLE ${this.#table.name}`);
+      const id = quoteString(stagingTable.partition);
+      await this.#to.execute(
+        `ALTER TABLE ${this.#stagingTableName} MOVE PARTITION ID ${id} TO TABLE ${this.#table.name}`,
+      );
       await this.#from.execute(`ALTER TABLE ${this.#table.name} DROP PARTITION ID ${id}`);
     }
-    await this.#to.execute(`DROP TABLE ${this.#waiting} SYNC`);
+    await this.#to.execute(`DROP TABLE ${this.#stagingTableName} SYNC`);
   }
 }
 
@@ -137,7 +145,7 @@ class TableMove {
  * before its removal. Reads and inserts continue; while a partition is switched, its rows may be counted twice. Can be
  * stopped and run again.
  */
-export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<void> => {
+export const emptyShard = async (columns: Columns, emptying: ShardMove): Promise<void> => {
   const { cluster, from, to, report } = emptying;
   const { shards, problems } = await reportShards(columns, cluster);
   const refuse = (reason: string): never => {
@@ -152,19 +160,19 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
       `shard ${from} gets new rows: give it <weight>0</weight> in remote_servers of all servers, run oiq migrate and restart the roles first`,
     );
   if (!target.getsNewRows) refuse(`shard ${to} has weight 0 itself`);
-  const serverOf = (name: string): ServerColumns =>
-    columns.each().find((server) => server.name === name)?.columns ?? refuse(`${name} is not named`);
-  const ways = movedTables.map(
-    (table) => new TableMove(table, serverOf(source.server), serverOf(target.server), emptying),
+  const findServer = (name: string): ServerColumns =>
+    columns.listServers().find((server) => server.name === name)?.columns ?? refuse(`${name} is not named`);
+  const tableMoves = movedTables.map(
+    (table) => new TableMove(table, findServer(source.server), findServer(target.server), emptying),
   );
-  for (const way of ways) await way.finish();
+  for (const way of tableMoves) await way.finish();
   const before = await countRows(columns);
   // The shard may have rows of any tenant from now on, and every reader must know it first.
   await columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${to - 1}, '', ''`,
   );
   await delay(placementsPropagationMs);
-  for (const way of ways) {
+  for (const way of tableMoves) {
     const moved = await way.move();
     if (moved > 0) report(`${way.name}: ${moved} rows moved`);
   }

@@ -1,14 +1,14 @@
 /** Informs all servers that a ClickHouse shard has no rows, so that it can be removed from the cluster. */
 import { PermanentError } from '../schemas/errors.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
-import { quote } from '../schemas/tables/literal.ts';
+import { quoteString } from '../schemas/tables/literal.ts';
 import { emptyShardMarker, placementsTable } from '../schemas/tables/placements.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
 /** Marks a shard as empty. The shard number starts at 1. */
 export const markEmptied = (columns: Columns, shard: number): Promise<void> =>
   columns.execute(
-    `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quote(emptyShardMarker)}`,
+    `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quoteString(emptyShardMarker)}`,
   );
 
 /**
@@ -20,9 +20,10 @@ export const forgetShard = async (
   { cluster, shard, report }: { cluster: string | undefined; shard: number; report: (line: string) => void },
 ): Promise<void> => {
   const { shards } = await reportShards(columns, cluster);
-  const silent = shards.find(({ answers }) => !answers);
-  if (silent !== undefined) throw new PermanentError('not-ready', `${silent.server}: ${silent.problems.join(', ')}`);
-  if (shards.some(({ known }) => known >= shard))
+  const unavailableShard = shards.find(({ isReachable }) => !isReachable);
+  if (unavailableShard !== undefined)
+    throw new PermanentError('not-ready', `${unavailableShard.server}: ${unavailableShard.problems.join(', ')}`);
+  if (shards.some(({ knownShards }) => knownShards >= shard))
     throw new PermanentError(
       'not-ready',
       `shard ${shard} is in the cluster: take it out of remote_servers of all servers first, or oiq clickhouse empty ${shard} to keep its rows`,

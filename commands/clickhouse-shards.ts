@@ -1,8 +1,8 @@
 /** The state of each ClickHouse server, and whether it receives new rows. */
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
-import { brokenParts } from '../schemas/tables/broken-parts.ts';
+import { findBrokenParts } from '../schemas/tables/broken-parts.ts';
 import { allTables, allViews } from '../schemas/tables/index.ts';
-import { notAShard } from '../schemas/tables/placements.ts';
+import { noShardIndex } from '../schemas/tables/placements.ts';
 
 /** A server in the settings. */
 export interface ShardReport {
@@ -12,9 +12,9 @@ export interface ShardReport {
   readonly rows: number;
   readonly bytes: number;
   readonly getsNewRows: boolean;
-  readonly answers: boolean;
+  readonly isReachable: boolean;
   /** Number of shards of the cluster that it knows; 1 without a cluster */
-  readonly known: number;
+  readonly knownShards: number;
   /** Problems as readable text: missing tables, lagging replicas, damage */
   readonly problems: readonly string[];
 }
@@ -32,7 +32,7 @@ interface ClusterRow {
   readonly isLocal: number;
 }
 
-const names = [...allTables, ...allViews].map(({ name }) => name);
+const tableNames = [...allTables, ...allViews].map(({ name }) => name);
 const declaredColumns = new Map(allTables.map(({ name, columns }) => [name, Object.keys(columns)]));
 
 const clusterRows = (columns: ServerColumns, cluster: string): Promise<ClusterRow[]> =>
@@ -54,49 +54,53 @@ WHERE database = currentDatabase() AND (is_readonly OR absolute_delay > 60 OR qu
   );
 };
 
-const few = (all: readonly string[]): string =>
+const summarizeNames = (all: readonly string[]): string =>
   all.length > 5 ? `${all.slice(0, 5).join(', ')} and ${all.length - 5} more` : all.join(', ');
 
 /** Checks tables and views, and the columns of existing tables. */
 const tableProblems = async (columns: ServerColumns): Promise<string[]> => {
-  const there = await columns.query<{ table: string; has: readonly string[] }>(
+  const tables = await columns.query<{ table: string; has: readonly string[] }>(
     'SELECT table, groupArray(name) AS has FROM system.columns WHERE database = currentDatabase() AND has({names:Array(String)}, table) GROUP BY table',
-    { names },
+    { names: tableNames },
   );
-  const has = new Map(there.map(({ table, has: own }) => [table, new Set(own)]));
-  const missing = names.flatMap((name) => {
+  const has = new Map(tables.map(({ table, has: own }) => [table, new Set(own)]));
+  const missing = tableNames.flatMap((name) => {
     const own = has.get(name);
     if (own === undefined) return [name];
     return (declaredColumns.get(name) ?? []).filter((column) => !own.has(column)).map((column) => `${name}.${column}`);
   });
-  return missing.length === 0 ? [] : [`it has no ${few(missing)}: run oiq migrate`];
+  return missing.length === 0 ? [] : [`it has no ${summarizeNames(missing)}: run oiq migrate`];
 };
 
 const damageProblems = async (columns: ServerColumns): Promise<string[]> => {
-  const parts = await brokenParts(columns);
+  const parts = await findBrokenParts(columns);
   return parts.length === 0
     ? []
     : [
-        `parts of its tables are damaged and were set aside, so that their rows are missing (${few(parts)}): restore it from a backup, or remove them (ALTER TABLE … DROP DETACHED PART)`,
+        `parts of its tables are damaged and were set aside, so that their rows are missing (${summarizeNames(parts)}): restore it from a backup, or remove them (ALTER TABLE … DROP DETACHED PART)`,
       ];
 };
 
-const reportOf = async (server: string, columns: ServerColumns, cluster: string | undefined): Promise<ShardReport> => {
+const createReport = async (
+  server: string,
+  columns: ServerColumns,
+  cluster: string | undefined,
+): Promise<ShardReport> => {
   const rows = cluster === undefined ? [] : await clusterRows(columns, cluster);
-  const own = rows.find(({ isLocal }) => isLocal === 1);
+  const localRow = rows.find(({ isLocal }) => isLocal === 1);
   const [size] = await columns.query<{ rows: string; bytes: string }>(
     'SELECT toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE database = currentDatabase() AND active',
   );
   return {
     server,
-    shard: own?.shard,
+    shard: localRow?.shard,
     rows: Number(size?.rows),
     bytes: Number(size?.bytes),
-    getsNewRows: cluster === undefined || (own?.weight ?? 0) > 0,
-    answers: true,
-    known: Math.max(1, ...rows.map(({ shard }) => shard)),
+    getsNewRows: cluster === undefined || (localRow?.weight ?? 0) > 0,
+    isReachable: true,
+    knownShards: Math.max(1, ...rows.map(({ shard }) => shard)),
     problems: [
-      ...(cluster !== undefined && own === undefined ? [`it is in no shard of the cluster ${cluster}`] : []),
+      ...(cluster !== undefined && localRow === undefined ? [`it is in no shard of the cluster ${cluster}`] : []),
       ...(await tableProblems(columns)),
       ...(await replicaProblems(columns)),
       ...(await damageProblems(columns)),
@@ -112,26 +116,26 @@ const describeFailure = (error: unknown): string => {
 
 /** Checks each configured server. Servers that do not answer are reported and do not stop the check. */
 export const reportShards = async (columns: Columns, cluster: string | undefined): Promise<ClusterReport> => {
-  const all = new Map<string, number>();
-  const named = columns.each();
+  const shardByAddress = new Map<string, number>();
+  const named = columns.listServers();
   const shards = await Promise.all(
     named.map(async ({ name, columns: server }) => {
       try {
         for (const { address, shard } of cluster === undefined ? [] : await clusterRows(server, cluster))
-          all.set(address, shard);
-        return await reportOf(name, server, cluster);
+          shardByAddress.set(address, shard);
+        return await createReport(name, server, cluster);
       } catch (error) {
         const problems = [describeFailure(error)];
-        const unknown = { shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, known: 0 };
-        return { server: name, ...unknown, answers: false, problems };
+        const unknown = { shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, knownShards: 0 };
+        return { server: name, ...unknown, isReachable: false, problems };
       }
     }),
   );
-  const known = Map.groupBy(shards, ({ shard }) => shard);
-  const servers = Map.groupBy(all.keys(), (address) => all.get(address));
+  const reportsByShard = Map.groupBy(shards, ({ shard }) => shard);
+  const servers = Map.groupBy(shardByAddress.keys(), (address) => shardByAddress.get(address));
   const problems = Array.from(servers, ([shard, addresses]) => ({
     shard,
-    missing: addresses.length - (known.get(shard)?.length ?? 0),
+    missing: addresses.length - (reportsByShard.get(shard)?.length ?? 0),
     addresses,
   }))
     .filter(({ missing }) => missing > 0)
@@ -140,10 +144,13 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
         `OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} of shard ${shard} (${addresses.join(', ')}) that answers: until it names all, every query goes to all shards`,
     );
   // Servers outside any shard are last.
-  return { shards: shards.toSorted((left, right) => (left.shard ?? notAShard) - (right.shard ?? notAShard)), problems };
+  return {
+    shards: shards.toSorted((left, right) => (left.shard ?? noShardIndex) - (right.shard ?? noShardIndex)),
+    problems,
+  };
 };
 
-const counted = (value: number): string => (Number.isNaN(value) ? '?' : value.toLocaleString('en'));
+const formatCount = (value: number): string => (Number.isNaN(value) ? '?' : value.toLocaleString('en'));
 
 /** Returns readable text, with a line per server. */
 export const shardsText = ({ shards, problems }: ClusterReport): string => {
@@ -152,7 +159,7 @@ export const shardsText = ({ shards, problems }: ClusterReport): string => {
       [
         shard === undefined ? '-' : String(shard),
         server,
-        counted(rows),
+        formatCount(rows),
         Number.isNaN(bytes) ? '?' : `${(bytes / 1024 ** 2).toFixed(1)} MiB`,
         getsNewRows ? 'yes' : 'no',
       ] as const,

@@ -1,9 +1,9 @@
 /** `oiq clickhouse`: the servers of the columns, their state, and how to empty a shard. */
-import { refuseLocalStores, settingsOf } from '../schemas/settings.ts';
+import { parseSettings, rejectLocalStores } from '../schemas/settings.ts';
 import { emptyShard } from './clickhouse-emptying.ts';
 import { forgetShard } from './clickhouse-forgetting.ts';
 import { reportShards, shardsText } from './clickhouse-shards.ts';
-import { optionsOf } from './command-arguments.ts';
+import { parseOptions } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -17,20 +17,20 @@ type Request =
   | { readonly action: 'forget'; readonly shard: number }
   | { readonly action: 'empty'; readonly from: number; readonly to: number };
 
-const shardIn = (text: string): number => {
+const parseShard = (text: string): number => {
   if (!/^[1-9]\d{0,3}$/.test(text))
     throw new UsageError(`SHARD must be a number of at least 1, not ${text}\n\n${help}`);
   return Number(text);
 };
 
-const requestOf = ([action, ...args]: readonly string[]): Request | undefined => {
+const parseRequest = ([action, ...args]: readonly string[]): Request | undefined => {
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'shards' && args.length === 0) return { action };
   const [shard, ...rest] = args;
-  if (action === 'forget' && shard !== undefined && rest.length === 0) return { action, shard: shardIn(shard) };
+  if (action === 'forget' && shard !== undefined && rest.length === 0) return { action, shard: parseShard(shard) };
   if (action === 'empty' && shard !== undefined) {
-    const { to } = optionsOf(rest, { to: { type: 'string', default: '1' } }, help);
-    const request = { action, from: shardIn(shard), to: shardIn(to) } as const;
+    const { to } = parseOptions(rest, { to: { type: 'string', default: '1' } }, help);
+    const request = { action, from: parseShard(shard), to: parseShard(to) } as const;
     if (request.from === request.to) throw new UsageError(`shard ${shard} cannot be emptied into itself\n\n${help}`);
     return request;
   }
@@ -38,14 +38,14 @@ const requestOf = ([action, ...args]: readonly string[]): Request | undefined =>
 };
 
 export const clickhouseCommand = async ({ args, environment, open }: CommandContext): Promise<void> => {
-  const request = requestOf(args);
+  const request = parseRequest(args);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (request === undefined) {
     process.stdout.write(help);
     return;
   }
-  const settings = settingsOf(environment);
-  refuseLocalStores(settings, { isPart: true });
+  const settings = parseSettings(environment);
+  rejectLocalStores(settings, { isPart: true });
   const { CLICKHOUSE_CLUSTER: cluster } = settings;
   const platform = await open(settings);
   try {

@@ -3,7 +3,7 @@ import { UsageError } from './usage-error.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-const orUsage = <Parsed>(parse: () => Parsed, help: string): Parsed => {
+const withUsageError = <Parsed>(parse: () => Parsed, help: string): Parsed => {
   try {
     return parse();
   } catch (error) {
@@ -12,17 +12,17 @@ const orUsage = <Parsed>(parse: () => Parsed, help: string): Parsed => {
 };
 
 /** Parses options and positionals of a command; throws `UsageError` with the help for an unknown option. */
-export const argumentsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
-  orUsage(() => parseArgs({ args: [...args], options, allowPositionals: true }), help);
+export const parseArguments = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
+  withUsageError(() => parseArgs({ args: [...args], options, allowPositionals: true }), help);
 
-/** Like `argumentsOf`, for a command without positionals. */
-export const optionsOf = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
-  orUsage(() => parseArgs({ args: [...args], options }).values, help);
+/** Like `parseArguments`, for a command without positionals. */
+export const parseOptions = <Known extends Options>(args: readonly string[], options: Known, help: string) =>
+  withUsageError(() => parseArgs({ args: [...args], options }).values, help);
 
 /** Parses options, and positionals that are URLs. */
-export const optionsAndUrls = <Known extends Options>(args: readonly string[], options: Known, help: string) => {
-  const { values, positionals } = argumentsOf(args, options, help);
-  const wrong = positionals.find((text) => !URL.canParse(text));
-  if (wrong !== undefined) throw new UsageError(`${wrong} is not a URL\n\n${help}`);
+export const parseOptionsAndUrls = <Known extends Options>(args: readonly string[], options: Known, help: string) => {
+  const { values, positionals } = parseArguments(args, options, help);
+  const invalidUrl = positionals.find((text) => !URL.canParse(text));
+  if (invalidUrl !== undefined) throw new UsageError(`${invalidUrl} is not a URL\n\n${help}`);
   return { values, urls: positionals.map((text) => new URL(text)) };
 };

@@ -1,8 +1,8 @@
 /** The command line: `oiq COMMAND`. Prints readable text on standard output, structured logs on standard error. */
 
-import type { FirstStart } from '../api/index.ts';
-import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
-import { optionsOf } from './command-arguments.ts';
+import type { FirstStartSecrets } from '../api/index.ts';
+import { parseSettings, rejectLocalStores, type Settings, SettingsError } from '../schemas/settings.ts';
+import { parseOptions } from './command-arguments.ts';
 import { installationName } from './installation.ts';
 import { readPlans } from './plans.ts';
 import type { CommandContext } from './platform.ts';
@@ -46,9 +46,9 @@ export const runCommand = async (context: CommandContext): Promise<void> => {
   try {
     await dispatch(name, { ...context, args: rest });
   } catch (error) {
-    const wrongUse = error instanceof UsageError || error instanceof SettingsError;
+    const isUsageError = error instanceof UsageError || error instanceof SettingsError;
     process.stderr.write(`oiq ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = wrongUse ? 2 : 1;
+    process.exitCode = isUsageError ? 2 : 1;
     // Open handles of a failed start must not keep the process running.
     setTimeout(() => process.exit(), 2_000).unref();
   }
@@ -63,11 +63,11 @@ const isHelpRequested = (args: readonly string[]): boolean => args.includes('--h
 const dispatch = async (name: string, context: CommandContext): Promise<void> => {
   if (plainCommands.includes(name) && isHelpRequested(context.args)) return print(usage);
   if (name === 'start') {
-    optionsOf(context.args, {}, usage);
+    parseOptions(context.args, {}, usage);
     return serve(context, [], []);
   }
   if (isRole(name)) {
-    if (name === 'receivers' || name === 'api') optionsOf(context.args, {}, usage);
+    if (name === 'receivers' || name === 'api') parseOptions(context.args, {}, usage);
     return serve(context, [name], context.args);
   }
   switch (name) {
@@ -100,12 +100,12 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
     case 'evidence':
       return (await import('./evidence.ts')).evidenceCommand(context);
     case 'operations': {
-      const { missing } = optionsOf(context.args, { missing: { type: 'boolean' } }, usage);
+      const { missing } = parseOptions(context.args, { missing: { type: 'boolean' } }, usage);
       const { operationsReport } = await import('../api/index.ts');
       return print(await operationsReport(missing === true));
     }
     case 'settings': {
-      const { markdown } = optionsOf(context.args, { markdown: { type: 'boolean' } }, usage);
+      const { markdown } = parseOptions(context.args, { markdown: { type: 'boolean' } }, usage);
       const { settingsTable } = await import('./settings.ts');
       return print(settingsTable(markdown === true));
     }
@@ -127,8 +127,8 @@ const serve = async (
   names: readonly RoleName[],
   components: readonly string[],
 ): Promise<void> => {
-  const settings = settingsOf(environment);
-  refuseLocalStores(settings, { isPart: names.length > 0 });
+  const settings = parseSettings(environment);
+  rejectLocalStores(settings, { isPart: names.length > 0 });
   const stopRequest = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
   // The launcher died: stop like after a signal.
@@ -136,7 +136,7 @@ const serve = async (
   const plans = await readPlans(settings);
   const platform = await open(settings);
   let licenseKey: string | undefined;
-  const onFirstStart = (firstStart: FirstStart): void => {
+  const onFirstStart = (firstStart: FirstStartSecrets): void => {
     announceFirstStart(firstStart);
     licenseKey = firstStart.licenseKey ?? 'KEY';
   };
@@ -176,7 +176,7 @@ const announce = (settings: Settings, { addresses }: Running, licenseKey: string
     );
 };
 
-const announceFirstStart = ({ email, password, licenseKey }: FirstStart): void => {
+const announceFirstStart = ({ email, password, licenseKey }: FirstStartSecrets): void => {
   const secret = (value: string | undefined): string => value ?? '(set in the environment)';
   print(
     `\nThis is the first start. These credentials are shown only once:\n  owner        ${email}\n  password     ${secret(password)}\n  license key  ${secret(licenseKey)}\n`,

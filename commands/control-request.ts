@@ -1,17 +1,17 @@
 /** Requests of the command line to a running instance through its control socket, and their answers: readable lines. */
 import { type DeadLetters, listReplays, reopenOrganization, resignChain, setShards } from '../api/index.ts';
 import { processorGroups } from '../processors/index.ts';
-import { formerGroup } from '../runtime/consumer-groups.ts';
+import { getFormerGroup } from '../runtime/consumer-groups.ts';
 import { openStates } from '../runtime/states.ts';
 import { makeLicenseKey } from '../schemas/license-key-format.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
-import { licenseKeyFields, licenseKeys } from '../schemas/resources/license-key.ts';
+import { buildLicenseKey, licenseKeys } from '../schemas/resources/license-key.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { processorStates } from '../schemas/resources/processor-state.ts';
 import { sinkGroups } from '../sinks/index.ts';
-import { type DeadLetterRequest, deadLettersOf, runDeadLetterRequest } from './dead-letter-request.ts';
+import { type DeadLetterRequest, openPlatformDeadLetters, runDeadLetterRequest } from './dead-letter-request.ts';
 import type { Platform } from './platform.ts';
 
 export type ControlRequest =
@@ -33,7 +33,7 @@ export const runControlRequest = async (
 ): Promise<void> => {
   switch (request.action) {
     case 'demo-key':
-      print(await demoKey(platform));
+      print(await createDemoKey(platform));
       return print(`http://${platform.settings.OTLP_HTTP_ADDRESS}`);
     case 'list-organizations':
     case 'reopen-organization':
@@ -49,7 +49,7 @@ export const runControlRequest = async (
     case 'remove-processor-state':
       return runProcessorStateRequest(platform, request, print);
     default: {
-      const deadLetters = platform.deadLetters ?? (await deadLettersOf(platform));
+      const deadLetters = platform.deadLetters ?? (await openPlatformDeadLetters(platform));
       try {
         return await runDeadLetterRequest({ ...platform, deadLetters }, request, print);
       } finally {
@@ -62,13 +62,13 @@ export const runControlRequest = async (
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /** A license key for the demo, which expires after a day. */
-const demoKey = async ({ documents, clock }: Platform): Promise<string> => {
+const createDemoKey = async ({ documents, clock }: Platform): Promise<string> => {
   const key = makeLicenseKey();
   await documents
-    .of('default')
+    .forTenant('default')
     .collection(licenseKeys)
     .insert(
-      licenseKeyFields(key, {
+      buildLicenseKey(key, {
         name: 'Demo (expires in a day)',
         projectId: 'default',
         expiresAt: new Date(clock.now() + dayMs).toISOString(),
@@ -95,7 +95,7 @@ export const runOrganizationRequest = async (
     const { before, after } = await setShards({ documents, clock }, request.id, request.shards);
     return print(`${after.id} (${after.name}): ${before} → ${request.shards} shards; receivers follow within seconds`);
   }
-  for await (const { id, name, planId, disabled, closed, shards } of documents.everywhere(organizations)) {
+  for await (const { id, name, planId, disabled, closed, shards } of documents.findInAllTenants(organizations)) {
     const until = closed?.erased ? 'erased' : `closed, erased after ${closed?.eraseAt.slice(0, 10)}`;
     const state = closed ? until : disabled ? 'disabled' : 'open';
     print(
@@ -114,14 +114,14 @@ const runForgetGroup = async (
   { group }: ForgetGroupRequest,
   print: (line: string) => void,
 ): Promise<void> => {
-  const own = [...sinkGroups, ...processorGroups].find(
-    (each) => each.group === group || formerGroup(each.group) === group,
+  const knownGroup = [...sinkGroups, ...processorGroups].find(
+    (each) => each.group === group || getFormerGroup(each.group) === group,
   );
-  if (own !== undefined)
+  if (knownGroup !== undefined)
     throw new Error(
-      `${own.group} is used by this version of OIQ: without offsets it would start again at the earliest record`,
+      `${knownGroup.group} is used by this version of OIQ: without offsets it would start again at the earliest record`,
     );
-  await bus.forget(group);
+  await bus.deleteGroup(group);
   print(`group ${group} is deleted; data retained only for it is removed within a minute`);
 };
 
@@ -135,7 +135,7 @@ export const runProcessorStateRequest = async (
   print: (line: string) => void,
 ): Promise<void> => {
   if (request.action === 'list-processor-states') {
-    for await (const { id, updatedAt, size } of documents.everywhere(processorStates))
+    for await (const { id, updatedAt, size } of documents.findInAllTenants(processorStates))
       print([id, updatedAt, `${size} bytes`].join('  '));
     return;
   }
@@ -178,6 +178,6 @@ export const runReplaysRequest = async (
     const progress = `${done} of ${matched}${dryRun ? ' (dry run)' : ''}`;
     print([id, startedAt, tenantId, state, progress, actor, ...(error === null ? [] : [error])].join('  '));
   }
-  const shown = Math.min(limit, replays.length);
-  print(`${shown} shown${shown < replays.length ? '; more exist (--limit)' : ''}`);
+  const shownCount = Math.min(limit, replays.length);
+  print(`${shownCount} shown${shownCount < replays.length ? '; more exist (--limit)' : ''}`);
 };

@@ -22,12 +22,12 @@ export const socketPath = (dataDirectory: string): string => {
     : join(tmpdir(), `oiq-${createHash('sha256').update(path).digest('hex').slice(0, 24)}.sock`);
 };
 
-interface Ending {
+interface ResultLine {
   readonly done: boolean;
   readonly error?: string;
 }
 
-export const controlServer = async (platform: ControlPlatform): Promise<{ close(): Promise<void> }> => {
+export const startControlServer = async (platform: ControlPlatform): Promise<{ close(): Promise<void> }> => {
   const path = socketPath(platform.settings.DATA_DIR);
   rmSync(path, { force: true });
   const serve = async (socket: Socket): Promise<void> => {
@@ -37,9 +37,9 @@ export const controlServer = async (platform: ControlPlatform): Promise<{ close(
     for await (const line of createInterface({ input: socket })) {
       try {
         await runControlRequest(platform, JSON.parse(line) as ControlRequest, send);
-        send({ done: true } satisfies Ending);
+        send({ done: true } satisfies ResultLine);
       } catch (error) {
-        send({ done: true, error: error instanceof Error ? error.message : String(error) } satisfies Ending);
+        send({ done: true, error: error instanceof Error ? error.message : String(error) } satisfies ResultLine);
       }
     }
   };
@@ -47,13 +47,13 @@ export const controlServer = async (platform: ControlPlatform): Promise<{ close(
     socket.on('error', () => undefined);
     serve(socket).catch(() => socket.destroy());
   });
-  await new Promise<void>((listening, failed) => {
-    server.once('error', failed);
-    server.listen(path, listening);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
   });
   chmodSync(path, 0o600);
   return {
-    close: () => new Promise((closed) => server.close(() => closed())),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 };
 
@@ -64,14 +64,14 @@ export const sendControlRequest = async (
   print: (line: string) => void,
 ): Promise<boolean> => {
   const socket = createConnection(socketPath(dataDirectory));
-  const connected = await new Promise<boolean>((answer) => {
-    socket.once('connect', () => answer(true));
-    socket.once('error', () => answer(false));
+  const connected = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
   });
   if (!connected) return false;
   socket.write(`${JSON.stringify(request)}\n`);
   for await (const text of createInterface({ input: socket })) {
-    const line = JSON.parse(text) as string | Ending;
+    const line = JSON.parse(text) as string | ResultLine;
     if (typeof line === 'string') {
       print(line);
       continue;

@@ -1,12 +1,12 @@
 /** `oiq dashboards`: manages the dashboards of an organization as files, through the API, for use in a pipeline. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DashboardId, documentFile } from '../subjects/dashboards/as-code.ts';
-import { apiAddress, tokenIn } from './api-request.ts';
-import { argumentsOf } from './command-arguments.ts';
+import { DashboardId, toYamlFile } from '../subjects/dashboards/as-code.ts';
+import { requireToken, resolveApiAddress } from './api-request.ts';
+import { parseArguments } from './command-arguments.ts';
 import { DashboardsApi } from './dashboards/api.ts';
 import { applySteps } from './dashboards/apply.ts';
-import { type Deployment, folderOf, planOf, type Step } from './dashboards/plan.ts';
+import { createPlan, type Deployment, readDashboardFolder, type Step } from './dashboards/plan.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -38,7 +38,7 @@ const options = {
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const maxCharacters = 200;
-const shown = (value: unknown): string => {
+const formatValue = (value: unknown): string => {
   const text = JSON.stringify(value);
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
 };
@@ -49,58 +49,62 @@ const printStep = (step: Step): void => {
   print(`${step.outcome.padEnd(9)} ${name} (${step.id})${'message' in step ? `: ${step.message}` : ''}`);
   if (step.outcome !== 'changed') return;
   for (const { path, what, before, after } of step.differences)
-    print(`          ${what} (${path}): ${shown(before)} → ${shown(after)}`);
+    print(`          ${what} (${path}): ${formatValue(before)} → ${formatValue(after)}`);
 };
 
 const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Deployment): Promise<void> => {
-  const folder = await folderOf(directory, deployment.source);
+  const folder = await readDashboardFolder(directory, deployment.source);
   if (folder.dashboards.length + folder.refused.length === 0)
     throw new Error(`${directory} holds no files of YAML or JSON`);
-  const planned = await planOf(folder, deployment);
+  const plannedSteps = await createPlan(folder, deployment);
   for (const line of folder.refused) print(`refused   ${line}`);
   const steps: Step[] = [];
-  for await (const step of verb === 'apply' ? applySteps(planned, deployment) : planned) {
+  for await (const step of verb === 'apply' ? applySteps(plannedSteps, deployment) : plannedSteps) {
     printStep(step);
     steps.push(step);
   }
   const count = (outcome: Step['outcome']): number => steps.filter((step) => step.outcome === outcome).length;
-  const would = verb === 'plan' ? 'would be ' : '';
+  const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
   const [created, changed, deleted] = [count('created'), count('changed'), count('deleted')];
   const refused = folder.refused.length + count('refused');
   print(
-    `${created} ${would}created, ${changed} ${would}changed, ${deleted} ${would}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${refused} refused`,
+    `${created} ${conditionalPrefix}created, ${changed} ${conditionalPrefix}changed, ${deleted} ${conditionalPrefix}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${refused} refused`,
   );
   if (refused > 0) process.exitCode = 1;
   else if (verb === 'plan' && created + changed + deleted > 0) process.exitCode = 2;
 };
 
-const write = async (directory: string, api: DashboardsApi, parameters: Parameters<DashboardsApi['list']>[0]) => {
+const exportDashboards = async (
+  directory: string,
+  api: DashboardsApi,
+  parameters: Parameters<DashboardsApi['list']>[0],
+) => {
   await mkdir(directory, { recursive: true });
-  const listed = await api.list(parameters);
+  const summaries = await api.list(parameters);
   let written = 0;
-  for (const { id, name } of listed) {
+  for (const { id, name } of summaries) {
     if (!DashboardId.safeParse(id).success) {
       print(`skipped   ${name} (${id}): its id cannot be the name of a file`);
       continue;
     }
-    const found = await api.find(id);
-    if (found === undefined) continue;
-    await writeFile(join(directory, `${id}.yaml`), documentFile(id, found.document, found.source ?? undefined));
+    const dashboard = await api.find(id);
+    if (dashboard === undefined) continue;
+    await writeFile(join(directory, `${id}.yaml`), toYamlFile(id, dashboard.document, dashboard.source ?? undefined));
     written++;
   }
-  print(`${written} of ${listed.length} dashboards written to ${directory}`);
+  print(`${written} of ${summaries.length} dashboards written to ${directory}`);
 };
 
 export const dashboardsCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { values, positionals } = argumentsOf(args, options, help);
+  const { values, positionals } = parseArguments(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const [verb, directory, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply' && verb !== 'export') || directory === undefined || more.length > 0)
     throw new UsageError(`specify plan, apply or export, and one folder\n\n${help}`);
-  const token = tokenIn(environment, 'DASHBOARDS_TOKEN', help);
-  const api = new DashboardsApi(apiAddress(values.api, environment), token);
+  const token = requireToken(environment, 'DASHBOARDS_TOKEN', help);
+  const api = new DashboardsApi(resolveApiAddress(values.api, environment), token);
   const { source, folder, prune = false, take = false } = values;
-  if (verb === 'export') return write(directory, api, { source, folder });
+  if (verb === 'export') return exportDashboards(directory, api, { source, folder });
   if (source === undefined || source === '') throw new UsageError(`--source is missing\n\n${help}`);
   if (folder !== undefined) throw new UsageError(`--folder is for export\n\n${help}`);
   await deploy(verb, directory, { api, source, prunes: prune, takesOver: take });

@@ -24,7 +24,7 @@ export interface DeadLetterRequest {
 const actor = 'command line';
 
 /** Opens the dead letters of a platform; rejected ones are checked again by the receiver that rejected them. */
-export const deadLettersOf = ({ bus, columns, clock }: Platform): Promise<DeadLetters> =>
+export const openPlatformDeadLetters = ({ bus, columns, clock }: Platform): Promise<DeadLetters> =>
   openDeadLetters({
     bus,
     columns,
@@ -55,7 +55,7 @@ export const runDeadLetterRequest = async (
   for (const [reason, count] of Object.entries(progress.failedByReason)) print(`still open, ${reason}: ${count}`);
 };
 
-const instant = (text: string, clock: Clock): number => {
+const parseInstantMs = (text: string, clock: Clock): number => {
   const nanoseconds = parseTime(text, clock.now());
   if (nanoseconds === undefined)
     throw new UsageError(`${text} is not a time: use ISO-8601, now-15m, or epoch milliseconds`);
@@ -64,7 +64,7 @@ const instant = (text: string, clock: Clock): number => {
 
 const states: readonly string[] = ['open', 'replayed', 'discarded'] satisfies DeadLetterState[];
 
-const known = (what: string, value: string | undefined, values: readonly string[]): void => {
+const requireKnownValue = (what: string, value: string | undefined, values: readonly string[]): void => {
   if (value === undefined || values.includes(value)) return;
   throw new UsageError(`${value} is not a valid ${what}; use one of: ${values.join(', ')}`);
 };
@@ -72,8 +72,8 @@ const known = (what: string, value: string | undefined, values: readonly string[
 /** Throws `UsageError` for a filter that no dead letter can match. */
 export const checkDeadLetterRequest = (request: DeadLetterRequest, clock: Clock): void => {
   const { signal, state } = request.filter;
-  known('signal', signal, signals);
-  known('state', state, states);
+  requireKnownValue('signal', signal, signals);
+  requireKnownValue('state', state, states);
   filterOf(request, clock);
 };
 
@@ -81,8 +81,8 @@ const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterF
   ...(filter.tenant === undefined ? {} : { tenantId: filter.tenant }),
   ...(filter.signal === undefined ? {} : { signal: filter.signal }),
   ...(filter.reason === undefined ? {} : { reason: filter.reason }),
-  ...(filter.from === undefined ? {} : { fromMs: instant(filter.from, clock) }),
-  ...(filter.to === undefined ? {} : { toMs: instant(filter.to, clock) }),
+  ...(filter.from === undefined ? {} : { fromMs: parseInstantMs(filter.from, clock) }),
+  ...(filter.to === undefined ? {} : { toMs: parseInstantMs(filter.to, clock) }),
   ...(filter.state === undefined ? {} : { state: filter.state as DeadLetterState }),
   ...(ids.length === 0 ? {} : { ids }),
 });
@@ -97,11 +97,11 @@ const list = async (
   print: (line: string) => void,
 ): Promise<void> => {
   let cursor: string | undefined;
-  let shown = 0;
+  let shownCount = 0;
   do {
     const page = await deadLetters.list(
       { state: 'open', ...filter },
-      { limit: Math.min(1_000, limit - shown), cursor },
+      { limit: Math.min(1_000, limit - shownCount), cursor },
     );
     for (const deadLetter of page.items) {
       print(
@@ -117,10 +117,10 @@ const list = async (
         ].join('  '),
       );
     }
-    shown += page.items.length;
+    shownCount += page.items.length;
     cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined && shown < limit);
-  print(`${shown} shown${cursor === undefined ? '' : '; more exist (--limit)'}`);
+  } while (cursor !== undefined && shownCount < limit);
+  print(`${shownCount} shown${cursor === undefined ? '' : '; more exist (--limit)'}`);
 };
 
 const show = async (
@@ -129,13 +129,13 @@ const show = async (
   tenantId: string | undefined,
   print: (line: string) => void,
 ): Promise<void> => {
-  const found = await deadLetters.show(id, tenantId);
-  if (found === undefined) throw new Error(`dead letter ${id} does not exist`);
-  const { place: _, ...deadLetter } = found.deadLetter;
+  const result = await deadLetters.show(id, tenantId);
+  if (result === undefined) throw new Error(`dead letter ${id} does not exist`);
+  const { place: _, ...deadLetter } = result.deadLetter;
   print(JSON.stringify(deadLetter, undefined, 2));
-  if (found.payload === undefined) print('its payload is no longer stored');
+  if (result.payload === undefined) print('its payload is no longer stored');
   else
     print(
-      `payload (base64, ${found.payload.bytes.length} bytes):\n${Buffer.from(found.payload.bytes).toString('base64')}`,
+      `payload (base64, ${result.payload.bytes.length} bytes):\n${Buffer.from(result.payload.bytes).toString('base64')}`,
     );
 };

@@ -1,9 +1,9 @@
 /** `oiq dead-letter`: through a running instance's control socket, or directly on the stores if no instance runs. */
 import { systemClock } from '../schemas/ports/clock.ts';
-import { argumentsOf } from './command-arguments.ts';
+import { parseArguments } from './command-arguments.ts';
 import type { ReplaysRequest } from './control-request.ts';
 import { checkDeadLetterRequest, type DeadLetterRequest } from './dead-letter-request.ts';
-import { onInstance } from './instance.ts';
+import { runOnInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -37,44 +37,44 @@ export const deadLetterCommand = async (context: CommandContext): Promise<void> 
     process.stdout.write(help);
     return;
   }
-  await onInstance(context, request);
+  await runOnInstance(context, request);
 };
 
 const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | undefined => {
-  const { values, positionals } = argumentsOf(args, options, help);
+  const { values, positionals } = parseArguments(args, options, help);
   const [action, ...ids] = positionals;
   if (values.help === true || action === undefined) return undefined;
   if (action === 'replays') return replaysRequest(values, ids);
   if (action !== 'list' && action !== 'show' && action !== 'replay' && action !== 'discard')
     throw new UsageError(`unknown action: ${action}\n\n${help}`);
   const { tenant, signal, reason, from, to, state } = values;
-  const filtered = [tenant, signal, reason, from, to].some((value) => value !== undefined);
+  const hasFilter = [tenant, signal, reason, from, to].some((value) => value !== undefined);
   if (action === 'show' && ids.length !== 1) throw new UsageError(`show takes one id\n\n${help}`);
-  if ((action === 'replay' || action === 'discard') && ids.length === 0 && !filtered && values.all !== true) {
+  if ((action === 'replay' || action === 'discard') && ids.length === 0 && !hasFilter && values.all !== true) {
     throw new UsageError(`${action} needs ids, a filter, or --all\n\n${help}`);
   }
   const request: DeadLetterRequest = {
     action,
     ids,
     filter: { tenant, signal, reason, from, to, state },
-    limit: limitOf(values.limit),
+    limit: parseLimit(values.limit),
     dryRun: values['dry-run'] === true,
   };
   checkDeadLetterRequest(request, systemClock);
   return request;
 };
 
-const limitOf = (text: string | undefined): number => {
+const parseLimit = (text: string | undefined): number => {
   const limit = text === undefined ? 100 : Number(text);
   if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit must be at least 1');
   return limit;
 };
 
 const replaysRequest = (
-  { tenant, limit, ...others }: { readonly tenant?: string; readonly limit?: string },
+  { tenant, limit, ...otherOptions }: { readonly tenant?: string; readonly limit?: string },
   ids: readonly string[],
 ): ReplaysRequest => {
-  if (ids.length > 0 || Object.values(others).some((value) => value !== undefined))
+  if (ids.length > 0 || Object.values(otherOptions).some((value) => value !== undefined))
     throw new UsageError(`replays takes --tenant and --limit\n\n${help}`);
-  return { action: 'list-replays', tenant, limit: limitOf(limit) };
+  return { action: 'list-replays', tenant, limit: parseLimit(limit) };
 };

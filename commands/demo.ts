@@ -1,7 +1,7 @@
 /** `oiq demo`: sends logs, metrics and traces of a small shop over OTLP/HTTP for a while. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { settingsOf } from '../schemas/settings.ts';
-import { optionsOf } from './command-arguments.ts';
+import { parseSettings } from '../schemas/settings.ts';
+import { parseOptions } from './command-arguments.ts';
 import { sendControlRequest } from './control.ts';
 import { Outbox } from './demo/otlp-json.ts';
 import { Shop } from './demo/shop.ts';
@@ -29,7 +29,7 @@ const signals = [
 ] as const;
 
 export const demoCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const values = optionsOf(args, options, help);
+  const values = parseOptions(args, options, help);
   if (values.help === true) {
     process.stdout.write(help);
     return;
@@ -37,7 +37,7 @@ export const demoCommand = async ({ args, environment }: CommandContext): Promis
   const minutes = Number(values.minutes);
   const visits = Number(values.visits);
   if (!(minutes > 0) || !(visits > 0)) throw new UsageError(`--minutes and --visits must be above 0\n\n${help}`);
-  const settings = settingsOf(environment);
+  const settings = parseSettings(environment);
   const [key, instance] = values.key === undefined ? await fetchLicenseKey(settings.DATA_DIR) : [values.key];
   const endpoint = values.endpoint ?? instance ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
   process.stdout.write(`sending ${visits} visits a second to ${endpoint} for ${minutes} minutes (Ctrl-C ends it)\n`);
@@ -59,23 +59,27 @@ const fetchLicenseKey = async (dataDirectory: string): Promise<[key: string, end
 };
 
 const run = async (endpoint: string, key: string, seconds: number, visits: number): Promise<void> => {
-  const out = { logs: new Outbox(), metrics: new Outbox(), traces: new Outbox() };
-  const shop = new Shop(out);
-  const sent = { logs: 0, metrics: 0, traces: 0 };
+  const outboxes = { logs: new Outbox(), metrics: new Outbox(), traces: new Outbox() };
+  const shop = new Shop(outboxes);
+  const sentCounts = { logs: 0, metrics: 0, traces: 0 };
   for (let second = 0; second < seconds; second++) {
     for (let visit = 0; visit < visits; visit++) shop.visit();
     if (second % 10 === 0) shop.measure();
     for (const [signal, group, scope, list] of signals) {
-      const count = out[signal].count;
+      const count = outboxes[signal].count;
       if (count === 0) continue;
-      await send(`${endpoint}/v1/${signal}`, key, out[signal].drain(group, scope, list));
-      sent[signal] += count;
+      await send(`${endpoint}/v1/${signal}`, key, outboxes[signal].drain(group, scope, list));
+      sentCounts[signal] += count;
     }
     if (second % 10 === 9)
-      process.stdout.write(`sent ${sent.logs} log records, ${sent.traces} spans, ${sent.metrics} data points\n`);
+      process.stdout.write(
+        `sent ${sentCounts.logs} log records, ${sentCounts.traces} spans, ${sentCounts.metrics} data points\n`,
+      );
     await delay(1_000);
   }
-  process.stdout.write(`done: ${sent.logs} log records, ${sent.traces} spans, ${sent.metrics} data points\n`);
+  process.stdout.write(
+    `done: ${sentCounts.logs} log records, ${sentCounts.traces} spans, ${sentCounts.metrics} data points\n`,
+  );
 };
 
 const send = async (url: string, key: string, body: string): Promise<void> => {

@@ -4,9 +4,9 @@
  */
 import { existsSync } from 'node:fs';
 import { evidencePublicKey, type FileFindings, verifyEvidenceFile } from '../api/index.ts';
-import { settingsOf } from '../schemas/settings.ts';
-import { argumentsOf } from './command-arguments.ts';
-import { onInstance } from './instance.ts';
+import { parseSettings } from '../schemas/settings.ts';
+import { parseArguments } from './command-arguments.ts';
+import { runOnInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -21,18 +21,18 @@ key is accepted: compare the printed key id with \`oiq evidence key\` or GET /ap
 
 export const evidenceCommand = async (context: CommandContext): Promise<void> => {
   const { args, environment } = context;
-  const { action, operand, keyId } = parse(args);
+  const { action, operand: target, keyId } = parse(args);
   if (action === 'help') return print(help);
   if (action === 'key') {
-    const settings = settingsOf(environment);
+    const settings = parseSettings(environment);
     // Do not create a key here: no installation would use it.
     if (settings.SECRET_KEY === undefined && !existsSync(settings.DATA_DIR))
       throw new Error(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR or OIQ_SECRET_KEY`);
     const { id, publicKey } = await evidencePublicKey(settings);
     return print(`key ${id}\n${publicKey}`);
   }
-  if (action === 'sign') return onInstance(context, { action: 'sign-chain', tenantId: operand });
-  const { verified, text } = await evidenceReport(operand, keyId);
+  if (action === 'sign') return runOnInstance(context, { action: 'sign-chain', tenantId: target });
+  const { verified, text } = await evidenceReport(target, keyId);
   print(text);
   if (!verified) process.exitCode = 1;
 };
@@ -43,9 +43,9 @@ export const evidenceReport = async (
   keyId?: string,
 ): Promise<{ readonly verified: boolean; readonly text: string }> => {
   const findings = await verifyEvidenceFile(file);
-  if ('unreadable' in findings) return { verified: false, text: `NOT VERIFIED: ${findings.unreadable}` };
-  const problem = problemOf(findings, keyId);
-  return { verified: problem === undefined, text: reportOf(findings, problem) };
+  if ('unreadableReason' in findings) return { verified: false, text: `NOT VERIFIED: ${findings.unreadableReason}` };
+  const problem = findProblem(findings, keyId);
+  return { verified: problem === undefined, text: formatReport(findings, problem) };
 };
 
 const print = (text: string): void => {
@@ -60,7 +60,7 @@ interface EvidenceOptions {
 }
 
 const parse = (args: readonly string[]): EvidenceOptions => {
-  const { values, positionals } = argumentsOf(args, options, help);
+  const { values, positionals } = parseArguments(args, options, help);
   const [action, operand = '', ...rest] = positionals;
   if (values.help === true || action === undefined) return { action: 'help', operand, keyId: undefined };
   if (action !== 'verify' && action !== 'key' && action !== 'sign')
@@ -73,7 +73,7 @@ const parse = (args: readonly string[]): EvidenceOptions => {
 const operands = { verify: 'one file', key: 'nothing', sign: 'the id of one organization' };
 const options = { key: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
 
-const problemOf = (
+const findProblem = (
   { firstBreak, header, records, lastHead }: FileFindings,
   keyId: string | undefined,
 ): string | undefined => {
@@ -83,7 +83,7 @@ const problemOf = (
   return undefined;
 };
 
-const reportOf = (
+const formatReport = (
   { header, records, erasedDetails, erasures, heads, lastHead }: FileFindings,
   problem: string | undefined,
 ): string => {

@@ -1,6 +1,6 @@
 /** `oiq forget-group`: allows the bus to continue without a consumer group that will not run again. */
 
-import { onInstance } from './instance.ts';
+import { runOnInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -15,5 +15,5 @@ export const forgetGroupCommand = async (context: CommandContext): Promise<void>
     return;
   }
   if (rest.length > 0) throw new UsageError(`forget-group takes one group\n\n${help}`);
-  await onInstance(context, { action: 'forget-group', group });
+  await runOnInstance(context, { action: 'forget-group', group });
 };

@@ -1,6 +1,6 @@
 /** `/healthz`, `/readyz` and `/metrics`, on the main address of every process. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problemsOf } from '../runtime/group-status.ts';
+import { formatProblems } from '../runtime/group-status.ts';
 import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
@@ -10,7 +10,7 @@ import { version } from './version.ts';
 /** Longer than a role needs to report which store does not answer. */
 const readyTimeoutMs = 2_500;
 
-const answer = (response: ServerResponse, status: number, type: string, body: string): void => {
+const respond = (response: ServerResponse, status: number, type: string, body: string): void => {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 };
 
@@ -18,7 +18,7 @@ interface Health {
   readonly roles: readonly Role[];
   readonly groupStatuses: GroupStatuses;
   /** Why the process as a whole is currently not ready: it is starting, or stopping. */
-  whole(): string | undefined;
+  processProblem(): string | undefined;
 }
 
 /**
@@ -34,30 +34,30 @@ export const healthHandler =
     if (path !== '/healthz' && path !== '/readyz' && path !== '/metrics') return false;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
-      answer(response, 405, 'text/plain', 'only GET and HEAD are allowed here\n');
+      respond(response, 405, 'text/plain', 'only GET and HEAD are allowed here\n');
     } else if (path === '/healthz') {
-      answer(response, 200, 'application/json', `${JSON.stringify({ status: 'ok', version })}\n`);
+      respond(response, 200, 'application/json', `${JSON.stringify({ status: 'ok', version })}\n`);
     } else if (path === '/metrics') {
       metrics.text().then(
-        (text) => answer(response, 200, 'text/plain; version=0.0.4; charset=utf-8', text),
-        (error: Error) => answer(response, 500, 'text/plain', `${error.message}\n`),
+        (text) => respond(response, 200, 'text/plain; version=0.0.4; charset=utf-8', text),
+        (error: Error) => respond(response, 500, 'text/plain', `${error.message}\n`),
       );
     } else {
       void readiness(health).then((report) =>
-        answer(response, report.status === 'ready' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`),
+        respond(response, report.status === 'ready' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`),
       );
     }
     return true;
   };
 
-const readiness = async ({ roles, groupStatuses, whole: ofProcess }: Health) => {
+const readiness = async ({ roles, groupStatuses, processProblem: getProcessProblem }: Health) => {
   const reasons: Record<string, string> = {};
-  const whole = ofProcess();
+  const whole = getProcessProblem();
   if (whole !== undefined) reasons['process'] = whole;
   await Promise.all(
     roles.map(async (role) => {
       try {
-        await withTimeout(readyTimeoutMs, role.ready());
+        await withTimeout(readyTimeoutMs, role.checkReady());
       } catch (error) {
         reasons[role.name] = error instanceof Error ? error.message : String(error);
       }
@@ -65,8 +65,8 @@ const readiness = async ({ roles, groupStatuses, whole: ofProcess }: Health) => 
   );
   if (Object.keys(reasons).length > 0) return { status: 'not ready', reasons };
   const degraded = [
-    ...roles.map((role) => [role.name, role.degraded?.()] as const),
-    ['consumers', problemsOf(groupStatuses.groups())] as const,
+    ...roles.map((role) => [role.name, role.getDegradation?.()] as const),
+    ['consumers', formatProblems(groupStatuses.groups())] as const,
   ].filter(([, text]) => text !== undefined);
   return { status: 'ready', ...(degraded.length > 0 && { degraded: Object.fromEntries(degraded) }) };
 };

@@ -10,15 +10,15 @@ import { topics } from '../schemas/topics.ts';
 import type { Platform } from './platform.ts';
 
 /** Hosts and path of a URL, without user and password. */
-const hostsOf = (url: string): string => url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*/, '');
+const removeCredentials = (url: string): string => url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*/, '');
 
 /** Location of an installation, as readable text. */
 export const installationName = (settings: Settings): string => {
   const { KAFKA_BROKERS: brokers, CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   return [
     ...(brokers.length > 0 ? [`Kafka ${brokers.join(',')}`] : []),
-    ...(clickhouse === undefined ? [] : [`ClickHouse ${clickhouse.map(hostsOf).join(', ')}`]),
-    ...(mongodb === undefined ? [] : [`MongoDB ${hostsOf(mongodb)}`]),
+    ...(clickhouse === undefined ? [] : [`ClickHouse ${clickhouse.map(removeCredentials).join(', ')}`]),
+    ...(mongodb === undefined ? [] : [`MongoDB ${removeCredentials(mongodb)}`]),
     ...(isEmbedded(settings) ? [`data directory ${resolve(directory)}`] : []),
   ].join(', ');
 };
@@ -27,18 +27,18 @@ export const installationName = (settings: Settings): string => {
 const ownTopics = [topics.logs, topics.metrics, topics.traces, topics.remoteWrite, topics.evidenceHeads];
 const tables = ['logs', 'spans', 'samples', 'histograms', 'summaries', 'evidence_heads'];
 
-const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
-  const found: string[] = [];
+const findExistingData = async (bus: Bus, columns: Columns): Promise<string[]> => {
+  const nonEmptyTopics: string[] = [];
   for (const { name } of ownTopics) {
     const partitions = await bus.offsets(name).catch((error: unknown) => {
       // A topic that was never created contains nothing.
       if (error instanceof PermanentError) return [];
       throw error;
     });
-    if (partitions.some(({ end }) => end > 0)) found.push(`topic ${name}`);
+    if (partitions.some(({ end }) => end > 0)) nonEmptyTopics.push(`topic ${name}`);
   }
-  const full = new Set<string>();
-  for (const server of columns.each()) {
+  const nonEmptyTables = new Set<string>();
+  for (const server of columns.listServers()) {
     const rows = await server.columns
       .query<{ name: string }>(
         'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
@@ -48,26 +48,26 @@ const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
         if (error instanceof UnavailableError) throw error;
         throw new Error(`${error.message} (has oiq migrate been run?)`, { cause: error });
       });
-    for (const { name } of rows) full.add(name);
+    for (const { name } of rows) nonEmptyTables.add(name);
   }
-  return [...found, ...Array.from(full, (name) => `table ${name}`)];
+  return [...nonEmptyTopics, ...Array.from(nonEmptyTables, (name) => `table ${name}`)];
 };
 
 /** Rejects a first start if there is data already: then the documents are missing. */
-export const refuseOverData = async ({ bus, columns, documents, settings }: Platform): Promise<void> => {
-  const there = async () =>
-    (await documents.of(platformTenant).collection(installation).find('installation')) !== undefined;
-  if (settings.NEW_INSTALLATION || (await there())) return;
-  const found = await dataIn(bus, columns);
+export const rejectExistingData = async ({ bus, columns, documents, settings }: Platform): Promise<void> => {
+  const hasInstallation = async () =>
+    (await documents.forTenant(platformTenant).collection(installation).find('installation')) !== undefined;
+  if (settings.NEW_INSTALLATION || (await hasInstallation())) return;
+  const found = await findExistingData(bus, columns);
   // Another process may just have created it.
-  if (found.length === 0 || (await there())) return;
+  if (found.length === 0 || (await hasInstallation())) return;
   const { MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
-  const [documentsAt, setting] =
+  const [documentsLocation, setting] =
     mongodb === undefined
       ? [resolve(directory, 'documents.sqlite'), 'OIQ_DATA_DIR']
-      : [`MongoDB ${hostsOf(mongodb)}`, 'OIQ_MONGODB_URL'];
+      : [`MongoDB ${removeCredentials(mongodb)}`, 'OIQ_MONGODB_URL'];
   throw new SettingsError([
-    `${documentsAt} holds no installation, but there is data of one (${found.join(', ')}): accounts, license keys and settings are missing.`,
+    `${documentsLocation} holds no installation, but there is data of one (${found.join(', ')}): accounts, license keys and settings are missing.`,
     `Restore them from a backup, or correct ${setting}. OIQ_NEW_INSTALLATION=true creates a new installation instead: with a new owner and a new license key,`,
     'every key in use is refused, and the organization `default` reads the data of an earlier organization of that name.',
   ]);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DirectoryLockedError } from '../schemas/errors.ts';
-import { isEmbedded, settingsOf } from '../schemas/settings.ts';
+import { isEmbedded, parseSettings } from '../schemas/settings.ts';
 import { sendControlRequest } from './control.ts';
 import { type ControlRequest, runControlRequest } from './control-request.ts';
 import { installationName } from './installation.ts';
@@ -11,11 +11,11 @@ import { UsageError } from './usage-error.ts';
  * Sends a request to a running instance through its control socket, or runs it directly on the stores if no instance
  * runs.
  */
-export const onInstance = async (
+export const runOnInstance = async (
   { environment, open }: Pick<CommandContext, 'environment' | 'open'>,
   request: ControlRequest,
 ): Promise<void> => {
-  const settings = settingsOf(environment);
+  const settings = parseSettings(environment);
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };

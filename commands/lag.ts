@@ -1,4 +1,4 @@
-import { GroupWatch, problemsOf } from '../runtime/group-status.ts';
+import { formatProblems, GroupWatch } from '../runtime/group-status.ts';
 import { throttleFailures } from '../runtime/log-throttle.ts';
 import { withTimeout } from '../runtime/timeout.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
@@ -9,7 +9,7 @@ import type { Metrics } from '../schemas/ports/metrics.ts';
 
 const intervalMs = 5_000;
 /** If the bus is unavailable, a read may wait until it is back. */
-const readMs = 5_000;
+const readTimeoutMs = 5_000;
 
 interface Reporting {
   readonly bus: Pick<Bus, 'lag' | 'members' | 'offsets' | 'read'>;
@@ -21,13 +21,13 @@ interface Reporting {
 type Group = { readonly group: string; readonly topics: readonly string[] };
 
 /** Share of a topic's lag in the partition with the most lag. 0 if there is no lag, or only one partition. */
-export const largestShare = (lags: readonly Lag[]): number => {
+export const largestPartitionShare = (lags: readonly Lag[]): number => {
   const sum = lags.reduce((total, { lag }) => total + lag, 0);
   return lags.length < 2 || sum === 0 ? 0 : Math.max(...lags.map(({ lag }) => lag)) / sum;
 };
 
 /** Time when the bus accepted the first stored message from this offset on; `undefined` if none is readable. */
-const writtenAt = async (
+const findWriteTime = async (
   bus: Reporting['bus'],
   { topic, partition, committed, end }: Lag,
 ): Promise<number | undefined> => {
@@ -38,7 +38,7 @@ const writtenAt = async (
 };
 
 /** Position of a group in a partition, and the time since which its oldest message waits; `undefined` if unknown. */
-interface Seen extends Lag {
+interface PartitionLag extends Lag {
   readonly sinceMs?: number | undefined;
 }
 
@@ -46,18 +46,18 @@ interface Seen extends Lag {
  * Time since which the oldest uncommitted message of a group waits, accurate to one interval. It reads one record, and
  * only if the group has moved without passing the end of the last check.
  */
-const waitsSince = async (
+const findWaitStart = async (
   { bus, clock }: Pick<Reporting, 'bus' | 'clock'>,
   lag: Lag,
-  before: Seen | undefined,
-  isUnknown: (error: unknown) => void,
+  before: PartitionLag | undefined,
+  onUnknown: (error: unknown) => void,
 ): Promise<number | undefined> => {
   if (before?.sinceMs !== undefined && before.lag > 0 && lag.committed === before.committed) return before.sinceMs;
   if (lag.lag <= 0 || (before !== undefined && lag.committed >= before.end)) return clock.now();
   try {
-    return await withTimeout(readMs, writtenAt(bus, lag));
+    return await withTimeout(readTimeoutMs, findWriteTime(bus, lag));
   } catch (error) {
-    isUnknown(error);
+    onUnknown(error);
     return undefined;
   }
 };
@@ -72,24 +72,26 @@ export class GroupLagMonitor implements GroupStatuses {
   readonly #reporting: Reporting;
   readonly #groups = new Map<
     string,
-    { readonly topics: readonly string[]; readonly watch: GroupWatch; seen: readonly Seen[] }
+    { readonly topics: readonly string[]; readonly watch: GroupWatch; seen: readonly PartitionLag[] }
   >();
-  readonly #isWrong: ThrottledLog;
-  readonly #isUnknown: ThrottledLog;
-  readonly #isAgeless: ThrottledLog;
+  readonly #reportLagging: ThrottledLog;
+  readonly #reportUnknownLag: ThrottledLog;
+  readonly #reportUnknownAge: ThrottledLog;
   #members: ReadonlyMap<string, number> = new Map();
   #membersAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(reporting: Reporting) {
     this.#reporting = reporting;
     const { log } = reporting;
-    this.#isWrong = throttleFailures((_error, groups) =>
-      log.warn({ groups, problems: problemsOf(this.groups()) }, 'consumer groups are lagging'),
+    this.#reportLagging = throttleFailures((_error, groups) =>
+      log.warn({ groups, problems: formatProblems(this.groups()) }, 'consumer groups are lagging'),
     );
-    this.#isAgeless = throttleFailures((error, partitions) =>
+    this.#reportUnknownAge = throttleFailures((error, partitions) =>
       log.warn({ error, partitions }, 'the age of the lag of partitions is unknown'),
     );
-    this.#isUnknown = throttleFailures((error, groups) => log.warn({ error, groups }, 'the lag of groups is unknown'));
+    this.#reportUnknownLag = throttleFailures((error, groups) =>
+      log.warn({ error, groups }, 'the lag of groups is unknown'),
+    );
   }
 
   add(groups: readonly Group[]): void {
@@ -112,7 +114,7 @@ export class GroupLagMonitor implements GroupStatuses {
         known.seen = await this.#checkGroup(group, known);
       } catch (error) {
         isKnown = false;
-        this.#isUnknown(group, error);
+        this.#reportUnknownLag(group, error);
         // An old end would make later messages look new.
         const unknown = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
         known.seen = known.seen.map((place) => ({ ...place, ...unknown }));
@@ -130,23 +132,24 @@ export class GroupLagMonitor implements GroupStatuses {
       this.#members = await bus.members([...this.#groups.keys()]);
     } catch (error) {
       this.#members = new Map();
-      this.#isUnknown('members', error);
+      this.#reportUnknownLag('members', error);
     }
   }
 
   async #checkGroup(
     group: string,
-    { topics, seen }: { readonly topics: readonly string[]; readonly seen: readonly Seen[] },
+    { topics, seen }: { readonly topics: readonly string[]; readonly seen: readonly PartitionLag[] },
   ) {
-    const toSeenLag = async (lag: Lag): Promise<Seen> => {
-      const same = seen.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
-      const isUnknown = (error: unknown): void => this.#isAgeless(`${group} ${lag.topic}/${lag.partition}`, error);
-      return { ...lag, sinceMs: await waitsSince(this.#reporting, lag, same, isUnknown) };
+    const toSeenLag = async (lag: Lag): Promise<PartitionLag> => {
+      const previous = seen.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
+      const isUnknown = (error: unknown): void =>
+        this.#reportUnknownAge(`${group} ${lag.topic}/${lag.partition}`, error);
+      return { ...lag, sinceMs: await findWaitStart(this.#reporting, lag, previous, isUnknown) };
     };
     return Promise.all((await this.#reporting.bus.lag(group, topics)).map(toSeenLag));
   }
 
-  #judge(group: string, watch: GroupWatch, seen: readonly Seen[] | undefined): void {
+  #judge(group: string, watch: GroupWatch, seen: readonly PartitionLag[] | undefined): void {
     const nowMs = this.#reporting.clock.now();
     const partitions = seen?.map(({ topic, partition, committed, lag, sinceMs = nowMs }) => ({
       topic,
@@ -156,10 +159,10 @@ export class GroupLagMonitor implements GroupStatuses {
       ageMs: lag > 0 ? Math.max(0, nowMs - sinceMs) : 0,
     }));
     watch.observe({ nowMs, partitions, members: this.#members.get(group) });
-    if (watch.status.problem !== undefined) this.#isWrong(group, undefined);
+    if (watch.status.problem !== undefined) this.#reportLagging(group, undefined);
   }
 
-  #measure(group: string, seen: readonly Seen[]): void {
+  #measure(group: string, seen: readonly PartitionLag[]): void {
     const { metrics, clock } = this.#reporting;
     for (const { topic, partition, lag, sinceMs = Number.NaN } of seen) {
       const labels = { group, topic, partition: String(partition) };
@@ -167,9 +170,9 @@ export class GroupLagMonitor implements GroupStatuses {
       metrics.set('oiq_consumer_lag_seconds', Math.max(0, clock.now() - sinceMs) / 1000, labels);
     }
     for (const [topic, ofTopic] of Map.groupBy(seen, (lag) => lag.topic))
-      metrics.set('oiq_consumer_lag_largest_share', largestShare(ofTopic), { group, topic });
+      metrics.set('oiq_consumer_lag_largest_share', largestPartitionShare(ofTopic), { group, topic });
     const { watch } = this.#groups.get(group) ?? {};
-    metrics.set('oiq_consumer_still_seconds', (watch?.stillMs(clock.now()) ?? 0) / 1000, { group });
+    metrics.set('oiq_consumer_still_seconds', (watch?.noProgressMs(clock.now()) ?? 0) / 1000, { group });
     metrics.set('oiq_consumer_members', this.#members.get(group) ?? Number.NaN, { group });
   }
 }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCollections, migrateDocuments } from '../api/index.ts';
 import { waitForAll } from '../runtime/retry.ts';
 import { PermanentError } from '../schemas/errors.ts';
-import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { parseSettings, rejectLocalStores, type Settings, SettingsError } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
-import { optionsOf } from './command-arguments.ts';
+import { parseOptions } from './command-arguments.ts';
 import { installationName } from './installation.ts';
 import type { CommandContext, OpenPlatform, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -45,10 +45,10 @@ const isRetriable = (error: unknown): error is Error =>
  * `oiq migrate`. With `--wait`, failures are reported and retried until the time is over; the last reason is the error.
  */
 export const migrateCommand = async ({ args, environment, open }: CommandContext, usage: string): Promise<void> => {
-  const { wait } = optionsOf(args, { wait: { type: 'string', default: '0' } }, usage);
+  const { wait } = parseOptions(args, { wait: { type: 'string', default: '0' } }, usage);
   if (!(Number(wait) >= 0)) throw new UsageError(`--wait takes seconds, not ${wait}\n\n${usage}`);
-  const settings = settingsOf(environment);
-  refuseLocalStores(settings, { isPart: true });
+  const settings = parseSettings(environment);
+  rejectLocalStores(settings, { isPart: true });
   process.stderr.write(`installation: ${installationName(settings)}\n`);
   const deadline = Date.now() + Number(wait) * 1_000;
   for (let lastMessage = ''; ; await delay(pauseMs)) {

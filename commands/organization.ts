@@ -1,7 +1,7 @@
 /** `oiq organization`: changes of an organization that only the operator of an installation may make. */
 
 import type { ControlRequest } from './control-request.ts';
-import { onInstance } from './instance.ts';
+import { runOnInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,7 +10,7 @@ oiq organization reopen ID    reopen a closed organization, within 30 days
 oiq organization shards ID N  spread the organization over N partitions of each topic (1 to 64)
 `;
 
-const requestOf = ([action, id, ...rest]: readonly string[]): ControlRequest | undefined => {
+const parseRequest = ([action, id, ...rest]: readonly string[]): ControlRequest | undefined => {
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'list' && id === undefined) return { action: 'list-organizations' };
   if (action === 'reopen' && id !== undefined && rest.length === 0) return { action: 'reopen-organization', id };
@@ -20,10 +20,10 @@ const requestOf = ([action, id, ...rest]: readonly string[]): ControlRequest | u
 };
 
 export const organizationCommand = async (context: CommandContext): Promise<void> => {
-  const request = requestOf(context.args);
+  const request = parseRequest(context.args);
   if (request === undefined) {
     process.stdout.write(help);
     return;
   }
-  await onInstance(context, request);
+  await runOnInstance(context, request);
 };

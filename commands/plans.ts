@@ -33,15 +33,15 @@ export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> 
 export const applyPlans = async (documents: Documents, targetPlans: Plans): Promise<void> => {
   if (Object.keys(targetPlans).length === 0) return;
   await documents.transaction(async (transaction) => {
-    const stored = transaction.of(plansTenant).collection(plans);
+    const storedPlans = transaction.forTenant(plansTenant).collection(plans);
     for (const [id, plan] of Object.entries(targetPlans)) {
-      const before = await stored.find(id);
-      if (before === undefined) {
-        await stored.insert({ id, ...plan });
+      const storedPlan = await storedPlans.find(id);
+      if (storedPlan === undefined) {
+        await storedPlans.insert({ id, ...plan });
         continue;
       }
-      const { id: _, version, createdAt, updatedAt, ...fields } = before;
-      if (!isDeepStrictEqual(fields, plan)) await stored.replace(id, plan, version);
+      const { id: _, version, createdAt, updatedAt, ...fields } = storedPlan;
+      if (!isDeepStrictEqual(fields, plan)) await storedPlans.replace(id, plan, version);
     }
   });
 };

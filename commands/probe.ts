@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { startRemote } from '../probes/index.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import { probeTokenPrefix } from '../schemas/resources/synthetic-location.ts';
-import { networksOf } from '../schemas/source-address.ts';
-import { optionsOf } from './command-arguments.ts';
+import { parseNetworks } from '../schemas/source-address.ts';
+import { parseOptions } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -35,14 +35,14 @@ const Environment = z.object({
     ),
 });
 
-const stderr: Log = (() => {
+const stderrLog: Log = (() => {
   const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
   return { info: write('info'), warn: write('warn'), error: write('error') };
 })();
 
 export const probeCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { help: isHelpRequested } = optionsOf(args, { help: { type: 'boolean', short: 'h' } }, help);
+  const { help: isHelpRequested } = parseOptions(args, { help: { type: 'boolean', short: 'h' } }, help);
   if (isHelpRequested === true) return void process.stdout.write(help);
   const { data, error } = Environment.safeParse(environment);
   if (data === undefined)
@@ -50,7 +50,7 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
       `${error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n')}\n\n${help}`,
     );
   try {
-    networksOf(data.OIQ_PROBE_NETWORKS);
+    parseNetworks(data.OIQ_PROBE_NETWORKS);
   } catch (cause) {
     throw new UsageError(`OIQ_PROBE_NETWORKS must be networks such as 10.0.0.0/8: ${(cause as Error).message}`);
   }
@@ -58,15 +58,15 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
     url: data.OIQ_URL,
     token: data.OIQ_PROBE_TOKEN,
     networks: data.OIQ_PROBE_NETWORKS,
-    log: stderr,
+    log: stderrLog,
     chromium: { program: data.OIQ_CHROMIUM, hasSandbox: data.OIQ_CHROMIUM_SANDBOX },
   });
   const stopRequest = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
   process.on('disconnect', () => stopRequest.resolve('disconnect'));
-  stderr.info({ url: data.OIQ_URL }, 'probe started');
+  stderrLog.info({ url: data.OIQ_URL }, 'probe started');
   const reason = await stopRequest.promise;
-  stderr.info({ reason: reason }, 'stopping');
+  stderrLog.info({ reason: reason }, 'stopping');
   await probe.stop();
   process.exit();
 };

@@ -1,7 +1,7 @@
 /** `oiq processor-state`: lists the saved state of processors and schedules, and removes a damaged one. */
 
 import type { ControlRequest } from './control-request.ts';
-import { onInstance } from './instance.ts';
+import { runOnInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,7 +10,7 @@ oiq processor-state remove KEY   remove a damaged state: its processor continues
                                  state or one rebuilt from messages that are still retained
 `;
 
-const requestOf = ([action, key, ...rest]: readonly string[]): ControlRequest | undefined => {
+const parseRequest = ([action, key, ...rest]: readonly string[]): ControlRequest | undefined => {
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'list' && key === undefined) return { action: 'list-processor-states' };
   if (action === 'remove' && key !== undefined && rest.length === 0) return { action: 'remove-processor-state', key };
@@ -18,10 +18,10 @@ const requestOf = ([action, key, ...rest]: readonly string[]): ControlRequest | 
 };
 
 export const processorStateCommand = async (context: CommandContext): Promise<void> => {
-  const request = requestOf(context.args);
+  const request = parseRequest(context.args);
   if (request === undefined) {
     process.stdout.write(help);
     return;
   }
-  await onInstance(context, request);
+  await runOnInstance(context, request);
 };

@@ -1,6 +1,6 @@
 /** `oiq rules`: deploys a folder of detection rules through the API, for use in a pipeline. */
-import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
-import { argumentsOf } from './command-arguments.ts';
+import { readAcceptedJson, requireToken, resolveApiAddress, send } from './api-request.ts';
+import { parseArguments } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 import { readFolder } from './yaml-files.ts';
@@ -28,7 +28,7 @@ const options = {
 } as const;
 
 /** Maximum time that the API takes */
-const answerMs = 310_000;
+const requestTimeoutMs = 310_000;
 
 interface Item {
   readonly ruleId: string;
@@ -38,19 +38,22 @@ interface Item {
 }
 
 const deploy = async (url: URL, token: string, files: readonly object[]): Promise<readonly Item[]> => {
-  const answer = await accepted(await send(url, { token, answerMs, method: 'POST', body: { files } }), String(url));
+  const answer = await readAcceptedJson(
+    await send(url, { token, timeoutMs: requestTimeoutMs, method: 'POST', body: { files } }),
+    String(url),
+  );
   return (answer as { items: Item[] }).items;
 };
 
 const formatItem = ({ ruleId, title, outcome, message }: Item): string =>
   `${outcome.padEnd(9)} ${title === '' ? '(no title)' : title}${ruleId === '' ? '' : ` (${ruleId})`}${message === '' ? '' : `: ${message}`}\n`;
 
-const urlOf = (
+const importUrl = (
   verb: string,
   { api, disabled, status, scope, prune, ...values }: Values,
   environment: CommandContext['environment'],
 ): URL => {
-  const url = new URL('/api/siem/rules/import', apiAddress(api, environment));
+  const url = new URL('/api/siem/rules/import', resolveApiAddress(api, environment));
   if (verb === 'plan') url.searchParams.set('dryRun', 'true');
   if (disabled === true) url.searchParams.set('enabled', 'false');
   if (status !== undefined) url.searchParams.set('status', status);
@@ -60,35 +63,35 @@ const urlOf = (
   if (minLevel !== undefined) url.searchParams.set('minLevel', minLevel);
   return url;
 };
-type Values = ReturnType<typeof argumentsOf<typeof options>>['values'];
+type Values = ReturnType<typeof parseArguments<typeof options>>['values'];
 
 const report = (verb: string, items: readonly Item[]): void => {
   for (const item of items) if (item.outcome !== 'unchanged') process.stdout.write(formatItem(item));
   const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
-  const would = verb === 'plan' ? 'would be ' : '';
-  const others = (
+  const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
+  const pruneCounts = (
     [
-      ['deleted', `${would}deleted`],
+      ['deleted', `${conditionalPrefix}deleted`],
       ['absent', 'absent'],
     ] as const
   )
     .filter(([outcome]) => count(outcome) > 0)
     .map(([outcome, text]) => `, ${count(outcome)} ${text}`);
   process.stdout.write(
-    `${count('created')} ${would}created, ${count('changed')} ${would}changed, ${count('unchanged')} unchanged, ${count('refused')} refused${others.join('')}\n`,
+    `${count('created')} ${conditionalPrefix}created, ${count('changed')} ${conditionalPrefix}changed, ${count('unchanged')} unchanged, ${count('refused')} refused${pruneCounts.join('')}\n`,
   );
   if (count('refused') > 0) process.exitCode = 1;
 };
 
 export const rulesCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { values, positionals } = argumentsOf(args, options, help);
+  const { values, positionals } = parseArguments(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
     throw new UsageError(`specify plan or apply, and one folder\n\n${help}`);
   if (values.prune === true && values.scope === undefined)
     throw new UsageError(`--prune needs --scope: only rules of that scope are deleted\n\n${help}`);
-  const token = tokenIn(environment, 'RULES_TOKEN', help);
+  const token = requireToken(environment, 'RULES_TOKEN', help);
   const files = (await readFolder(folder)).files.map(({ path, source }) => ({ name: path, source }));
-  report(verb, await deploy(urlOf(verb, values, environment), token, files));
+  report(verb, await deploy(importUrl(verb, values, environment), token, files));
 };

@@ -8,8 +8,8 @@ export const settingsTable = (markdown = false): string => {
       default?: unknown;
       description?: string;
     };
-    const fallback = json.default === undefined || json.default === '' ? '' : String(json.default);
-    return { name: `OIQ_${name}`, fallback, meaning: schema.description ?? json.description ?? '' };
+    const defaultText = json.default === undefined || json.default === '' ? '' : String(json.default);
+    return { name: `OIQ_${name}`, fallback: defaultText, meaning: schema.description ?? json.description ?? '' };
   });
   if (!markdown)
     return rows

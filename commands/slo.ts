@@ -1,6 +1,6 @@
 /** `oiq slo gate`: reports to a pipeline whether the error-budget policy of an SLO allows a deployment. */
-import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
-import { argumentsOf } from './command-arguments.ts';
+import { readAcceptedJson, requireToken, resolveApiAddress, send } from './api-request.ts';
+import { parseArguments } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -13,7 +13,7 @@ SLO_TOKEN in the environment is an API token with the scope slos:read.
 `;
 
 const options = { api: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
-const answerMs = 60_000;
+const requestTimeoutMs = 60_000;
 /** Distinguishes a freeze from a failure. */
 const frozenStatus = 3;
 
@@ -28,27 +28,28 @@ interface Status {
   readonly policy: { readonly frozen: boolean; readonly steps: readonly Step[] } | null;
 }
 
-const statusOf = async (api: string, id: string, token: string): Promise<Status> => {
+const fetchStatus = async (api: string, id: string, token: string): Promise<Status> => {
   const url = new URL(`/api/slos/${encodeURIComponent(id)}/status`, api);
-  return (await accepted(await send(url, { token, answerMs }), String(url))) as Status;
+  return (await readAcceptedJson(await send(url, { token, timeoutMs: requestTimeoutMs }), String(url))) as Status;
 };
 
 const formatStatus = (id: string, { budget: { remainingPct }, policy }: Status): string => {
-  const left = remainingPct === null ? 'the remaining budget is unknown' : `${remainingPct} % of the budget is left`;
-  const holding = (policy?.steps ?? []).filter(({ freeze, isMet: holds }) => freeze && holds === true);
-  const reasonText = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
-  return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${reasonText}\n`;
+  const budgetText =
+    remainingPct === null ? 'the remaining budget is unknown' : `${remainingPct} % of the budget is left`;
+  const activeFreezes = (policy?.steps ?? []).filter(({ freeze, isMet: holds }) => freeze && holds === true);
+  const reasonText = activeFreezes.length === 0 ? '' : ` (${activeFreezes.map(({ name }) => name).join(', ')})`;
+  return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${budgetText}${reasonText}\n`;
 };
 
 export const sloCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { values, positionals } = argumentsOf(args, options, help);
+  const { values, positionals } = parseArguments(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const [verb, ...ids] = positionals;
   if (verb !== 'gate' || ids.length === 0) throw new UsageError(`specify gate, and the ids of SLOs\n\n${help}`);
-  const token = tokenIn(environment, 'SLO_TOKEN', help);
-  const api = apiAddress(values.api, environment);
+  const token = requireToken(environment, 'SLO_TOKEN', help);
+  const api = resolveApiAddress(values.api, environment);
   for (const id of ids) {
-    const status = await statusOf(api, id, token);
+    const status = await fetchStatus(api, id, token);
     process.stdout.write(formatStatus(id, status));
     if (status.policy?.frozen === true) process.exitCode = frozenStatus;
   }

@@ -1,24 +1,31 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type DeadLetters, type FirstStart, firstSecrets, firstStart, openLocalWork, startApi } from '../api/index.ts';
+import {
+  type DeadLetters,
+  type FirstStartSecrets,
+  firstSecrets,
+  firstStart,
+  openLocalWork,
+  startApi,
+} from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { type LoopWatch, watchLoop } from '../runtime/event-loop-watchdog.ts';
-import { standardRequests } from '../runtime/http-requests.ts';
+import { withStandardRequests } from '../runtime/http-requests.ts';
 import { collectWhenIdle } from '../runtime/idle-memory.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { drainConnections } from '../runtime/shutdown.ts';
 import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { deadLettersOf } from './dead-letter-request.ts';
+import { openPlatformDeadLetters } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
-import { refuseOverData } from './installation.ts';
+import { rejectExistingData } from './installation.ts';
 import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
-import { closingOnFailure, type PatientStart, patientStart } from './wait-for-stores.ts';
+import { closingOnFailure, createPatientStart, type PatientStart } from './wait-for-stores.ts';
 
 export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -50,7 +57,7 @@ export interface StartOptions {
    * Called as soon as an installation is created: its secrets are not stored anywhere, and the rest of the start may
    * fail.
    */
-  onFirstStart(firstStart: FirstStart): void;
+  onFirstStart(firstStart: FirstStartSecrets): void;
   /** Ends a start that waits for a store. */
   readonly stopping?: AbortSignal;
 }
@@ -61,26 +68,26 @@ const setUpDocuments = async (
   secrets: Awaited<ReturnType<typeof firstSecrets>>,
 ): Promise<void> => {
   const { documents, settings } = platform;
-  await refuseOverData(platform);
-  const made = await firstStart(documents, settings, secrets);
-  if (made !== undefined) onFirstStart(made);
+  await rejectExistingData(platform);
+  const firstStartResult = await firstStart(documents, settings, secrets);
+  if (firstStartResult !== undefined) onFirstStart(firstStartResult);
   await applyPlans(documents, plans);
 };
 
-interface Needs {
+interface RoleDependencies {
   /** All roles run in this process. */
-  readonly all: boolean;
+  readonly runsAllRoles: boolean;
   readonly hasRole: (name: RoleName) => boolean;
   readonly components: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly jobs: Jobs;
-  readonly patient: PatientStart;
+  readonly patientStart: PatientStart;
   readonly groupStatuses: GroupStatuses;
-  started(role: Role): void;
+  onStarted(role: Role): void;
 }
 
 /** Handlers of the main address. */
-interface Served {
+interface RequestHandlers {
   readonly listeners: readonly Listener[];
   readonly ingest: Listener | undefined;
   readonly sockets: Sockets | undefined;
@@ -91,11 +98,13 @@ interface Served {
  */
 const startRoles = async (
   platform: Platform,
-  { all, hasRole, components, deadLetters, jobs, patient, groupStatuses, started }: Needs,
+  { runsAllRoles, hasRole, components, deadLetters, jobs, patientStart, groupStatuses, onStarted }: RoleDependencies,
 ) => {
   const { documents } = platform;
-  const role = <Started extends Role>(work: (openers: Pick<Needs, 'jobs'> & Platform) => Promise<Started>) =>
-    patient.step([documents], () =>
+  const startRole = <Started extends Role>(
+    work: (openers: Pick<RoleDependencies, 'jobs'> & Platform) => Promise<Started>,
+  ) =>
+    patientStart.step([documents], () =>
       closingOnFailure({ documents, jobs }, (openers) => work({ ...platform, ...openers })),
     );
   const listeners: Listener[] = [];
@@ -104,17 +113,17 @@ const startRoles = async (
   let sockets: Sockets | undefined;
   if (hasRole('sinks')) {
     const { sinkJobs, startSinks } = await import('../sinks/index.ts');
-    started(await startSinks({ ...platform, only: components }));
+    onStarted(await startSinks({ ...platform, only: components }));
     for (const job of sinkJobs) jobs.start(job, platform);
   }
   if (hasRole('processors')) {
     const { startProcessors } = await import('../processors/index.ts');
-    started(await role((openers) => startProcessors({ ...openers, only: components })));
+    onStarted(await startRole((openers) => startProcessors({ ...openers, only: components })));
   }
   if (hasRole('receivers')) {
     const { startReceivers } = await import('../receivers/index.ts');
-    const receivers = await role(startReceivers);
-    started(receivers);
+    const receivers = await startRole(startReceivers);
+    onStarted(receivers);
     ingest = receivers.handler;
     listeners.push(ingest);
     for (const [setting, address] of Object.entries(receivers.addresses)) {
@@ -122,24 +131,24 @@ const startRoles = async (
     }
   }
   if (hasRole('api')) {
-    const api = await role((openers) => startApi({ ...openers, deadLetters, groupStatuses }));
-    started(api);
+    const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses }));
+    onStarted(api);
     sockets = api.sockets;
     listeners.push((request, response) => {
       api.callback(request, response);
       return true;
     });
   }
-  if (all) {
+  if (runsAllRoles) {
     const work = await openLocalWork(platform);
     const { startLocal } = await import('../probes/index.ts');
     const { OUTBOUND_NETWORKS: networks, CHROMIUM: program, CHROMIUM_SANDBOX: hasSandbox } = platform.settings;
-    started(await startLocal(work, { networks, chromium: { program, hasSandbox }, log: platform.log }));
+    onStarted(await startLocal(work, { networks, chromium: { program, hasSandbox }, log: platform.log }));
   }
   return { listeners, ingest, sockets, addresses };
 };
 
-const notYet: Listener = (_, response) => {
+const answerStarting: Listener = (_, response) => {
   response
     .writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' })
     .end('{"error":"UNAVAILABLE","message":"this process is starting"}\n');
@@ -153,30 +162,30 @@ const notYet: Listener = (_, response) => {
 export const start = async (platform: Platform, options: StartOptions): Promise<Running> => {
   const { names, components, stopping = new AbortController().signal } = options;
   const { settings, metrics, log } = platform;
-  const all = names.length === 0;
-  const hasRole = (name: RoleName): boolean => all || names.includes(name);
-  const deadLetters = await deadLettersOf(platform);
+  const runsAllRoles = names.length === 0;
+  const hasRole = (name: RoleName): boolean => runsAllRoles || names.includes(name);
+  const deadLetters = await openPlatformDeadLetters(platform);
   let watch: LoopWatch | undefined;
   let releaseGarbage: (() => void) | undefined;
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
-  const patient = patientStart(log, stopping);
+  const patientStart = createPatientStart(log, stopping);
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let lagMonitor: RunningLagMonitor | undefined;
   const groupStatuses: GroupStatuses = { groups: () => lagMonitor?.groups() ?? [] };
-  const whole = (): string | undefined => {
-    if (phase === 'starting') return patient.reason() ?? 'starting';
+  const processProblem = (): string | undefined => {
+    if (phase === 'starting') return patientStart.reason() ?? 'starting';
     return phase === 'stopping' ? 'shutting down' : undefined;
   };
-  const health = healthHandler({ roles, metrics, groupStatuses, whole });
-  let served: Served = { listeners: [health, notYet], ingest: notYet, sockets: undefined };
+  const health = healthHandler({ roles, metrics, groupStatuses, processProblem });
+  let served: RequestHandlers = { listeners: [health, answerStarting], ingest: answerStarting, sockets: undefined };
   const server = serve(() => served);
   let control: { close(): Promise<void> } | undefined;
 
   const stop = async (): Promise<void> => {
     phase = 'stopping';
-    await Promise.all([drainConnections(server), ...roles.map((role) => role.leave?.())]);
+    await Promise.all([drainConnections(server), ...roles.map((role) => role.announceShutdown?.())]);
     const closed = new Promise<unknown>((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await jobs.stop();
@@ -195,31 +204,32 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     log.info({}, 'stopped');
     await platform.close();
   };
-  const started = (role: Role): void => {
+  const onStarted = (role: Role): void => {
     roles.push(role);
-    role.failed.catch((error: unknown) => failures.push(error));
+    role.failure.catch((error: unknown) => failures.push(error));
   };
 
   try {
     const address = await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS);
     const { bus, documents } = platform;
-    if (all) await patient.step([documents, bus], () => migrateAll(platform));
+    if (runsAllRoles) await patientStart.step([documents, bus], () => migrateAll(platform));
     if (hasRole('api')) {
       const secrets = await firstSecrets();
-      await patient.step([documents], () => setUpDocuments(platform, options, secrets));
+      await patientStart.step([documents], () => setUpDocuments(platform, options, secrets));
     }
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      all,
+      runsAllRoles,
       hasRole,
       components,
       deadLetters,
       jobs,
-      patient,
+      patientStart,
       groupStatuses,
-      started,
+      onStarted,
     });
     // Commands can use it as soon as `/readyz` reports ready.
-    if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
+    if (platform.embedded)
+      control = await (await import('./control.ts')).startControlServer({ ...platform, deadLetters });
     served = { listeners: [health, ...listeners], ingest, sockets };
     addresses.unshift(['HTTP', `http://${address}`]);
     lagMonitor = watchGroups(platform, lagRoles.filter(hasRole), { isRequired: hasRole('api') });
@@ -228,7 +238,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     watch = watchLoop(platform);
     releaseGarbage = collectWhenIdle();
     phase = 'running';
-    return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
+    return { addresses, roles, failed: Promise.all(roles.map(({ failure }) => failure)).then(() => undefined), stop };
   } catch (error) {
     await withTimeout(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
       log.error({ error: cause }, 'some started components could not be stopped'),
@@ -249,8 +259,8 @@ const limits = {
   connectionsCheckingInterval: 2_000,
 } as const;
 
-const serve = (served: () => Served): Server => {
-  const answer = standardRequests((request, response) => {
+const serve = (served: () => RequestHandlers): Server => {
+  const answer = withStandardRequests((request, response) => {
     for (const listener of served().listeners) if (listener(request, response)) return;
     response
       .writeHead(404, { 'content-type': 'application/json' })
@@ -262,7 +272,7 @@ const serve = (served: () => Served): Server => {
   // Ingest rejects a request before its body is sent; everything else reads the body.
   server.on(
     'checkContinue',
-    standardRequests((request, response) => {
+    withStandardRequests((request, response) => {
       if (served().ingest?.(request, response)) return;
       response.writeContinue();
       answer(request, response);

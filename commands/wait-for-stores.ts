@@ -18,7 +18,7 @@ export interface PatientStart {
   step<Result>(stores: readonly Store[], work: () => Promise<Result>): Promise<Result>;
 }
 
-export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
+export const createPatientStart = (log: Log, stopping: AbortSignal): PatientStart => {
   let reason: string | undefined;
   const logThrottled = throttleFailures((error) => {
     // It may have answered in the meantime.
@@ -56,25 +56,25 @@ export const closingOnFailure = async <Result>(
   { documents, jobs }: Openers,
   work: (openers: Openers) => Promise<Result>,
 ): Promise<Result> => {
-  const ends: (() => Promise<void>)[] = [];
+  const closeCallbacks: (() => Promise<void>)[] = [];
   let failed = false;
   const follow: Documents['follow'] = async (definition, onChange) => {
     const feed = await documents.follow(definition, onChange);
     // Several feeds are opened concurrently, and some of them after another has failed.
     if (failed) void feed.close().catch(() => undefined);
-    ends.push(() => feed.close());
+    closeCallbacks.push(() => feed.close());
     return feed;
   };
   const start: Jobs['start'] = (job, ports) => {
     const running = jobs.start(job, ports);
-    ends.push(() => running.stop());
+    closeCallbacks.push(() => running.stop());
     return running;
   };
   const openers: Openers = {
     documents: {
-      of: (tenantId) => documents.of(tenantId),
+      forTenant: (tenantId) => documents.forTenant(tenantId),
       ensureCollections: (definitions) => documents.ensureCollections(definitions),
-      everywhere: (definition, filter) => documents.everywhere(definition, filter),
+      findInAllTenants: (definition, filter) => documents.findInAllTenants(definition, filter),
       transaction: (transacted) => documents.transaction(transacted),
       check: () => documents.check(),
       close: () => documents.close(),
@@ -86,7 +86,7 @@ export const closingOnFailure = async <Result>(
     return await work(openers);
   } catch (error) {
     failed = true;
-    await Promise.allSettled(ends.map((end) => end()));
+    await Promise.allSettled(closeCallbacks.map((end) => end()));
     throw error;
   }
 };

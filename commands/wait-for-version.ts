@@ -1,7 +1,7 @@
 /** `oiq wait-for-version`: starts the roles of a new version one after the other. */
 import { lookup } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { optionsAndUrls } from './command-arguments.ts';
+import { parseOptionsAndUrls } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
@@ -23,17 +23,17 @@ const pauseMs = 1_000;
 const answerMs = 10_000;
 
 /** Returns one URL for each address of a URL's host, none if it has no address. */
-const addressesOf = async (url: URL): Promise<readonly URL[]> => {
-  const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
-  return found.map(({ address, family }) => {
-    const one = new URL(url);
-    one.hostname = family === 6 ? `[${address}]` : address;
-    return one;
+const resolveAddresses = async (url: URL): Promise<readonly URL[]> => {
+  const records = await lookup(url.hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
+  return records.map(({ address, family }) => {
+    const addressUrl = new URL(url);
+    addressUrl.hostname = family === 6 ? `[${address}]` : address;
+    return addressUrl;
   });
 };
 
 /** The version that a process reports, `older` if it reports none, `undefined` if nothing answers. */
-const versionAt = async (url: URL): Promise<string | undefined> => {
+const fetchVersion = async (url: URL): Promise<string | undefined> => {
   try {
     const response = await fetch(new URL('/healthz', url), { signal: AbortSignal.timeout(answerMs) });
     const body = (await response.json()) as { version?: string };
@@ -44,14 +44,14 @@ const versionAt = async (url: URL): Promise<string | undefined> => {
 };
 
 /** Other versions that answer at the URLs */
-const othersAt = async (urls: readonly URL[]): Promise<readonly string[]> => {
-  const addresses = (await Promise.all(urls.map(addressesOf))).flat();
-  const versions = await Promise.all(addresses.map(versionAt));
+const findOtherVersions = async (urls: readonly URL[]): Promise<readonly string[]> => {
+  const addresses = (await Promise.all(urls.map(resolveAddresses))).flat();
+  const versions = await Promise.all(addresses.map(fetchVersion));
   return [...new Set(versions.filter((each) => each !== undefined && each !== version))] as string[];
 };
 
 export const waitForVersionCommand = async ({ args }: CommandContext): Promise<void> => {
-  const { values, urls } = optionsAndUrls(args, options, help);
+  const { values, urls } = parseOptionsAndUrls(args, options, help);
   if (values.help === true) return void process.stdout.write(help);
   const seconds = Number(values.seconds);
   if (urls.length === 0 || !(seconds >= 0))
@@ -59,12 +59,13 @@ export const waitForVersionCommand = async ({ args }: CommandContext): Promise<v
   const deadline = Date.now() + seconds * 1_000;
   let lastMessage = '';
   for (;;) {
-    const others = (await othersAt(urls)).join(', ');
-    if (others === '') return void process.stdout.write(`only version ${version} runs\n`);
+    const otherVersions = (await findOtherVersions(urls)).join(', ');
+    if (otherVersions === '') return void process.stdout.write(`only version ${version} runs\n`);
     if (Date.now() >= deadline)
-      return void process.stdout.write(`version ${others} still runs after ${seconds} s: continuing anyway\n`);
-    if (others !== lastMessage) process.stdout.write(`waiting for version ${version}: ${others} still runs\n`);
-    lastMessage = others;
+      return void process.stdout.write(`version ${otherVersions} still runs after ${seconds} s: continuing anyway\n`);
+    if (otherVersions !== lastMessage)
+      process.stdout.write(`waiting for version ${version}: ${otherVersions} still runs\n`);
+    lastMessage = otherVersions;
     await delay(pauseMs);
   }
 };

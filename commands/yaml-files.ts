@@ -12,7 +12,7 @@ export interface YamlFile {
 interface Folder {
   readonly files: readonly YamlFile[];
   /** Other files that are not hidden, such as a note, or a link */
-  readonly others: readonly string[];
+  readonly otherPaths: readonly string[];
 }
 
 /** Whether a path within a folder contains a name that begins with a dot. */
@@ -33,6 +33,6 @@ export const readFolder = async (
   if (paths.length === 0) throw new Error(`${folder} holds no files of YAML${json ? ' or JSON' : ''}`);
   return {
     files: await Promise.all(paths.map(async (path) => ({ path, source: await readFile(join(folder, path), 'utf8') }))),
-    others: entries.filter((entry) => !isRead(entry) && !isHidden(entry.path)).map(({ path }) => path),
+    otherPaths: entries.filter((entry) => !isRead(entry) && !isHidden(entry.path)).map(({ path }) => path),
   };
 };

@@ -1,16 +1,16 @@
 /** Check types that a location cannot run, with the reason. Its probes report them with each request for work. */
 import type { UnsupportedType } from '../schemas/synthetic-work.ts';
-import { chromiumProgram } from './browser/program.ts';
+import { findChromium } from './browser/program.ts';
 import type { ChromiumOptions } from './runner.ts';
-import { pingProblem } from './runners/icmp.ts';
+import { findPingProblem } from './runners/icmp.ts';
 
 /** All other types can be run. */
 export const unsupportedTypes = async ({ program }: ChromiumOptions): Promise<readonly UnsupportedType[]> => {
   const browser =
-    chromiumProgram(program) === undefined
+    findChromium(program) === undefined
       ? `Chromium was not found${program === undefined ? '' : ` at ${program}`}`
       : undefined;
-  return Object.entries({ browser, icmp: await pingProblem() }).flatMap(([type, reason]) =>
+  return Object.entries({ browser, icmp: await findPingProblem() }).flatMap(([type, reason]) =>
     reason === undefined ? [] : [{ type, reason: reason.slice(0, 1024) }],
   );
 };

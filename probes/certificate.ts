@@ -5,23 +5,23 @@ import type { Observation } from '../subjects/synthetics/assertions.ts';
 
 const dayMs = 86_400_000;
 
-const nameOf = (entry: string): string => entry.replace(/^(?:DNS|IP Address):/, '').replace(/^"|"$/g, '');
+const parseName = (entry: string): string => entry.replace(/^(?:DNS|IP Address):/, '').replace(/^"|"$/g, '');
 
 type Certificate = NonNullable<Observation['certificate']>;
 
-const targetOf = (host: string, port: number | undefined): string =>
+const formatTarget = (host: string, port: number | undefined): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port ?? ''}`;
 
 /** The certificate of a server; undefined if it sent none. `host` is the requested host. */
-export const certificateOf = (socket: TLSSocket, host: string): Certificate | undefined => {
+export const readCertificate = (socket: TLSSocket, host: string): Certificate | undefined => {
   const certificate = socket.getPeerCertificate();
   // Without a certificate there is an empty object.
   if (certificate.valid_to === undefined) return undefined;
   const { subjectaltname = '', subject, issuer } = certificate;
-  const names = subjectaltname === '' ? [subject?.CN ?? []].flat() : subjectaltname.split(', ').map(nameOf);
+  const names = subjectaltname === '' ? [subject?.CN ?? []].flat() : subjectaltname.split(', ').map(parseName);
   const expiresAtMs = Date.parse(certificate.valid_to);
   return {
-    target: targetOf(host, socket.remotePort),
+    target: formatTarget(host, socket.remotePort),
     expiresAtMs,
     daysLeft: Math.floor((expiresAtMs - Date.now()) / dayMs),
     commonName: [subject?.CN ?? []].flat().join(', '),
@@ -41,17 +41,17 @@ const maxNames = 50;
  */
 export const toStepCertificate = (
   { target, expiresAtMs, issuer, commonName, names }: Certificate,
-  strike: (text: string) => string,
+  redact: (text: string) => string,
 ): { readonly certificate?: StepCertificate } => {
   if (!Number.isSafeInteger(expiresAtMs)) return {};
-  const cut = (text: string, maxLength: number): string => strike(text).slice(0, maxLength);
+  const redactAndTruncate = (text: string, maxLength: number): string => redact(text).slice(0, maxLength);
   return {
     certificate: {
-      target: cut(target, 300),
+      target: redactAndTruncate(target, 300),
       expiresAtMs,
-      issuer: cut(issuer, 1024),
-      commonName: cut(commonName, 256),
-      names: names.slice(0, maxNames).map((name) => cut(name, 256)),
+      issuer: redactAndTruncate(issuer, 1024),
+      commonName: redactAndTruncate(commonName, 256),
+      names: names.slice(0, maxNames).map((name) => redactAndTruncate(name, 256)),
     },
   };
 };

@@ -1,31 +1,31 @@
 /** Time limit of an attempt, without waits at its own location. */
 export class Deadline {
-  readonly #over = new AbortController();
+  readonly #timeout = new AbortController();
   readonly signal: AbortSignal;
-  #leftMs: number;
+  #remainingMs: number;
   #sinceMs = performance.now();
   #timer: NodeJS.Timeout;
   /** Number of waits in progress that do not count: connections of a browser wait concurrently. */
-  #outside = 0;
+  #uncountedWaits = 0;
   #isEnded = false;
 
   /** `stopping` ends it immediately. */
   constructor(ms: number, stopping: AbortSignal) {
-    this.#leftMs = ms;
-    this.signal = AbortSignal.any([this.#over.signal, stopping]);
+    this.#remainingMs = ms;
+    this.signal = AbortSignal.any([this.#timeout.signal, stopping]);
     this.#timer = this.#start();
   }
 
   /** Runs work whose time does not count. */
-  async outside<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#outside++ === 0) {
+  async runUncounted<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#uncountedWaits++ === 0) {
       clearTimeout(this.#timer);
-      this.#leftMs -= performance.now() - this.#sinceMs;
+      this.#remainingMs -= performance.now() - this.#sinceMs;
     }
     try {
       return await work();
     } finally {
-      if (--this.#outside === 0 && !this.#isEnded) {
+      if (--this.#uncountedWaits === 0 && !this.#isEnded) {
         this.#sinceMs = performance.now();
         this.#timer = this.#start();
       }
@@ -40,8 +40,8 @@ export class Deadline {
 
   #start(): NodeJS.Timeout {
     return setTimeout(
-      () => this.#over.abort(new DOMException('the time limit was exceeded', 'TimeoutError')),
-      this.#leftMs,
+      () => this.#timeout.abort(new DOMException('the time limit was exceeded', 'TimeoutError')),
+      this.#remainingMs,
     );
   }
 }

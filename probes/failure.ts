@@ -1,9 +1,9 @@
-import { AddressRefusal } from '../runtime/egress-policy.ts';
+import { AddressForbiddenError } from '../runtime/egress-policy.ts';
 import { TemplateValueError } from '../subjects/synthetics/templates.ts';
 import { PaceError } from './pace.ts';
 import { StepFailure } from './runner.ts';
 
-const codes: Readonly<Record<string, string>> = {
+const messageByCode: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is not a known name',
   EAI_AGAIN: 'cannot be resolved: the DNS server does not answer',
   ECONNREFUSED: 'refused the connection',
@@ -21,21 +21,22 @@ const codes: Readonly<Record<string, string>> = {
 };
 
 /** Addresses that were tried one after the other fail as one error. */
-const firstOf = (error: Error): Error =>
+const unwrapError = (error: Error): Error =>
   error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 
 /** Why a step has no answer, as readable text. */
-export const failureOf = (
+export const toStepFailure = (
   thrown: unknown,
   { host, phase, signal }: { readonly host: string; readonly phase: string; readonly signal: AbortSignal },
 ): StepFailure => {
   if (thrown instanceof StepFailure) return thrown;
-  const error = firstOf(thrown as Error);
-  if (error instanceof AddressRefusal) return new StepFailure(error.message, { outcome: 'unknown', cause: error });
+  const error = unwrapError(thrown as Error);
+  if (error instanceof AddressForbiddenError)
+    return new StepFailure(error.message, { outcome: 'unknown', cause: error });
   if (error instanceof PaceError) return new StepFailure(error.message, { outcome: 'unknown', cause: error });
   if (error instanceof TemplateValueError) return new StepFailure(error.message, { cause: error });
   if (signal.aborted) return new StepFailure(`${host} took too long (${phase})`, { cause: error });
   const { code = '' } = error as NodeJS.ErrnoException;
-  const detail = codes[code] ?? codes[error.message] ?? `${phase} failed: ${error.message}`;
+  const detail = messageByCode[code] ?? messageByCode[error.message] ?? `${phase} failed: ${error.message}`;
   return new StepFailure(`${host} ${detail}`, { cause: error });
 };

@@ -4,13 +4,13 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
-import { cut } from '../subjects/synthetics/cut.ts';
-import { certificateOf } from './certificate.ts';
+import { truncate } from '../subjects/synthetics/cut.ts';
+import { readCertificate } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { bareHost } from './reach.ts';
 import { type Attempt, maxExcerptBytes, maxReadBytes, StepFailure } from './runner.ts';
 
-export interface Hop {
+export interface HopRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,19 +28,19 @@ export interface HopAnswer {
   readonly certificate: Observation['certificate'];
 }
 
-export const hostOf = ({ hostname }: URL): string => bareHost(hostname);
+export const urlHost = ({ hostname }: URL): string => bareHost(hostname);
 
 /** Parses the address of a request. Throws a `StepFailure` for an invalid one. */
-export const urlOf = (text: string): URL => {
+export const parseHttpUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new StepFailure(`${cut(text, 200)} is not an http or https address`);
+    throw new StepFailure(`${truncate(text, 200)} is not an http or https address`);
   url.username = '';
   url.password = '';
   return url;
 };
 
-const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
+const readBody = async (answer: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -70,24 +70,25 @@ export const reportPhases = (request: ClientRequest, clock: PhaseClock, isSecure
 
 /** Sends one request over a new connection. Redirects count as answers. Rejects with the failure. */
 export const sendOnce = async (
-  { url, method, headers, body, verifyCertificate, clientCertificate }: Hop,
+  { url, method, headers, body, verifyCertificate, clientCertificate }: HopRequest,
   { reach, clock, signal }: Pick<Attempt, 'reach' | 'signal'> & { readonly clock: PhaseClock },
 ): Promise<HopAnswer> => {
   const isSecure = url.protocol === 'https:';
-  const { lookup } = await reach(hostOf(url), clock);
+  const { lookup } = await reach(urlHost(url), clock);
   clock.enter('connect');
-  const answer = await new Promise<IncomingMessage>((answered, failed) => {
-    const start = isSecure ? requestHttps : requestHttp;
-    const shown = clientCertificate === null ? {} : { cert: clientCertificate.certificate, key: clientCertificate.key };
-    const tls = isSecure ? { rejectUnauthorized: verifyCertificate, ...shown } : {};
-    const request = start(url, { method, headers, lookup, agent: false, signal, ...tls }, answered);
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const createRequest = isSecure ? requestHttps : requestHttp;
+    const clientCredentials =
+      clientCertificate === null ? {} : { cert: clientCertificate.certificate, key: clientCertificate.key };
+    const tls = isSecure ? { rejectUnauthorized: verifyCertificate, ...clientCredentials } : {};
+    const request = createRequest(url, { method, headers, lookup, agent: false, signal, ...tls }, resolve);
     reportPhases(request, clock, isSecure);
-    request.once('error', failed);
+    request.once('error', reject);
     request.end(body ?? undefined);
   });
   clock.enter('receive');
-  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, hostOf(url)) : undefined;
-  const content = await bodyOf(answer);
+  const certificate = answer.socket instanceof TLSSocket ? readCertificate(answer.socket, urlHost(url)) : undefined;
+  const content = await readBody(answer);
   return {
     status: answer.statusCode ?? 0,
     headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),

@@ -4,10 +4,10 @@ import { Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
 
 const Answer = z.object({ refused: z.array(z.object({ reason: z.string() })) });
-const answerMs = 30_000;
+const requestTimeoutMs = 30_000;
 
 /** Rejects with the platform's message if it rejects a request. */
-export const httpSource = ({
+export const createHttpSource = ({
   url,
   token,
   probe,
@@ -24,7 +24,7 @@ export const httpSource = ({
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: JSON.stringify(body),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
     });
     if (!response.ok) throw new Error(`${response.status} ${(await response.text()).slice(0, 500)}`);
     return response.json();

@@ -30,10 +30,14 @@ export const startRemote = async ({
   readonly chromium: ChromiumOptions;
   readonly log: Log;
 }): Promise<RunningProbe> => {
-  const { openEgressPolicy } = await import('../runtime/egress-policy.ts');
-  const { httpSource } = await import('./http-source.ts');
-  const egressPolicy = openEgressPolicy({ allowedNetworks: networks, setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
-  const source = httpSource({
+  const { createEgressPolicy } = await import('../runtime/egress-policy.ts');
+  const { createHttpSource } = await import('./http-source.ts');
+  const egressPolicy = createEgressPolicy({
+    allowedNetworks: networks,
+    setting: 'OIQ_PROBE_NETWORKS',
+    resolve: lookup,
+  });
+  const source = createHttpSource({
     url,
     token,
     probe: `${hostname()}:${process.pid}`,

@@ -2,7 +2,7 @@
  * The process of the probes of `local`. It opens no store: it requests data from its parent process, and ends with it.
  */
 import { lookup } from 'node:dns';
-import { openEgressPolicy } from '../runtime/egress-policy.ts';
+import { createEgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Work } from '../schemas/synthetic-work.ts';
 import { startLocalProbes } from './local.ts';
@@ -20,19 +20,19 @@ const logAt =
     });
 const log: Log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 
-const open = new Map<number, PromiseWithResolvers<unknown>>();
+const pendingRequests = new Map<number, PromiseWithResolvers<unknown>>();
 let lastRequestId = 0;
 
 const request = (what: ProbeRequest): Promise<unknown> => {
   const answer = Promise.withResolvers<unknown>();
-  open.set(++lastRequestId, answer);
+  pendingRequests.set(++lastRequestId, answer);
   send({ id: lastRequestId, request: what });
   return answer.promise;
 };
 
-const [given = '{}'] = process.argv.slice(2);
-const { networks, chromium } = JSON.parse(given) as LocalOptions;
-const egressPolicy = openEgressPolicy({
+const [optionsText = '{}'] = process.argv.slice(2);
+const { networks, chromium } = JSON.parse(optionsText) as LocalOptions;
+const egressPolicy = createEgressPolicy({
   allowedNetworks: networks,
   setting: 'OIQ_OUTBOUND_NETWORKS',
   resolve: lookup,
@@ -56,10 +56,10 @@ process.on('message', (message: ToProbes) => {
     void role.stop().finally(() => process.exit());
     return;
   }
-  const waiting = open.get(message.id);
-  open.delete(message.id);
-  if ('error' in message) waiting?.reject(new Error(message.error));
-  else waiting?.resolve(message.answer);
+  const pending = pendingRequests.get(message.id);
+  pendingRequests.delete(message.id);
+  if ('error' in message) pending?.reject(new Error(message.error));
+  else pending?.resolve(message.answer);
 });
 process.on('disconnect', () => process.exit());
 // A signal to all processes of a terminal is handled by the parent, which decides when to stop.

@@ -13,7 +13,7 @@ import type { FromProbes, LocalOptions, ProbeRequest, ToProbes } from './local-m
 const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
 const checkIntervalMs = 2000;
 /** Time limit for sending the remaining results */
-const stopMs = 10_000;
+const stopTimeoutMs = 10_000;
 /** A thousand checks need less; the nursery is that of `oiq probe` (`bin/oiq.mjs`). */
 export const memoryFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
@@ -21,7 +21,7 @@ interface Options extends LocalOptions {
   readonly log: Log;
 }
 
-const answerTo = async (request: ProbeRequest, work: LocalWork, signal: AbortSignal): Promise<unknown> => {
+const handleRequest = async (request: ProbeRequest, work: LocalWork, signal: AbortSignal): Promise<unknown> => {
   switch (request.what) {
     case 'tenants':
       return work.tenants();
@@ -96,7 +96,7 @@ class LocalProcess {
       if (child.connected) child.send(answer, () => undefined);
     };
     try {
-      reply({ id, answer: (await answerTo(request, this.#work, this.#stopping.signal)) as undefined });
+      reply({ id, answer: (await handleRequest(request, this.#work, this.#stopping.signal)) as undefined });
     } catch (error) {
       reply({ id, error: String(error) });
     }
@@ -107,10 +107,10 @@ class LocalProcess {
     this.#child = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    const late = setTimeout(() => child.kill('SIGKILL'), stopMs);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
     child.send({ stop: true } satisfies ToProbes, () => undefined);
     await ended;
-    clearTimeout(late);
+    clearTimeout(killTimer);
   }
 
   async stop(): Promise<void> {
@@ -123,19 +123,19 @@ class LocalProcess {
 
 /** The role: a separate process while any organization has checks here. It is restarted when it exits. */
 export const startLocalProcess = (work: LocalWork, options: Options): Role & { pid(): number | undefined } => {
-  const own = new LocalProcess(work, options);
+  const localProcess = new LocalProcess(work, options);
   const stopped = Promise.withResolvers<void>();
-  own.checkOnce();
-  const timer = setInterval(() => own.checkOnce(), checkIntervalMs);
+  localProcess.checkOnce();
+  const timer = setInterval(() => localProcess.checkOnce(), checkIntervalMs);
   return {
     name: 'probes',
-    ready: () => Promise.resolve(),
-    pid: () => own.pid,
+    checkReady: () => Promise.resolve(),
+    pid: () => localProcess.pid,
     async stop() {
       clearInterval(timer);
-      await own.stop();
+      await localProcess.stop();
       stopped.resolve();
     },
-    failed: stopped.promise,
+    failure: stopped.promise,
   };
 };

@@ -52,7 +52,7 @@ export const startLocalProbes = (
   const timer = setInterval(checkOnce, checkIntervalMs);
   return {
     name: 'probes',
-    ready: () => Promise.resolve(),
+    checkReady: () => Promise.resolve(),
     async stop() {
       clearInterval(timer);
       await checking;
@@ -60,6 +60,6 @@ export const startLocalProbes = (
       await work.close();
       stopped.resolve();
     },
-    failed: stopped.promise,
+    failure: stopped.promise,
   };
 };

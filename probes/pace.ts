@@ -6,7 +6,7 @@ const secondMs = 1000;
 /** Default maximum wait for a slot */
 const defaultWaitMs = 5000;
 /** Number of stored addresses above which idle ones are dropped */
-const manyAddresses = 1000;
+const cleanupThreshold = 1000;
 
 /** No slot became free in time. */
 export class PaceError extends Error {
@@ -25,16 +25,16 @@ interface AddressQueue {
 /** Assigns slots to addresses. A process has a single instance, so the limit applies to all organizations. */
 export class Pace {
   readonly #maxWaitMs: number;
-  readonly #lines = new Map<string, AddressQueue>();
-  #inSecond = maxPerSecond;
+  readonly #queues = new Map<string, AddressQueue>();
+  #requestsPerSecond = maxPerSecond;
 
   constructor(maxWaitMs = defaultWaitMs) {
     this.#maxWaitMs = maxWaitMs;
   }
 
   /** Sets the share of this process when several probes of a location divide its checks. */
-  share(probes: number): void {
-    this.#inSecond = Math.max(1, Math.floor(maxPerSecond / probes));
+  setProbeCount(probes: number): void {
+    this.#requestsPerSecond = Math.max(1, Math.floor(maxPerSecond / probes));
   }
 
   /**
@@ -43,50 +43,50 @@ export class Pace {
    */
   async waitForSlot(address: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const line = this.#lineOf(address);
+    const queue = this.#queueFor(address);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const late = setTimeout(
+    const timer = setTimeout(
       () => reject(new PaceError(`this location sends at most ${maxPerSecond} requests a second to ${address}`)),
       this.#maxWaitMs,
     );
     const stop = (): void => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
-    line.waiting.add(resolve);
-    this.#deal(line);
+    queue.waiting.add(resolve);
+    this.#grantSlots(queue);
     try {
       await promise;
     } finally {
-      line.waiting.delete(resolve);
-      clearTimeout(late);
+      queue.waiting.delete(resolve);
+      clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     }
   }
 
-  #lineOf(address: string): AddressQueue {
-    const known = this.#lines.get(address);
-    if (known !== undefined) return known;
+  #queueFor(address: string): AddressQueue {
+    const existing = this.#queues.get(address);
+    if (existing !== undefined) return existing;
     const nowMs = performance.now();
-    if (this.#lines.size >= manyAddresses)
-      for (const [one, { sentAtMs, waiting }] of this.#lines)
-        if (waiting.size === 0 && nowMs - (sentAtMs.at(-1) ?? 0) > secondMs) this.#lines.delete(one);
+    if (this.#queues.size >= cleanupThreshold)
+      for (const [one, { sentAtMs, waiting }] of this.#queues)
+        if (waiting.size === 0 && nowMs - (sentAtMs.at(-1) ?? 0) > secondMs) this.#queues.delete(one);
     const line: AddressQueue = { sentAtMs: [], waiting: new Set() };
-    this.#lines.set(address, line);
+    this.#queues.set(address, line);
     return line;
   }
 
-  #deal(line: AddressQueue): void {
+  #grantSlots(line: AddressQueue): void {
     clearTimeout(line.timer);
-    for (const go of line.waiting) {
+    for (const grantSlot of line.waiting) {
       const nowMs = performance.now();
-      const oldestMs = line.sentAtMs.at(-this.#inSecond);
+      const oldestMs = line.sentAtMs.at(-this.#requestsPerSecond);
       if (oldestMs !== undefined && nowMs - oldestMs < secondMs) {
-        line.timer = setTimeout(() => this.#deal(line), Math.ceil(oldestMs + secondMs - nowMs));
+        line.timer = setTimeout(() => this.#grantSlots(line), Math.ceil(oldestMs + secondMs - nowMs));
         return;
       }
-      line.waiting.delete(go);
+      line.waiting.delete(grantSlot);
       line.sentAtMs.push(nowMs);
       if (line.sentAtMs.length > maxPerSecond) line.sentAtMs.shift();
-      go();
+      grantSlot();
     }
   }
 }

@@ -3,9 +3,10 @@
 /** Milliseconds of each phase, with microsecond precision */
 export type Phases = Readonly<Record<string, number>>;
 
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+const roundToMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-export const sumOf = (phases: Phases): number => rounded(Object.values(phases).reduce((sum, ms) => sum + ms, 0));
+export const totalDuration = (phases: Phases): number =>
+  roundToMicroseconds(Object.values(phases).reduce((sum, ms) => sum + ms, 0));
 
 /** Clock of the phases. A repeated phase, for example after a redirect, is added up. */
 export class PhaseClock {
@@ -29,7 +30,7 @@ export class PhaseClock {
   }
 
   /** Runs work whose time belongs to no phase. */
-  async outside<Value>(work: () => Promise<Value>): Promise<Value> {
+  async runUncounted<Value>(work: () => Promise<Value>): Promise<Value> {
     this.enter(this.#current);
     try {
       return await work();
@@ -41,14 +42,14 @@ export class PhaseClock {
   /** The times up to now */
   phases(): Phases {
     this.enter(this.#current);
-    return Object.fromEntries(Object.entries(this.#times).map(([phase, ms]) => [phase, rounded(ms)]));
+    return Object.fromEntries(Object.entries(this.#times).map(([phase, ms]) => [phase, roundToMicroseconds(ms)]));
   }
 }
 
 /** Sum of the phases of several steps */
-export const sumPhases = (several: readonly Phases[]): Phases => {
+export const sumPhases = (phasesOfSteps: readonly Phases[]): Phases => {
   const sums: Record<string, number> = {};
-  for (const phases of several)
-    for (const [phase, ms] of Object.entries(phases)) sums[phase] = rounded((sums[phase] ?? 0) + ms);
+  for (const phases of phasesOfSteps)
+    for (const [phase, ms] of Object.entries(phases)) sums[phase] = roundToMicroseconds((sums[phase] ?? 0) + ms);
   return sums;
 };

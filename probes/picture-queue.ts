@@ -9,7 +9,7 @@ const maxPauseMs = 60_000;
 
 export class PictureQueue {
   readonly #send: (picture: ProbePicture, signal: AbortSignal) => Promise<void>;
-  readonly #waiting = new Map<string, ProbePicture>();
+  readonly #pictures = new Map<string, ProbePicture>();
 
   constructor(send: (picture: ProbePicture, signal: AbortSignal) => Promise<void>) {
     this.#send = send;
@@ -17,10 +17,10 @@ export class PictureQueue {
 
   add(picture: ProbePicture): void {
     const key = `${picture.checkId} ${picture.outcome === 'failed'}`;
-    this.#waiting.delete(key);
-    this.#waiting.set(key, picture);
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > maxQueued && oldest !== undefined) this.#waiting.delete(oldest);
+    this.#pictures.delete(key);
+    this.#pictures.set(key, picture);
+    const [oldest] = this.#pictures.keys();
+    if (this.#pictures.size > maxQueued && oldest !== undefined) this.#pictures.delete(oldest);
   }
 
   /** Sends until the signal aborts. */
@@ -34,14 +34,14 @@ export class PictureQueue {
   }
 
   async #sendAll(signal: AbortSignal): Promise<boolean> {
-    for (const [key, picture] of [...this.#waiting]) {
+    for (const [key, picture] of [...this.#pictures]) {
       try {
         await this.#send(picture, signal);
       } catch {
         return false;
       }
       // A later one replaced it in the meantime.
-      if (this.#waiting.get(key) === picture) this.#waiting.delete(key);
+      if (this.#pictures.get(key) === picture) this.#pictures.delete(key);
     }
     return true;
   }

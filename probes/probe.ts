@@ -11,7 +11,7 @@ import type {
   WorkItem,
 } from '../schemas/synthetic-work.ts';
 import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
-import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
+import { type KnownCheck, parseCheck } from '../subjects/synthetics/known.ts';
 import { unsupportedTypes } from './abilities.ts';
 import { removeAbandoned } from './browser/run-directory.ts';
 import type { Pace } from './pace.ts';
@@ -51,7 +51,7 @@ const defaultPollMs = 2000;
 /** How long a probe continues without the platform */
 const maxOfflineMs = 3_600_000;
 
-interface Planned {
+interface ScheduledCheck {
   readonly item: WorkItem;
   readonly check: KnownCheck;
   nextMs: number;
@@ -62,18 +62,18 @@ class Probe {
   readonly #stopping = new AbortController();
   readonly #queue: ResultQueue;
   readonly #pictures: PictureQueue;
-  readonly #planned = new Map<string, Planned>();
+  readonly #scheduledChecks = new Map<string, ScheduledCheck>();
   readonly #runRequestIds = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
   /** Checks whose last scheduled run failed: their failures need no further alarm. */
   readonly #failing = new Set<string>();
   #location = '';
   #digest: string | undefined;
-  #cannot: readonly UnsupportedType[] | undefined;
+  #unsupportedTypes: readonly UnsupportedType[] | undefined;
   /** Clock offset of the platform ahead of ours; unknown before its first answer. */
-  #aheadMs: number | undefined;
+  #clockOffsetMs: number | undefined;
   #lastAnswerMs = performance.now();
-  #isAway = false;
+  #isUnavailable = false;
 
   constructor(options: ProbeOptions) {
     this.#options = options;
@@ -89,19 +89,19 @@ class Probe {
     const polling = setInterval(() => void this.#poll(), this.#options.pollMs ?? defaultPollMs);
     const ticking = setInterval(() => this.#tick(), dueStepMs);
     const sending = this.#queue.run(signal);
-    const showing = this.#pictures.run(signal);
+    const sendingPictures = this.#pictures.run(signal);
     return {
       stop: async () => {
         clearInterval(polling);
         clearInterval(ticking);
         this.#stopping.abort();
-        await Promise.all([...this.#running.values(), sending, showing]);
+        await Promise.all([...this.#running.values(), sending, sendingPictures]);
       },
     };
   }
 
   #now(): number {
-    return Date.now() + (this.#aheadMs ?? 0);
+    return Date.now() + (this.#clockOffsetMs ?? 0);
   }
 
   #isPolling = false;
@@ -109,23 +109,23 @@ class Probe {
     if (this.#isPolling) return;
     this.#isPolling = true;
     try {
-      this.#cannot ??= await unsupportedTypes(this.#options.chromium);
-      const beganMs = Date.now();
+      this.#unsupportedTypes ??= await unsupportedTypes(this.#options.chromium);
+      const requestStartMs = Date.now();
       const probeState = {
-        unsupportedTypes: [...this.#cannot],
-        ...(this.#aheadMs !== undefined && { clockAheadMs: 0 - this.#aheadMs }),
+        unsupportedTypes: [...this.#unsupportedTypes],
+        ...(this.#clockOffsetMs !== undefined && { clockAheadMs: 0 - this.#clockOffsetMs }),
       };
       const work = await this.#options.source.work(this.#digest, this.#stopping.signal, probeState);
       // The answer was written about halfway.
-      this.#aheadMs = Math.round(work.atMs - (beganMs + Date.now()) / 2);
+      this.#clockOffsetMs = Math.round(work.atMs - (requestStartMs + Date.now()) / 2);
       this.#lastAnswerMs = performance.now();
-      if (this.#isAway) this.#options.log.info({}, 'the platform answers again');
-      this.#isAway = false;
+      if (this.#isUnavailable) this.#options.log.info({}, 'the platform answers again');
+      this.#isUnavailable = false;
       this.#applyWork(work);
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
-      if (!this.#isAway) this.#options.log.warn({ error: String(error) }, 'the platform returns no work');
-      this.#isAway = true;
+      if (!this.#isUnavailable) this.#options.log.warn({ error: String(error) }, 'the platform returns no work');
+      this.#isUnavailable = true;
     } finally {
       this.#isPolling = false;
     }
@@ -133,42 +133,42 @@ class Probe {
 
   #applyWork({ location, probes, digest, checks, requestedRuns: runRequests }: Work): void {
     this.#location = location;
-    this.#options.pace.share(probes);
+    this.#options.pace.setProbeCount(probes);
     if (checks !== null) this.#plan(checks);
     this.#digest = digest;
     for (const item of runRequests) {
       const { requestId: runRequestId = '', requestedAtMs = 0 } = item;
-      const check = readCheck(item.check);
+      const check = parseCheck(item.check);
       if (check === undefined || this.#runRequestIds.has(runRequestId)) continue;
       this.#runRequestIds.add(runRequestId);
-      this.#begin(runRequestId, { item, check }, requestedAtMs, runRequestId);
+      this.#startRun(runRequestId, { item, check }, requestedAtMs, runRequestId);
     }
   }
 
   /** Existing checks retain their next due time, so that none runs twice. */
   #plan(items: readonly WorkItem[]): void {
-    const before = new Map(this.#planned);
-    this.#planned.clear();
+    const before = new Map(this.#scheduledChecks);
+    this.#scheduledChecks.clear();
     for (const item of items) {
-      const check = readCheck(item.check);
+      const check = parseCheck(item.check);
       if (check === undefined) continue;
-      const known = before.get(check.id);
-      const isSame = known?.check.every === check.every;
-      const nextMs = isSame ? known.nextMs : nextDueAfter(check, this.#location, this.#now());
-      this.#planned.set(check.id, { item, check, nextMs });
+      const previous = before.get(check.id);
+      const isSame = previous?.check.every === check.every;
+      const nextMs = isSame ? previous.nextMs : nextDueAfter(check, this.#location, this.#now());
+      this.#scheduledChecks.set(check.id, { item, check, nextMs });
     }
   }
 
   #tick(): void {
     const nowMs = this.#now();
     if (performance.now() - this.#lastAnswerMs > maxOfflineMs) return;
-    for (const planned of this.#planned.values()) {
+    for (const planned of this.#scheduledChecks.values()) {
       if (planned.nextMs > nowMs) continue;
       // Due times that passed while this process slept are skipped: the past cannot be observed.
       const dueMs = lastDueAt(planned.check, this.#location, nowMs);
       planned.nextMs = nextDueAfter(planned.check, this.#location, nowMs);
       // No second run starts while a run takes longer than its interval.
-      if (!this.#running.has(planned.check.id)) this.#begin(planned.check.id, planned, dueMs);
+      if (!this.#running.has(planned.check.id)) this.#startRun(planned.check.id, planned, dueMs);
     }
   }
 
@@ -181,14 +181,19 @@ class Probe {
     });
   }
 
-  #begin(key: string, { item, check }: Pick<Planned, 'item' | 'check'>, dueMs: number, runRequestId?: string): void {
+  #startRun(
+    key: string,
+    { item, check }: Pick<ScheduledCheck, 'item' | 'check'>,
+    dueMs: number,
+    runRequestId?: string,
+  ): void {
     const { signal } = this.#stopping;
-    const aheadMs = this.#aheadMs ?? 0;
+    const aheadMs = this.#clockOffsetMs ?? 0;
     const work = { check, variables: item.variables, location: this.#location };
     const { egressPolicy, pace, chromium } = this.#options;
-    const isNews = runRequestId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
+    const shouldAlarm = runRequestId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
     const onFailure = (): void => {
-      if (isNews) this.#alarm({ checkId: check.id, dueMs });
+      if (shouldAlarm) this.#alarm({ checkId: check.id, dueMs });
     };
     const run = runCheck(work, { egressPolicy, pace, chromium, signal, onFailure })
       .then(({ picture, ...result }) => {

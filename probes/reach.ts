@@ -23,7 +23,7 @@ interface Address {
 /** A host in an address, without its brackets. */
 export const bareHost = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-const addressesOf = async (
+const lookUpAddresses = async (
   host: string,
   egressPolicy: EgressPolicy,
   signal: AbortSignal,
@@ -31,8 +31,8 @@ const addressesOf = async (
   const { promise, resolve, reject } = Promise.withResolvers<readonly Address[]>();
   const stop = (): void => reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  egressPolicy.lookup(host, { all: true }, (error, found) => {
-    if (error === null) resolve(found as unknown as readonly Address[]);
+  egressPolicy.lookup(host, { all: true }, (error, addresses) => {
+    if (error === null) resolve(addresses as unknown as readonly Address[]);
     else reject(error);
   });
   return promise.finally(() => signal.removeEventListener('abort', stop));
@@ -40,7 +40,7 @@ const addressesOf = async (
 
 /** Rejects with `AddressRefusal` for a forbidden address, and with `PaceError` if it gets no slot. */
 export const reach = async (
-  written: string,
+  hostText: string,
   {
     egressPolicy,
     pace,
@@ -53,20 +53,20 @@ export const reach = async (
     readonly clock: PhaseClock;
   },
 ): Promise<ResolvedAddress> => {
-  const host = bareHost(written);
+  const host = bareHost(hostText);
   const { signal } = deadline;
   egressPolicy.require(host);
   const family = isIP(host);
   if (family === 0) clock.enter('lookup');
-  const addresses = family === 0 ? await addressesOf(host, egressPolicy, signal) : [{ address: host, family }];
+  const addresses = family === 0 ? await lookUpAddresses(host, egressPolicy, signal) : [{ address: host, family }];
   const [first = { address: host, family }] = addresses;
   // The wait is caused by the location: it does not count as time of the target.
-  await clock.outside(() => deadline.outside(() => pace.waitForSlot(first.address, signal)));
+  await clock.runUncounted(() => deadline.runUncounted(() => pace.waitForSlot(first.address, signal)));
   return {
     address: first.address,
-    lookup: (_, options, done) => {
-      if (options.all) done(null, [...addresses]);
-      else done(null, first.address, first.family);
+    lookup: (_, options, callback) => {
+      if (options.all) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
     },
   };
 };

@@ -1,12 +1,12 @@
 /** Redacts secrets from reports, in every encoding that texts may have. */
-import { cutMark } from '../subjects/synthetics/cut.ts';
+import { ellipsis } from '../subjects/synthetics/cut.ts';
 
 const mask = '********';
 /** Minimum prefix of a secret that is redacted: shorter ones are no easier than a guess. */
 const minPrefixLength = 4;
 
 /** Base64 of a text at any position of a longer one: the part that is independent of the position. */
-const withinBase64 = (text: string): string[] =>
+const base64Fragments = (text: string): string[] =>
   [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
     // Without padding.
@@ -17,43 +17,43 @@ const withinBase64 = (text: string): string[] =>
     // Shorter ones occur everywhere.
     if (inner.length < 6) return [];
     const plain = inner.replaceAll('-', '+').replaceAll('_', '/');
-    return [inner, plain, ...percentEncoded(encodeURIComponent(plain))];
+    return [inner, plain, ...hexCaseVariants(encodeURIComponent(plain))];
   });
 
 /** With hex digits in both cases. */
-const percentEncoded = (text: string): string[] => [
+const hexCaseVariants = (text: string): string[] => [
   text,
   text.replace(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()),
 ];
 
 /** Forms in addresses: each of their parts escapes different characters, and normalizes others. */
-const inAddresses = (text: string): string[] => {
+const urlForms = (text: string): string[] => {
   const url = new URL('http://host/');
   [url.username, url.pathname, url.search, url.hash] = [text, `/${text}`, text, text];
-  const written = [url.username, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
+  const urlParts = [url.username, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
   const form = new URLSearchParams([['', text]]).toString().slice(1);
   const component = encodeURIComponent(text);
   return (
-    [component, component.replaceAll('%20', '+'), form, ...written]
+    [component, component.replaceAll('%20', '+'), form, ...urlParts]
       // Parts that are invalid in an address, such as two dots, disappear.
       .filter(({ length }) => length >= text.length)
-      .flatMap(percentEncoded)
+      .flatMap(hexCaseVariants)
   );
 };
 
-const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Forms in JSON: required escapes, and optional escapes of slashes, non-ASCII characters and HTML characters. */
-const inJson = (text: string): string[] => {
+const jsonForms = (text: string): string[] => {
   const plain = JSON.stringify(text).slice(1, -1);
-  const ascii = plain.replace(/[\u007f-\uffff]/g, unicode);
+  const ascii = plain.replace(/[\u007f-\uffff]/g, unicodeEscape);
   return [
     ...[plain, ascii, ...[plain, ascii].map((one) => one.replaceAll('/', '\\/'))],
-    ...[plain, ascii].flatMap((one) => [one.replace(/[<>&]/g, unicode), one.replace(/[<>&']/g, unicode)]),
+    ...[plain, ascii].flatMap((one) => [one.replace(/[<>&]/g, unicodeEscape), one.replace(/[<>&']/g, unicodeEscape)]),
   ];
 };
 
-const inHtml = (text: string): string[] => {
+const htmlForms = (text: string): string[] => {
   const plain = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return [
     plain,
@@ -63,27 +63,27 @@ const inHtml = (text: string): string[] => {
   ];
 };
 
-const formsOf = (secret: string): string[] => {
+const encodedForms = (secret: string): string[] => {
   const hex = Buffer.from(secret).toString('hex');
   return [
     ...[secret, hex, hex.toUpperCase()],
-    ...[...inAddresses(secret), ...inJson(secret), ...inHtml(secret), ...withinBase64(secret)],
+    ...[...urlForms(secret), ...jsonForms(secret), ...htmlForms(secret), ...base64Fragments(secret)],
   ];
 };
 
 /** All forms of secrets, the longest first. Servers and pages omit spaces around them. */
-export const formsIn = (secrets: readonly string[]): readonly string[] =>
+export const sortedForms = (secrets: readonly string[]): readonly string[] =>
   [
     ...new Set(
       secrets
         .flatMap((secret) => [secret, secret.trim()])
         .filter((secret) => secret !== '')
-        .flatMap(formsOf),
+        .flatMap(encodedForms),
     ),
   ].toSorted((one, other) => other.length - one.length);
 
 /** Removes the beginning of a form at the end, where the text may have been truncated. */
-const withoutBeginning = (text: string, forms: readonly string[]): string => {
+const redactTruncatedForm = (text: string, forms: readonly string[]): string => {
   for (const form of forms)
     for (let from = Math.max(0, text.length - form.length + 1); from <= text.length - minPrefixLength; from++)
       if (form.startsWith(text.slice(from))) return text.slice(0, from) + mask;
@@ -92,11 +92,11 @@ const withoutBeginning = (text: string, forms: readonly string[]): string => {
 
 /** Returns a function that redacts the secrets from a text, even if it was truncated within them. */
 export const makeRedactor = (secrets: readonly string[]): ((text: string) => string) => {
-  const forms = formsIn(secrets);
+  const forms = sortedForms(secrets);
   return (text) =>
     forms
       .reduce((struck, form) => struck.replaceAll(form, mask), text)
-      .split(cutMark)
-      .map((part) => withoutBeginning(part, forms))
-      .join(cutMark);
+      .split(ellipsis)
+      .map((part) => redactTruncatedForm(part, forms))
+      .join(ellipsis);
 };

@@ -4,7 +4,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { ProbeResult } from '../schemas/synthetic-work.ts';
 
 /** Maximum results per request */
-const atOnce = 100;
+const maxPerRequest = 100;
 const retentionMs = 3_600_000;
 /**
  * A thousand checks every ten seconds for an hour would be ten times as many: then the oldest are lost, and the loss is
@@ -17,7 +17,7 @@ const maxPauseMs = 15_000;
 export class ResultQueue {
   readonly #send: (results: readonly ProbeResult[], signal: AbortSignal) => Promise<void>;
   readonly #log: Log;
-  #waiting: ProbeResult[] = [];
+  #results: ProbeResult[] = [];
 
   constructor(send: (results: readonly ProbeResult[], signal: AbortSignal) => Promise<void>, log: Log) {
     this.#send = send;
@@ -25,37 +25,37 @@ export class ResultQueue {
   }
 
   get size(): number {
-    return this.#waiting.length;
+    return this.#results.length;
   }
 
   add(result: ProbeResult): void {
-    this.#waiting.push(result);
+    this.#results.push(result);
     const oldestMs = result.startedAtMs - retentionMs;
-    const remaining = this.#waiting.filter(({ startedAtMs }) => startedAtMs >= oldestMs).slice(-maxQueued);
-    const lost = this.#waiting.length - remaining.length;
-    if (lost > 0) this.#log.warn({ lost }, 'results could not be sent for an hour and were discarded');
-    this.#waiting = remaining;
+    const remaining = this.#results.filter(({ startedAtMs }) => startedAtMs >= oldestMs).slice(-maxQueued);
+    const lostCount = this.#results.length - remaining.length;
+    if (lostCount > 0) this.#log.warn({ lost: lostCount }, 'results could not be sent for an hour and were discarded');
+    this.#results = remaining;
   }
 
   /** Sends until the signal aborts, and then sends the rest until an attempt fails. */
   async run(signal: AbortSignal): Promise<void> {
     let pauseMs = idleMs;
     while (!signal.aborted) {
-      const isSent = await this.#sendSome(signal);
+      const isSent = await this.#sendBatch(signal);
       pauseMs = isSent ? idleMs : Math.min(pauseMs * 2, maxPauseMs);
-      if (isSent && this.#waiting.length > 0) continue;
+      if (isSent && this.#results.length > 0) continue;
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);
     }
-    while (this.#waiting.length > 0 && (await this.#sendSome(AbortSignal.timeout(5000))));
+    while (this.#results.length > 0 && (await this.#sendBatch(AbortSignal.timeout(5000))));
   }
 
-  async #sendSome(signal: AbortSignal): Promise<boolean> {
-    const results = this.#waiting.slice(0, atOnce);
+  async #sendBatch(signal: AbortSignal): Promise<boolean> {
+    const results = this.#results.slice(0, maxPerRequest);
     if (results.length === 0) return true;
     try {
       await this.#send(results, signal);
       const sent = new Set(results);
-      this.#waiting = this.#waiting.filter((result) => !sent.has(result));
+      this.#results = this.#results.filter((result) => !sent.has(result));
       return true;
     } catch {
       // The platform accepts repeated results only once.

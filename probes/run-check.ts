@@ -5,19 +5,19 @@ import type { z } from 'zod';
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { StepCertificate } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
-import { msOf } from '../subjects/alerts/durations.ts';
+import { parseDurationMs } from '../subjects/alerts/durations.ts';
 import { type CheckFields, typedSettings } from '../subjects/synthetics/check.ts';
 import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
-import { type Outcome, retryAfterMs, runOutcome } from '../subjects/synthetics/state.ts';
-import { variablesIn } from '../subjects/synthetics/templates.ts';
+import { finalOutcome, nextRetryDelayMs, type Outcome } from '../subjects/synthetics/state.ts';
+import { findVariables } from '../subjects/synthetics/templates.ts';
 import { redactPage } from './browser/page-events.ts';
 import { toStepCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
-import { type Phases, sumOf, sumPhases } from './phases.ts';
+import { type Phases, sumPhases, totalDuration } from './phases.ts';
 import { reach } from './reach.ts';
-import { formsIn, makeRedactor } from './redact-secrets.ts';
+import { makeRedactor, sortedForms } from './redact-secrets.ts';
 import type { ChromiumOptions, Runner, StepResult } from './runner.ts';
 import { runBrowser } from './runners/browser.ts';
 import { runDns } from './runners/dns.ts';
@@ -28,9 +28,9 @@ import { runTcp } from './runners/tcp.ts';
 import { runTls } from './runners/tls.ts';
 import { runWebsocket } from './runners/websocket.ts';
 
-type Declared = (typeof declaredTypes)[number];
-type Run = Exclude<Declared, { readonly isPassive?: true }>;
-type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['settings']>> };
+type DeclaredType = (typeof declaredTypes)[number];
+type ActiveType = Exclude<DeclaredType, { readonly isPassive?: true }>;
+type Runners = { readonly [Each in ActiveType as Each['type']]: Runner<z.output<Each['settings']>> };
 
 /** Runner of each type; a missing one is a compile error. */
 const runners: Runners = {
@@ -68,12 +68,12 @@ export interface RunResult {
   readonly picture?: Uint8Array;
 }
 
-const worst: readonly Outcome[] = ['unknown', 'failed', 'degraded', 'passed'];
+const outcomesByPriority: readonly Outcome[] = ['unknown', 'failed', 'degraded', 'passed'];
 
-const outcomeOf = (steps: readonly Pick<StepResult, 'outcome'>[]): Outcome =>
-  worst.find((one) => steps.some(({ outcome }) => outcome === one)) ?? 'unknown';
+const worstOutcome = (steps: readonly Pick<StepResult, 'outcome'>[]): Outcome =>
+  outcomesByPriority.find((one) => steps.some(({ outcome }) => outcome === one)) ?? 'unknown';
 
-const messageOf = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): string =>
+const joinMessages = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): string =>
   steps
     .filter(({ message }) => message !== '')
     .map(({ name, message }, index) =>
@@ -102,15 +102,15 @@ export const runCheck = async (
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
   const { settings } = typedSettings(check);
-  const run = runners[check.type as Run['type']] as Runner<object>;
+  const run = runners[check.type as ActiveType['type']] as Runner<object>;
   const attempts: RunResult[] = [];
-  const retries = { count: check.retries.count, waitMs: msOf(check.retries.wait) };
+  const retries = { count: check.retries.count, waitMs: parseDurationMs(check.retries.wait) };
   for (;;) {
     const startedAtMs = Date.now();
     const traceId = randomBytes(16).toString('hex');
-    const deadline = new Deadline(msOf(check.timeout), signal);
-    const boundTo = (texts: readonly string[]) =>
-      texts.flatMap(variablesIn).flatMap((name) => {
+    const deadline = new Deadline(parseDurationMs(check.timeout), signal);
+    const findBoundHosts = (texts: readonly string[]) =>
+      texts.flatMap(findVariables).flatMap((name) => {
         const hosts = variables[name]?.hosts;
         return hosts === undefined ? [] : [hosts];
       });
@@ -122,25 +122,25 @@ export const runCheck = async (
       traceId,
       variables: values,
       signal: deadline.signal,
-      hide: (secret) => void secrets.push(secret),
-      hidden: () => formsIn(secrets),
-      show: (shown) => {
-        picture = shown;
+      addSecret: (secret) => void secrets.push(secret),
+      getSecretForms: () => sortedForms(secrets),
+      setPicture: (image) => {
+        picture = image;
       },
-      outside: (work) => deadline.outside(work),
+      runUncounted: (work) => deadline.runUncounted(work),
       chromium,
       reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
-      boundTo,
-      mayCarry: (texts, host) => boundTo(texts).every((hosts) => isBoundTo(hosts, host)),
+      findBoundHosts,
+      maySendTo: (texts, host) => findBoundHosts(texts).every((hosts) => isBoundTo(hosts, host)),
     }).finally(() => deadline.end());
     signal.throwIfAborted();
-    const strike = makeRedactor(secrets);
+    const redact = makeRedactor(secrets);
     const redactedSteps = steps.map(({ certificate, ...step }) => ({
       ...step,
-      message: strike(step.message),
-      ...(step.body !== undefined && { body: strike(step.body) }),
-      ...(certificate !== undefined && toStepCertificate(certificate, strike)),
-      ...(step.page !== undefined && { page: redactPage(step.page, strike) }),
+      message: redact(step.message),
+      ...(step.body !== undefined && { body: redact(step.body) }),
+      ...(certificate !== undefined && toStepCertificate(certificate, redact)),
+      ...(step.page !== undefined && { page: redactPage(step.page, redact) }),
     }));
     const phases = sumPhases(redactedSteps.map((step) => step.phases));
     attempts.push({
@@ -149,15 +149,15 @@ export const runCheck = async (
       phases,
       steps: redactedSteps,
       attempts: attempts.length + 1,
-      outcome: outcomeOf(redactedSteps),
-      durationMs: sumOf(phases),
-      message: messageOf(redactedSteps),
+      outcome: worstOutcome(redactedSteps),
+      durationMs: totalDuration(phases),
+      message: joinMessages(redactedSteps),
       ...(picture !== undefined && { picture }),
     });
-    if (attempts.length === 1 && runOutcome(attempts) === 'failed') onFailure();
-    const waitMs = retryAfterMs(attempts, retries);
+    if (attempts.length === 1 && finalOutcome(attempts) === 'failed') onFailure();
+    const waitMs = nextRetryDelayMs(attempts, retries);
     const last = attempts.at(-1);
-    if (waitMs === undefined && last !== undefined) return { ...last, outcome: runOutcome(attempts) };
+    if (waitMs === undefined && last !== undefined) return { ...last, outcome: finalOutcome(attempts) };
     await pause(waitMs, undefined, { signal });
   }
 };

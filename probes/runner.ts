@@ -20,7 +20,7 @@ export interface Attempt {
   /** Call it before each request: resolves the address to connect to. */
   reach(host: string, clock: PhaseClock): Promise<ResolvedAddress>;
   /** Runs work whose time does not count. */
-  outside<Value>(work: () => Promise<Value>): Promise<Value>;
+  runUncounted<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly chromium: ChromiumOptions;
   /** Aborts the attempt when its time is over. */
   readonly signal: AbortSignal;
@@ -29,15 +29,15 @@ export interface Attempt {
   readonly traceId: string;
   readonly variables: TemplateValues['variables'];
   /** Redacts from the report a value that became a secret in the run. */
-  hide(secret: string): void;
+  addSecret(secret: string): void;
   /** Returns the values to redact, in each form that texts may have. */
-  hidden(): readonly string[];
+  getSecretForms(): readonly string[];
   /** Sets the final picture of the page: a JPEG. */
-  show(picture: Uint8Array): void;
+  setPicture(picture: Uint8Array): void;
   /** Returns the hosts to which each secret of the texts is bound. */
-  boundTo(texts: readonly string[]): readonly (readonly string[])[];
+  findBoundHosts(texts: readonly string[]): readonly (readonly string[])[];
   /** Whether every secret in texts of the check may be sent to a host. */
-  mayCarry(texts: readonly string[], host: string): boolean;
+  maySendTo(texts: readonly string[], host: string): boolean;
 }
 
 /** Observations of one step, or why there are none. */
@@ -80,7 +80,7 @@ export class StepFailure extends Error {
 export type Runner<Settings> = (settings: Settings, attempt: Attempt) => Promise<readonly StepResult[]>;
 
 /** Input of the assertions of a runner. */
-export interface Seen {
+export interface AssertionInput {
   readonly observation: Observation;
   readonly phases: Phases;
 }

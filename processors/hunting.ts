@@ -1,14 +1,14 @@
 /** Shared parts of schedules that hunt through stored records. */
 
 /** Maximum duration of one hunt; matches found by then are emitted. */
-export const huntMs = 60_000;
+export const maxHuntMs = 60_000;
 /** Time after the end of a range until records received before it are stored. */
-export const landedAfterMs = 15_000;
+export const storageDelayMs = 15_000;
 
 /** Shared options of hunt schedules. */
-export const hunting = {
+export const huntScheduleOptions = {
   entitlement: 'siem',
   missed: 'skip',
-  budgetMs: 2 * huntMs,
+  budgetMs: 2 * maxHuntMs,
   atOnce: { total: 2, perTenant: 1 },
 } as const;

@@ -1,12 +1,12 @@
 /** The role that runs processors and schedules. `registry.ts` and `schedules.ts` list them. */
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
-import { featuresOf, translationOf } from '../queries/promql/settings.ts';
-import { componentsNamed } from '../runtime/components.ts';
-import { consumerGroup } from '../runtime/consumer-groups.ts';
+import { readFeatures, readTranslation } from '../queries/promql/settings.ts';
+import { selectComponents } from '../runtime/components.ts';
+import { toConsumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
 import { openOutbound } from '../runtime/outbound.ts';
 import { checkStores } from '../runtime/readiness.ts';
-import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
+import { createSecretBox, loadSecretKey } from '../runtime/secret-box.ts';
 import { openStates } from '../runtime/states.ts';
 import type { Bus, Producer } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -24,29 +24,29 @@ import { followConfiguration } from './engine/configuration.ts';
 import type { Processor } from './engine/definition.ts';
 import { TaskPool, type TaskPoolOptions } from './engine/pool.ts';
 import { runProcessor } from './engine/run.ts';
-import { defaultPace, type Pace } from './engine/runtime.ts';
+import { defaultPace, type ProcessorIntervals } from './engine/runtime.ts';
 import { type Schedule, scheduleTopic } from './engine/schedule.ts';
 import { type RunningSchedule, runSchedule } from './engine/schedule-run.ts';
 import { processors } from './registry.ts';
 import { schedules } from './schedules.ts';
 
 /** Returns consumer groups of these processors and schedules, with their topics. */
-export const groupsOf = (
+export const listConsumerGroups = (
   all: readonly Pick<Processor, 'name' | 'reads'>[],
-  timed: readonly Pick<Schedule, 'name'>[],
+  timedSchedules: readonly Pick<Schedule, 'name'>[],
 ): readonly { readonly group: string; readonly topics: readonly string[] }[] =>
   [
     ...all.map(({ name, reads }) => ({ name, topics: reads.topics })),
-    ...timed.map(({ name }) => ({ name, topics: [scheduleTopic(name)] })),
+    ...timedSchedules.map(({ name }) => ({ name, topics: [scheduleTopic(name)] })),
   ].map(({ name, topics }) => ({
-    group: consumerGroup('processors', name),
+    group: toConsumerGroup('processors', name),
     topics: topics.map((topic) => topic.name),
   }));
 
 /** Consumer groups of the registered processors and schedules. Their lag is reported, and they cannot be deleted. */
 export const processorGroups = [
-  ...groupsOf(processors, schedules),
-  { group: consumerGroup('processors', deliveriesName), topics: [topics.notifications.name] },
+  ...listConsumerGroups(processors, schedules),
+  { group: toConsumerGroup('processors', deliveriesName), topics: [topics.notifications.name] },
 ];
 
 /** Topics that distribute the schedules to processes. */
@@ -75,15 +75,15 @@ export interface ProcessorsOptions {
   /** Overrides of the default waits. */
   readonly deliveries?: Pick<DeliveriesOptions, 'waitsMs' | 'leaseMs'>;
   readonly pool?: Omit<TaskPoolOptions, 'definitions'>;
-  readonly pace?: Partial<Pace>;
+  readonly pace?: Partial<ProcessorIntervals>;
 }
 
 /** Starts the delivery of notifications, if its dependencies are present. */
-const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
+const startOptionalDeliveries = async (options: ProcessorsOptions, producer: Producer) => {
   const { counters, mailer, settings } = options;
   if (counters === undefined || mailer === undefined || settings === undefined) return [];
   const outbound = openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
-  const box = makeSecretBox(await secretKeyOf(settings));
+  const box = createSecretBox(await loadSecretKey(settings));
   const publicUrl = settings.PUBLIC_URL ?? '';
   return [
     await startDeliveries({
@@ -105,20 +105,22 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const { bus, documents, columns, settings, metrics, log, clock, registered } = options;
   const { processors: all, schedules: timed = [] } = registered ?? { processors, schedules };
   // Processors and schedules share one namespace, because each has its own consumer group.
-  const named = componentsNamed('processor', [...all, ...timed, { name: deliveriesName }], options.only);
-  const chosen = all.filter((processor) => named.includes(processor));
-  const chosenSchedules = timed.filter((schedule) => named.includes(schedule));
+  const selectedComponents = selectComponents('processor', [...all, ...timed, { name: deliveriesName }], options.only);
+  const chosen = all.filter((processor) => selectedComponents.includes(processor));
+  const chosenSchedules = timed.filter((schedule) => selectedComponents.includes(schedule));
   if (columns === undefined && chosenSchedules.length > 0) throw new TypeError('schedules cannot run without columns');
   const pool = new TaskPool({
     ...options.pool,
     definitions: registered?.module ?? new URL('./registry.ts', import.meta.url),
   });
   const producer = await bus.producer();
-  const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
+  const runsDeliveries = registered === undefined && selectedComponents.some(({ name }) => name === deliveriesName);
   // Everything that can fail runs before consumption starts.
   const open = async () => ({
     configuration: await followConfiguration(chosen, documents, (change) => pool.change(change)),
-    deliveries: delivers ? await trackWork(`processor ${deliveriesName}`, () => deliveriesOf(options, producer)) : [],
+    deliveries: runsDeliveries
+      ? await trackWork(`processor ${deliveriesName}`, () => startOptionalDeliveries(options, producer))
+      : [],
   });
   const { configuration, deliveries } = await open().catch(async (error: unknown) => {
     await Promise.all([pool.close(), producer.close()]);
@@ -128,15 +130,15 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const pace = { ...defaultPace, ...options.pace };
   const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, pace };
   const consumers = chosen.map((processor) => {
-    const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });
+    const consumer = bus.consumer({ group: toConsumerGroup('processors', processor.name) });
     return {
       consumer,
       done: trackWork(`processor ${processor.name}`, () => runProcessor(processor, consumer, runtime)),
     };
   });
   // Its threads start with the first query.
-  const threads = openPromql({ features: settings && featuresOf(settings) });
-  const promql = settings && { threads, translation: translationOf(settings) };
+  const threads = openPromql({ features: settings && readFeatures(settings) });
+  const promql = settings && { threads, translation: readTranslation(settings) };
   const scheduled = columns
     ? chosenSchedules.map((schedule) =>
         trackWork(`schedule ${schedule.name}`, () =>
@@ -148,8 +150,8 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
-    ready: () => checkStores({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
-    degraded() {
+    checkReady: () => checkStores({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
+    getDegradation() {
       const reasons = scheduled.flatMap((schedule) => schedule.degraded() ?? []);
       return reasons.length === 0 ? undefined : reasons.join('; ');
     },
@@ -161,6 +163,8 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
       await producer.close();
       stopped.resolve();
     },
-    failed: Promise.all([stopped.promise, ...[...consumers, ...running].map(({ done }) => done)]).then(() => undefined),
+    failure: Promise.all([stopped.promise, ...[...consumers, ...running].map(({ done }) => done)]).then(
+      () => undefined,
+    ),
   };
 };

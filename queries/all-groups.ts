@@ -1,9 +1,9 @@
 /** Converts queries to return all groups, instead of the groups of a panel. */
 import type { Query } from './query.ts';
-import { changeParts, kindOf } from './query-kind.ts';
+import { changeParts, getQueryKind } from './query-kind.ts';
 
 /** Returns the query with this maximum number of groups; a query with parts, with this maximum for each part. */
-export const everyGroup = (query: Query, maxGroups: number): Query => {
-  const whole = changeParts(query, (part) => everyGroup(part, maxGroups));
-  return kindOf(whole).limitGroups?.(whole, maxGroups) ?? whole;
+export const withMaxGroups = (query: Query, maxGroups: number): Query => {
+  const queryWithChangedParts = changeParts(query, (part) => withMaxGroups(part, maxGroups));
+  return getQueryKind(queryWithChangedParts).limitGroups?.(queryWithChangedParts, maxGroups) ?? queryWithChangedParts;
 };

@@ -16,7 +16,7 @@ export interface QueryContext {
   readonly isNewestWithin?: boolean | undefined;
 }
 
-export const tableAnswer = (
+export const buildTableAnswer = (
   columns: readonly TableColumn[],
   rows: readonly unknown[][],
   partial: readonly Incompleteness[] = [],
@@ -29,7 +29,7 @@ export const tableAnswer = (
   partial: [...partial],
 });
 
-export const seriesAnswer = (
+export const buildSeriesAnswer = (
   series: readonly Series[],
   partialSteps: readonly number[],
   partial: readonly Incompleteness[] = [],

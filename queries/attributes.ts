@@ -5,25 +5,25 @@ export const Attributes = z.record(z.string(), z.unknown());
 export type Attributes = Record<string, unknown>;
 
 /** Restores attributes from their text and their type characters (`schemas/tables/parts.ts`). */
-export const attributesOf = (keys: readonly string[], values: readonly string[], types: string): Attributes => {
+export const decodeAttributes = (keys: readonly string[], values: readonly string[], types: string): Attributes => {
   // Without a prototype: a key may be `__proto__`.
   const attributes = Object.create(null) as Attributes;
   // Among several attributes with one key the first wins, as in searches.
   for (const [index, key] of keys.entries())
-    if (!(key in attributes)) attributes[key] = restoredValue(values[index] ?? '', types[index] ?? 's');
+    if (!(key in attributes)) attributes[key] = decodeValue(values[index] ?? '', types[index] ?? 's');
   return attributes;
 };
 
 /** Returns one value from its text and type character. */
-export const restoredValue = (text: string, type: string): unknown => {
+export const decodeValue = (text: string, type: string): unknown => {
   switch (type) {
     case 'i':
     case 'd':
-      return numberOf(text);
+      return decodeNumber(text);
     case 'b':
       return text === 'true';
     case 'j':
-      return jsonOf(text);
+      return decodeJson(text);
     case 'n':
       return null;
     default:
@@ -31,16 +31,16 @@ export const restoredValue = (text: string, type: string): unknown => {
   }
 };
 
-const numberOf = (text: string): number | string => {
+const decodeNumber = (text: string): number | string => {
   const value = Number(text);
   if (!Number.isFinite(value)) return text;
   return Number.isInteger(value) && !Number.isSafeInteger(value) && !/[.e]/i.test(text) ? text : value;
 };
 
-const jsonOf = (text: string): unknown => {
+const decodeJson = (text: string): unknown => {
   try {
     return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-      typeof value === 'number' && context?.source !== undefined ? numberOf(context.source) : value,
+      typeof value === 'number' && context?.source !== undefined ? decodeNumber(context.source) : value,
     );
   } catch {
     return text;

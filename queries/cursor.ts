@@ -18,36 +18,36 @@ export const encodeCursor = (kind: string, parts: readonly (string | bigint | nu
 
 /** Decodes a cursor of `encodeCursor` and validates each part against its pattern; 400 for any other text. */
 export const decodeCursor = (kind: string, cursor: string, patterns: readonly RegExp[]): string[] => {
-  const [found, ...parts] = Buffer.from(cursor, 'base64url').toString('utf8').split('|');
-  const fits =
-    found === kind &&
+  const [cursorKind, ...parts] = Buffer.from(cursor, 'base64url').toString('utf8').split('|');
+  const isValid =
+    cursorKind === kind &&
     parts.length === patterns.length &&
     patterns.every((pattern, index) => pattern.test(parts[index] ?? ''));
-  if (!fits) throw notOfThisList();
+  if (!isValid) throw invalidCursorError();
   return parts;
 };
 
-const notOfThisList = () => invalid('cursor', 'is not a cursor of this list');
+const invalidCursorError = () => invalid('cursor', 'is not a cursor of this list');
 
 /** Encodes any text as one part of a cursor. */
-export const textPart = (text: string): string => Buffer.from(text).toString('base64url');
+export const encodeText = (text: string): string => Buffer.from(text).toString('base64url');
 /** Patterns of an encoded text part, possibly empty or not empty, and its decoder. */
-export const anyText = /^[\w-]*$/;
-export const someText = /^[\w-]+$/;
-export const textIn = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');
+export const textPattern = /^[\w-]*$/;
+export const nonEmptyTextPattern = /^[\w-]+$/;
+export const decodeText = (part: string): string => Buffer.from(part, 'base64url').toString('utf8');
 
 /** Encodes a value as one part of a cursor. */
-export const jsonPart = (value: unknown): string => textPart(JSON.stringify(value));
+export const encodeJson = (value: unknown): string => encodeText(JSON.stringify(value));
 /** Decodes the value of a part, validated against its schema. */
-export const jsonIn = <Schema extends z.ZodType>(schema: Schema, part: string): z.output<Schema> => {
+export const decodeJson = <Schema extends z.ZodType>(schema: Schema, part: string): z.output<Schema> => {
   try {
-    return schema.parse(JSON.parse(textIn(part)));
+    return schema.parse(JSON.parse(decodeText(part)));
   } catch {
-    throw notOfThisList();
+    throw invalidCursorError();
   }
 };
 
 /** A signed 64-bit integer in decimal. */
-export const integer = /^-?\d{1,19}$/;
+export const int64Pattern = /^-?\d{1,19}$/;
 /** An unsigned 64-bit integer in decimal. */
-export const natural = /^\d{1,20}$/;
+export const uint64Pattern = /^\d{1,20}$/;

@@ -2,7 +2,7 @@ import type { Plan } from '../schemas/resources/plan.ts';
 import { QueryError } from './errors.ts';
 
 /** Context of a read of telemetry: the features and retention of the reader's plan. */
-export interface Reader {
+export interface PlanReader {
   readonly plan: Pick<Plan, 'name' | 'entitlements' | 'retentionDays'>;
 }
 
@@ -10,7 +10,7 @@ export interface Reader {
  * Throws `UPGRADE_REQUIRED` if the plan lacks an entitlement. Every query of a telemetry signal calls this, not only
  * the called operation, so a dashboard, a saved query or an alert cannot bypass a plan.
  */
-export const requireEntitlement = ({ plan }: Reader, entitlement: string): void => {
+export const requireEntitlement = ({ plan }: PlanReader, entitlement: string): void => {
   if (!plan.entitlements.includes(entitlement))
     throw new QueryError('UPGRADE_REQUIRED', `the plan ${plan.name} does not include ${entitlement}`);
 };

@@ -23,7 +23,7 @@ export class QueryError extends Error {
 /**
  * Returns the answer of a query; an error about one of its parts uses the name under which the caller passed that part.
  */
-export const namingParts = async <Answer>(
+export const renamePathOnError = async <Answer>(
   names: Readonly<Record<string, string>>,
   answer: Promise<Answer>,
 ): Promise<Answer> =>

@@ -1,6 +1,6 @@
 /** Explains which tables and indexes answer a query. */
 import { z } from 'zod';
-import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
+import { explainPrefix, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
 import type { QueryReading } from './promql/reading.ts';
 import type { RunContext } from './query-kind.ts';
 import { type QueryRequest, run } from './run.ts';
@@ -35,13 +35,13 @@ export const ExplainedStatement = z.strictObject({
 export type ExplainedStatement = z.output<typeof ExplainedStatement>;
 
 /** A node of the engine's plan, with the fields read here. */
-interface Node {
+interface PlanNode {
   readonly 'Node Type'?: string;
   readonly Description?: string;
-  readonly Indexes?: readonly Index[];
-  readonly Plans?: readonly Node[];
+  readonly Indexes?: readonly IndexUse[];
+  readonly Plans?: readonly PlanNode[];
 }
-interface Index {
+interface IndexUse {
   readonly Type: string;
   readonly Name?: string;
   readonly Keys?: readonly string[];
@@ -51,12 +51,12 @@ interface Index {
   readonly 'Selected Granules'?: number;
 }
 
-const tablesIn = (node: Node): z.output<typeof ReadTable>[] => [
-  ...(node['Node Type'] === 'ReadFromMergeTree' ? [tableOf(node)] : []),
-  ...(node.Plans ?? []).flatMap(tablesIn),
+const collectTables = (node: PlanNode): z.output<typeof ReadTable>[] => [
+  ...(node['Node Type'] === 'ReadFromMergeTree' ? [toReadTable(node)] : []),
+  ...(node.Plans ?? []).flatMap(collectTables),
 ];
 
-const tableOf = ({ Description = '', Indexes = [] }: Node): z.output<typeof ReadTable> => ({
+const toReadTable = ({ Description = '', Indexes = [] }: PlanNode): z.output<typeof ReadTable> => ({
   table: Description.slice(Description.lastIndexOf('.') + 1),
   indexes: Indexes.map((index) => ({
     type: index.Type,
@@ -67,13 +67,18 @@ const tableOf = ({ Description = '', Indexes = [] }: Node): z.output<typeof Read
   })),
 });
 
-const planOf = async (columns: TenantColumns, sql: string, parameters?: QueryParameters, limits?: QueryLimits) => {
-  const rows = await columns.query<{ explain: string }>(`${explained}${sql}`, parameters, {
+const explainStatement = async (
+  columns: TenantColumns,
+  sql: string,
+  parameters?: QueryParameters,
+  limits?: QueryLimits,
+) => {
+  const rows = await columns.query<{ explain: string }>(`${explainPrefix}${sql}`, parameters, {
     ...limits,
     maxResultRows: 100,
   });
-  const plans = JSON.parse(rows.map(({ explain }) => explain).join('\n')) as { readonly Plan: Node }[];
-  return plans.flatMap(({ Plan }) => tablesIn(Plan));
+  const plans = JSON.parse(rows.map(({ explain }) => explain).join('\n')) as { readonly Plan: PlanNode }[];
+  return plans.flatMap(({ Plan }) => collectTables(Plan));
 };
 
 /**
@@ -87,29 +92,29 @@ export const explain = async (
 ): Promise<ExplainedStatement[]> => {
   const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();
   const { columns } = reading;
-  const note = async (sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<void> => {
-    const known = statements.get(sql);
-    if (known !== undefined) known.times++;
+  const recordStatement = async (sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<void> => {
+    const recorded = statements.get(sql);
+    if (recorded !== undefined) recorded.times++;
     else {
       const statement = { times: 1, tables: [] as z.output<typeof ReadTable>[] };
       statements.set(sql, statement);
-      const { onCost: _, ofEachServer: __, ...others } = limits ?? {};
-      statement.tables = await planOf(columns, sql, parameters, others);
+      const { onCost: _, onEachServer: __, ...others } = limits ?? {};
+      statement.tables = await explainStatement(columns, sql, parameters, others);
     }
   };
-  const watched: TenantColumns = {
+  const recordingColumns: TenantColumns = {
     tenantId: columns.tenantId,
     async query(sql, parameters, limits) {
-      await note(sql, parameters, limits);
+      await recordStatement(sql, parameters, limits);
       return columns.query(sql, parameters, limits);
     },
     async native(sql, parameters, limits) {
-      await note(sql, parameters, limits);
+      await recordStatement(sql, parameters, limits);
       return columns.native(sql, parameters, limits);
     },
     landedUpTo: (table) => columns.landedUpTo(table),
   };
-  await run(query, { ...reading, columns: watched }, options);
+  await run(query, { ...reading, columns: recordingColumns }, options);
   return [...statements].map(([sql, { times, tables }]) => ({
     sql: sql.replaceAll(/\s+/g, ' ').trim(),
     times,

@@ -9,10 +9,10 @@ const maxDigits = 15;
  * Returns a computed figure without floating point noise: 6.999999999998056 becomes 7. Do not use it for stored values;
  * integers are unchanged.
  */
-export const withoutNoise = (figure: number): number => {
-  if (!Number.isFinite(figure) || Number.isInteger(figure)) return figure;
-  return Number(figure.toPrecision(Math.abs(figure) < 10 ** computedDigits ? computedDigits : maxDigits));
+export const withoutNoise = (value: number): number => {
+  if (!Number.isFinite(value) || Number.isInteger(value)) return value;
+  return Number(value.toPrecision(Math.abs(value) < 10 ** computedDigits ? computedDigits : maxDigits));
 };
 
 /** Formats a figure with a readable number of digits. */
-export const digits = (value: number): string => String(Number(value.toPrecision(4)));
+export const formatShort = (value: number): string => String(Number(value.toPrecision(4)));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Attributes, restoredValue } from './attributes.ts';
+import { Attributes, decodeValue } from './attributes.ts';
 
 /** Instrumentation scope of a record, as in answers. */
 export const InstrumentationScope = z.strictObject({
@@ -19,16 +19,16 @@ export interface ScopeRow {
   readonly scope_schema_url: string;
 }
 
-export const scopeSelection = 'scope_name, scope_version, scope_attributes, scope_dropped_attributes, scope_schema_url';
+export const scopeColumns = 'scope_name, scope_version, scope_attributes, scope_dropped_attributes, scope_schema_url';
 
-export const instrumentationScopeOf = (row: ScopeRow): InstrumentationScope => ({
+export const toInstrumentationScope = (row: ScopeRow): InstrumentationScope => ({
   name: row.scope_name,
   version: row.scope_version,
-  attributes: jsonAttributesOf(row.scope_attributes),
+  attributes: parseJsonAttributes(row.scope_attributes),
   droppedAttributes: row.scope_dropped_attributes,
   schemaUrl: row.scope_schema_url,
 });
 
 /** Parses attributes stored as JSON, empty for none. */
-export const jsonAttributesOf = (json: string): Attributes =>
-  json === '' ? {} : (restoredValue(json, 'j') as Attributes);
+export const parseJsonAttributes = (json: string): Attributes =>
+  json === '' ? {} : (decodeValue(json, 'j') as Attributes);

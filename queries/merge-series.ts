@@ -3,17 +3,17 @@
 export type RowOrder = 'newest' | 'oldest';
 
 /** Position of a record in an order: by time, then by position on the bus. Positions are unique. */
-export interface RowPlace {
+export interface RowPosition {
   readonly time: string;
   readonly partition: string;
   readonly offset: string;
   readonly ordinal: string;
 }
 
-const parts = ['time', 'partition', 'offset', 'ordinal'] as const;
+const positionParts = ['time', 'partition', 'offset', 'ordinal'] as const;
 
-const compare = (one: RowPlace, other: RowPlace): number => {
-  const part = parts.find((each) => one[each] !== other[each]);
+const comparePositions = (one: RowPosition, other: RowPosition): number => {
+  const part = positionParts.find((each) => one[each] !== other[each]);
   if (part === undefined) return 0;
   return BigInt(one[part]) < BigInt(other[part]) ? -1 : 1;
 };
@@ -21,8 +21,8 @@ const compare = (one: RowPlace, other: RowPlace): number => {
 /** Merges the concatenated answers to a statement with order and limit (`QueryLimits.ofEachServer`). */
 export const mergeServerRows = <Row>(
   rows: readonly Row[],
-  { order, limit, placeOf }: { order: RowOrder; limit: number; placeOf: (row: Row) => RowPlace },
+  { order, limit, positionOf }: { order: RowOrder; limit: number; positionOf: (row: Row) => RowPosition },
 ): readonly Row[] => {
-  const way = order === 'newest' ? -1 : 1;
-  return rows.toSorted((one, other) => way * compare(placeOf(one), placeOf(other))).slice(0, limit);
+  const sign = order === 'newest' ? -1 : 1;
+  return rows.toSorted((one, other) => sign * comparePositions(positionOf(one), positionOf(other))).slice(0, limit);
 };

@@ -1,12 +1,12 @@
 /** Minimum step of a query. */
-import { signalsOf } from './freshness.ts';
+import { listSignals } from './freshness.ts';
 import type { Query } from './query.ts';
-import { kindOf } from './query-kind.ts';
-import { signals } from './signals/index.ts';
+import { getQueryKind } from './query-kind.ts';
+import { signalDefinitions } from './signals/index.ts';
 
 /** Returns the milliseconds that steps should be multiples of: the resolution of the data. */
-export const minStepMsOf = (query: Query): number =>
+export const getMinStepMs = (query: Query): number =>
   Math.max(
-    kindOf(query).minStepMs?.(query) ?? 1,
-    ...signalsOf(query).map((name) => signals[name].queryable?.minStepMs ?? 1),
+    getQueryKind(query).minStepMs?.(query) ?? 1,
+    ...listSignals(query).map((name) => signalDefinitions[name].queryable?.minStepMs ?? 1),
   );

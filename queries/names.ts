@@ -6,22 +6,22 @@ const functions = ['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max'] as c
 type Function = (typeof functions)[number];
 
 /** Parses a parameter from left to right. Columns start at 1. */
-class Reader {
+class ParameterParser {
   readonly #text: string;
   readonly #path: string;
-  at = 0;
+  offset = 0;
 
   constructor(path: string, text: string) {
     this.#path = path;
     this.#text = text;
   }
 
-  error(message: string, at = this.at): QueryError {
+  error(message: string, at = this.offset): QueryError {
     return invalid(this.#path, `column ${at + 1}: ${message}`);
   }
 
   get isDone(): boolean {
-    return this.at >= this.#text.length;
+    return this.offset >= this.#text.length;
   }
 
   /**
@@ -29,21 +29,21 @@ class Reader {
    * position.
    */
   consume(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.at;
+    pattern.lastIndex = this.offset;
     const [found] = pattern.exec(this.#text) ?? [];
-    this.at += found?.length ?? 0;
+    this.offset += found?.length ?? 0;
     return found;
   }
 
   /** Returns an unquoted name up to `end`, or a quoted name. */
-  name(end: RegExp): string {
+  readName(end: RegExp): string {
     this.consume(/\s*/y);
-    const begin = this.at;
+    const begin = this.offset;
     if (this.consume(/"/y) !== undefined) {
-      const inside = this.consume(/(?:[^"\\]|\\[\s\S])*/y) ?? '';
+      const quotedText = this.consume(/(?:[^"\\]|\\[\s\S])*/y) ?? '';
       if (this.consume(/"/y) === undefined) throw this.error('expected a closing quote for this one', begin);
       this.consume(/\s*/y);
-      return inside.replace(/\\(["\\])/g, '$1');
+      return quotedText.replace(/\\(["\\])/g, '$1');
     }
     const name = (this.consume(end) ?? '').trimEnd();
     if (name === '') throw this.error('expected a name', begin);
@@ -51,11 +51,11 @@ class Reader {
   }
 
   /** Returns comma-separated items up to the end. */
-  list<Item>(item: () => Item): Item[] {
-    const items = [item()];
+  readList<Item>(readItem: () => Item): Item[] {
+    const items = [readItem()];
     while (!this.isDone) {
       if (this.consume(/,/y) === undefined) throw this.error('expected a comma or the end');
-      items.push(item());
+      items.push(readItem());
     }
     return items;
   }
@@ -63,11 +63,11 @@ class Reader {
 
 /** Parses comma-separated names, as in searches; a name with a comma must be quoted: `service,http.route,"a,b"`. */
 export const parseNames = (path: string, text: string): string[] => {
-  const reader = new Reader(path, text);
-  return reader.list(() => reader.name(/[^,"]+/y));
+  const reader = new ParameterParser(path, text);
+  return reader.readList(() => reader.readName(/[^,"]+/y));
 };
 
-const percentileOf = (name: string): number | undefined => {
+const parsePercentile = (name: string): number | undefined => {
   const percentile = /^p(\d{1,3}(?:\.\d{1,4})?)$/.exec(name)?.[1];
   return percentile === undefined || Number(percentile) > 100 ? undefined : Number(percentile);
 };
@@ -77,20 +77,20 @@ const percentileOf = (name: string): number | undefined => {
  * "took:>5" as long`. A name with a comma or a parenthesis must be quoted.
  */
 export const parseMeasures = (path: string, text: string): Measure[] => {
-  const reader = new Reader(path, text);
-  return reader.list(() => measureIn(reader));
+  const reader = new ParameterParser(path, text);
+  return reader.readList(() => readMeasure(reader));
 };
 
-const measureIn = (reader: Reader): Measure => {
+const readMeasure = (reader: ParameterParser): Measure => {
   reader.consume(/\s*/y);
-  const begin = reader.at;
+  const begin = reader.offset;
   const name = reader.consume(/[A-Za-z]+[\d.]*/y) ?? '';
-  const percentile = percentileOf(name);
+  const percentile = parsePercentile(name);
   if (percentile === undefined && !functions.includes(name as Function))
     throw reader.error(`expected one of ${functions.join(', ')} or a percentile such as p95`, begin);
-  const field = fieldIn(reader, name, begin);
-  const search = searchIn(reader);
-  const as = aliasIn(reader);
+  const field = readField(reader, name, begin);
+  const search = readSearch(reader);
+  const as = readAlias(reader);
   return {
     function: percentile === undefined ? (name as Function) : 'percentile',
     ...(percentile === undefined ? {} : { percentile }),
@@ -101,28 +101,28 @@ const measureIn = (reader: Reader): Measure => {
 };
 
 /** Returns the field in parentheses, which all functions except `count` and `rate` have. */
-const fieldIn = (reader: Reader, name: string, begin: number): string | undefined => {
-  const counts = name === 'count' || name === 'rate';
+const readField = (reader: ParameterParser, name: string, begin: number): string | undefined => {
+  const isWithoutField = name === 'count' || name === 'rate';
   const hasField = reader.consume(/\s*\(/y) !== undefined && reader.consume(/\s*\)/y) === undefined;
   if (!hasField) {
-    if (counts) return undefined;
+    if (isWithoutField) return undefined;
     throw reader.error(`expected a field, as in ${name}(duration)`);
   }
-  const field = reader.name(/[^,()"]+/y);
-  if (counts) throw reader.error(`expected ${name} without a field: distinct(${field}) counts values`, begin);
+  const field = reader.readName(/[^,()"]+/y);
+  if (isWithoutField) throw reader.error(`expected ${name} without a field: distinct(${field}) counts values`, begin);
   if (reader.consume(/\s*\)/y) === undefined) throw reader.error('expected a closing parenthesis');
   return field;
 };
 
 /** Returns the quoted search after `where`: only records that also match it are measured. */
-const searchIn = (reader: Reader): string | undefined => {
+const readSearch = (reader: ParameterParser): string | undefined => {
   if (reader.consume(/\s+where\b\s*/y) === undefined) return undefined;
   const search = reader.consume(/"(?:[^"\\]|\\[\s\S])*"/y);
   if (search === undefined) throw reader.error('expected a search in quotes after "where"');
   return search.slice(1, -1).replace(/\\(["\\])/g, '$1');
 };
 
-const aliasIn = (reader: Reader): string | undefined => {
+const readAlias = (reader: ParameterParser): string | undefined => {
   const isNamed = reader.consume(/\s+as\b\s*/y) !== undefined;
   const name = isNamed ? reader.consume(/[A-Za-z_]\w{0,63}/y) : undefined;
   if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ after "as"');

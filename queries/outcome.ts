@@ -2,7 +2,7 @@
 import type { Answer } from './answer.ts';
 
 /** An answer, an error, or `undefined` if the query should run alone. */
-export type Outcome = { readonly answer: Answer } | { readonly error: unknown } | undefined;
+export type QueryOutcome = { readonly answer: Answer } | { readonly error: unknown } | undefined;
 
 /** Reports the outcome of the query at an index as soon as it is known. */
-export type ReportOutcome = (index: number, outcome: Exclude<Outcome, undefined>) => void;
+export type ReportOutcome = (index: number, outcome: Exclude<QueryOutcome, undefined>) => void;

@@ -1,7 +1,7 @@
 /** Runs a query for a half-open window, in total or by steps: the input of alert rules and SLOs. */
 import type { Answer, QueryContext } from './answer.ts';
 import type { Query } from './query.ts';
-import { kindOf, type RunPart } from './query-kind.ts';
+import { getQueryKind, type RunPartQuery } from './query-kind.ts';
 
 export interface QueryWindow {
   readonly fromMs: number;
@@ -11,7 +11,7 @@ export interface QueryWindow {
   readonly stepMs?: number | undefined;
 }
 
-const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+const msToNs = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /**
  * Returns the context of a window for a query that is not a formula. PromQL is evaluated at instants: at the end of the
@@ -19,18 +19,18 @@ const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
  */
 export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: QueryWindow): QueryContext => {
   const bySteps = { stepMs, stepsFrom: 'range' } as const;
-  if (kindOf(query).isAtStepEnds === true)
-    return { range: { from: ns(fromMs + (stepMs ?? 0)), to: ns(toMs) }, ...bySteps };
-  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...bySteps, isNewestWithin: true };
+  if (getQueryKind(query).isAtStepEnds === true)
+    return { range: { from: msToNs(fromMs + (stepMs ?? 0)), to: msToNs(toMs) }, ...bySteps };
+  return { range: { from: msToNs(fromMs), to: msToNs(toMs) - 1n }, ...bySteps, isNewestWithin: true };
 };
 
 /**
  * Runs a query over a window. Points are at the starts of steps for every kind of query. Parts of a formula run
  * separately, because PromQL evaluates a step at its end, unlike counts.
  */
-export const answerOver = async (query: Query, window: QueryWindow, runPart: RunPart): Promise<Answer> => {
-  const { combine, isAtStepEnds = false } = kindOf(query);
-  if (combine !== undefined) return combine(query, (part) => answerOver(part, window, runPart));
+export const runOverWindow = async (query: Query, window: QueryWindow, runPart: RunPartQuery): Promise<Answer> => {
+  const { combine, isAtStepEnds = false } = getQueryKind(query);
+  if (combine !== undefined) return combine(query, (part) => runOverWindow(part, window, runPart));
   const answer = await runPart(query, buildWindowContext(query, window));
   const { stepMs } = window;
   if (!isAtStepEnds || stepMs === undefined) return answer;

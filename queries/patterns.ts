@@ -1,10 +1,10 @@
 /** User-written regular expressions with groups: RE2, in linear time. */
 import { RE2JS } from 're2js';
 import { invalid } from './errors.ts';
-import { regexOf } from './search/regex.ts';
+import { compileRegex } from './search/regex.ts';
 
 /** First match of a pattern. */
-export interface Found {
+export interface PatternMatch {
   readonly start: number;
   readonly end: number;
   /** The entire match, then each group; null for a group without a match. */
@@ -13,14 +13,14 @@ export interface Found {
 
 export interface Pattern {
   test(text: string): boolean;
-  find(text: string): Found | undefined;
+  find(text: string): PatternMatch | undefined;
   /** Group numbers by name. */
-  readonly names: ReadonlyMap<string, number>;
+  readonly groupNumbers: ReadonlyMap<string, number>;
 }
 
 /** Compiles a pattern. Throws a `QueryError` about `path` if it is invalid. */
-export const patternOf = (source: string, path: string): Pattern => {
-  const regex = regexOf(source);
+export const compilePattern = (source: string, path: string): Pattern => {
+  const regex = compileRegex(source);
   if (typeof regex === 'string') throw invalid(path, `must be a regular expression of RE2: ${regex}`);
   const compiled = RE2JS.compile(source, RE2JS.DOTALL);
   return {
@@ -31,6 +31,6 @@ export const patternOf = (source: string, path: string): Pattern => {
       const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, index) => matcher.group(index) ?? null);
       return { start: matcher.start(), end: matcher.end(), groups };
     },
-    names: new Map(Object.entries(compiled.namedGroups())),
+    groupNumbers: new Map(Object.entries(compiled.namedGroups())),
   };
 };

@@ -34,5 +34,5 @@ export const projectScopeCondition = (
 };
 
 /** Returns the parameters of that SQL. */
-export const projectScopeValues = ({ projectId, scope }: ProjectScope): Record<string, string> =>
+export const projectScopeParameterValues = ({ projectId, scope }: ProjectScope): Record<string, string> =>
   projectId === undefined || scope === 'account' ? {} : { project: projectId };

@@ -1,13 +1,13 @@
 /** Definition of a kind of query, and the definitions of all kinds. `README.md` describes how to add one. */
 import type { Answer, QueryContext } from './answer.ts';
-import type { Outcome, ReportOutcome } from './outcome.ts';
+import type { QueryOutcome, ReportOutcome } from './outcome.ts';
 import type { QueryReading } from './promql/reading.ts';
 import type { AggregateQuery, Measure, MetricQuery, Query } from './query.ts';
 import type { Range } from './range.ts';
 import type { QuerySignal, ReadSignal } from './signals/index.ts';
 
 /** Runs a query that is part of another one. */
-export type RunPart = (part: Query, context: QueryContext) => Promise<Answer>;
+export type RunPartQuery = (part: Query, context: QueryContext) => Promise<Answer>;
 
 /** Context of a run whose statements and evaluations end with the signal. */
 export interface RunContext extends QueryContext {
@@ -34,7 +34,7 @@ export interface QueryBatch<Of> {
     reading: QueryReading,
     contexts: readonly [QueryContext, ...QueryContext[]],
     report: ReportOutcome,
-  ): Promise<Outcome[]>;
+  ): Promise<QueryOutcome[]>;
 }
 
 /** Changes of the texts in a query, by their language. */
@@ -74,13 +74,13 @@ export interface StateGroup {
   readonly labels: Readonly<Record<string, string>>;
   readonly points: readonly (number | null)[];
   /** Number of events behind the value, if a minimum is required. */
-  readonly events?: number | undefined;
+  readonly eventCount?: number | undefined;
   /** Reason why the state is unknown, as part of a sentence. */
-  readonly unknown?: string | undefined;
+  readonly unknownReason?: string | undefined;
   /** Reason why the value is ignored, as part of a sentence. */
-  readonly tooFew?: string | undefined;
+  readonly ignoredReason?: string | undefined;
   /** Meaning of the value. */
-  readonly says?: { readonly text: string; readonly reason: string } | undefined;
+  readonly explanation?: { readonly text: string; readonly reason: string } | undefined;
 }
 
 /** Parts of a definition that only some kinds have. */
@@ -140,7 +140,7 @@ export interface QueryKindDefinition<Of> extends OptionalParts<Of> {
   /** Returns the signals that the query reads, without those of its parts. */
   signals(query: Of): readonly ReadSignal[];
   /** Runs a query: series with a step, a table without one. */
-  run(query: Of, reading: QueryReading, context: RunContext, runPart: RunPart): Promise<Answer>;
+  run(query: Of, reading: QueryReading, context: RunContext, runPart: RunPartQuery): Promise<Answer>;
   /** Describes the answer in words, as part of a sentence. */
   sentence(query: Of, parts: SentenceParts): string;
 }
@@ -154,38 +154,38 @@ export type QueryKinds = {
   readonly [Kind in Query['kind']]: QueryKindDefinition<Extract<Query, { readonly kind: Kind }>>;
 };
 
-const registered: { kinds?: QueryKinds } = {};
+const registry: { kinds?: QueryKinds } = {};
 
 /** Sets the definitions of all kinds, before any other function for queries is called. */
 export const registerQueryKinds = (kinds: QueryKinds): void => {
-  registered.kinds = kinds;
+  registry.kinds = kinds;
 };
 
 /** Returns the definition of a query's kind. */
-export const kindOf = ({ kind }: Pick<Query, 'kind'>): QueryKindDefinition<Query> => {
-  if (registered.kinds === undefined) throw new Error('no kinds of queries are registered');
-  return registered.kinds[kind];
+export const getQueryKind = ({ kind }: Pick<Query, 'kind'>): QueryKindDefinition<Query> => {
+  if (registry.kinds === undefined) throw new Error('no kinds of queries are registered');
+  return registry.kinds[kind];
 };
 
 /** Returns the queries within a query, with their paths. */
-export const partsOf = (query: Query): readonly (readonly [path: string, part: Query])[] =>
-  kindOf(query).parts?.list(query) ?? [];
+export const listPartQueries = (query: Query): readonly (readonly [path: string, part: Query])[] =>
+  getQueryKind(query).parts?.list(query) ?? [];
 
 /** Returns a query with changed parts. */
 export const changeParts = (query: Query, change: (part: Query) => Query): Query =>
-  kindOf(query).parts?.change(query, change) ?? query;
+  getQueryKind(query).parts?.change(query, change) ?? query;
 
 /** Returns whether the values of all steps are taken at their ends, as in PromQL, instead of from their records. */
 export const isAtStepEnds = (query: Query): boolean => {
-  const { isAtStepEnds: isAtEnds = false, combine } = kindOf(query);
-  return isAtEnds || (combine !== undefined && partsOf(query).every(([, part]) => isAtStepEnds(part)));
+  const { isAtStepEnds: isAtEnds = false, combine } = getQueryKind(query);
+  return isAtEnds || (combine !== undefined && listPartQueries(query).every(([, part]) => isAtStepEnds(part)));
 };
 
 /** Returns the PromQL expression of a query; undefined for other kinds. */
-export const promqlOf = (query: Query): string | undefined => kindOf(query).promql?.(query);
+export const getPromql = (query: Query): string | undefined => getQueryKind(query).promql?.(query);
 
 /** Returns the aggregates over records in a query; none for other queries. */
-export const measuresOf = (query: Query): readonly Measure[] => kindOf(query).measures?.(query) ?? [];
+export const listMeasures = (query: Query): readonly Measure[] => getQueryKind(query).measures?.(query) ?? [];
 
 /** Returns whether a query answers with records instead of values. */
-export const returnsRecords = (query: Pick<Query, 'kind'>): boolean => kindOf(query).returnsRecords === true;
+export const returnsRecords = (query: Pick<Query, 'kind'>): boolean => getQueryKind(query).returnsRecords === true;

@@ -3,7 +3,7 @@
  * query contains no time: range, step and limits are set by the caller (`run.ts`).
  */
 import { z } from 'zod';
-import { querySignals, signals } from './signals/index.ts';
+import { querySignals, signalDefinitions } from './signals/index.ts';
 import { parseDuration } from './time.ts';
 
 const search = z
@@ -27,7 +27,10 @@ const signal = z
   .enum(querySignals)
   .describe(
     querySignals
-      .map((name) => `${name}: ${signals[name].records} (needs the entitlement ${signals[name].entitlement})`)
+      .map(
+        (name) =>
+          `${name}: ${signalDefinitions[name].records} (needs the entitlement ${signalDefinitions[name].entitlement})`,
+      )
       .join('; '),
   );
 
@@ -143,21 +146,21 @@ export const CheckQuery = z.strictObject({
   checkId: z.string().min(1).max(128),
 });
 
-const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery, CheckQuery] as const;
+const simpleQueries = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery, CheckQuery] as const;
 
 /** Arithmetic over the results of other queries, joined by equal labels: `100 * errors / requests`. */
 export const FormulaQuery = z.strictObject({
   kind: z.literal('formula'),
   expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers and names of queries'),
-  queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), z.discriminatedUnion('kind', [...plain])),
+  queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), z.discriminatedUnion('kind', [...simpleQueries])),
 });
 
-const measuring = z
+const measuringQuery = z
   .discriminatedUnion('kind', [AggregateQuery, MetricQuery, PromqlQuery, FormulaQuery])
   .describe('Query with values by step: each group of its answer is a series');
 
 /** Returns the schema of a duration within limits. */
-const durationFrom = (min: string, max: string) =>
+const durationSchema = (min: string, max: string) =>
   z
     .string()
     .max(32)
@@ -173,8 +176,8 @@ export const AnomalyQuery = z
   .strictObject({
     kind: z.literal('anomaly'),
     detectorId: z.string().min(1).max(128).optional().describe('Detector whose anomalies are returned'),
-    query: measuring.optional().describe('Query to score instead of a detector: at most 50,000 points in total'),
-    step: durationFrom('10s', '1d').optional().describe('Step of the query, required with it'),
+    query: measuringQuery.optional().describe('Query to score instead of a detector: at most 50,000 points in total'),
+    step: durationSchema('10s', '1d').optional().describe('Step of the query, required with it'),
     falseAlarmsPerWeek: z
       .number()
       .min(0.001)
@@ -184,7 +187,7 @@ export const AnomalyQuery = z
     direction: z.enum(anomalyDirections).default('both').describe('Direction of deviations from the expected value'),
   })
   .superRefine(({ detectorId, query, step, falseAlarmsPerWeek }, context) => {
-    const found: readonly (readonly [isWrong: boolean, path: string, message: string])[] = [
+    const rules: readonly (readonly [isWrong: boolean, path: string, message: string])[] = [
       [(detectorId === undefined) === (query === undefined), 'detectorId', 'is required, or a query; not both'],
       [query !== undefined && step === undefined, 'step', 'is required with a query'],
       [query === undefined && step !== undefined, 'step', 'is defined by the detector: omit it'],
@@ -194,26 +197,26 @@ export const AnomalyQuery = z
         'is defined by the detector: omit it',
       ],
     ];
-    for (const [isWrong, path, message] of found)
+    for (const [isWrong, path, message] of rules)
       if (isWrong) context.addIssue({ code: 'custom', path: [path], message });
   });
 
 /** Probability that values cross a limit within a horizon. */
 export const ForecastQuery = z.strictObject({
   kind: z.literal('forecast'),
-  query: measuring,
-  step: durationFrom('1m', '1d').default('1h'),
-  history: durationFrom('10m', '366d')
+  query: measuringQuery,
+  step: durationSchema('1m', '1d').default('1h'),
+  history: durationSchema('10m', '366d')
     .default('14d')
     .describe('Length of the history, as far as it is retained; at most 4,000 steps'),
-  horizon: durationFrom('1m', '366d').describe('Horizon of at most 1,000 steps, such as 4d'),
+  horizon: durationSchema('1m', '366d').describe('Horizon of at most 1,000 steps, such as 4d'),
   until: z
     .union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })])
     .describe('Limit in the unit of the query'),
 });
 
 /** Any query. `version` is that of this declaration; a saved query of an older version can still be read. */
-export const Query = z.discriminatedUnion('kind', [...plain, FormulaQuery, AnomalyQuery, ForecastQuery]);
+export const Query = z.discriminatedUnion('kind', [...simpleQueries, FormulaQuery, AnomalyQuery, ForecastQuery]);
 export type Query = z.output<typeof Query>;
 
 /** Version of this declaration. `readSaved` upgrades queries that an older version saved. */
@@ -235,4 +238,4 @@ export type FormulaQuery = z.output<typeof FormulaQuery>;
 export type AnomalyQuery = z.output<typeof AnomalyQuery>;
 export type ForecastQuery = z.output<typeof ForecastQuery>;
 /** Queries that return values by step. */
-export type MeasuringQuery = z.output<typeof measuring>;
+export type MeasuringQuery = z.output<typeof measuringQuery>;

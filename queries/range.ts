@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cursorParameter } from './cursor.ts';
-import { type Reader, requireEntitlement } from './entitlement.ts';
+import { type PlanReader, requireEntitlement } from './entitlement.ts';
 import { invalid, QueryError } from './errors.ts';
-import { type ReadSignal, signals } from './signals/index.ts';
+import { type ReadSignal, signalDefinitions } from './signals/index.ts';
 import { formatTime, parseTime } from './time.ts';
 import { timeParameter } from './time-parameters.ts';
 
@@ -24,29 +24,29 @@ export interface Range {
 }
 
 /** Tolerance for a client clock that differs from the server's, when a range is checked against the retention. */
-const toleranceNs = 60_000_000_000n;
+const clockToleranceNs = 60_000_000_000n;
 const hour = 3_600_000_000_000n;
 
 /** Returns the retention days of a plan. */
-export const retentionDaysOf = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
-  signals[signal].retentionDays(retentionDays);
+export const getRetentionDays = ({ retentionDays }: PlanReader['plan'], signal: ReadSignal): number =>
+  signalDefinitions[signal].retentionDays(retentionDays);
 
 /** Returns the range of a request, within the plan's retention of the data source. */
-export const rangeOf = (
+export const parseRetainedRange = (
   { from, to }: { from?: string | undefined; to?: string | undefined },
-  { caller, signal, nowMs }: { caller: Reader; signal: ReadSignal; nowMs: number },
+  { caller, signal, nowMs }: { caller: PlanReader; signal: ReadSignal; nowMs: number },
 ): Range => {
-  const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : pointOf('to', to, nowMs);
-  const start = from === undefined ? end - hour : pointOf('from', from, nowMs);
+  const end = to === undefined ? BigInt(Math.trunc(nowMs)) * 1_000_000n : parsePoint('to', to, nowMs);
+  const start = from === undefined ? end - hour : parsePoint('from', from, nowMs);
   if (start > end) throw invalid('from', 'is after to');
   const range = { from: start, to: end };
-  refuseBeyondRetention(range, { caller, signal, nowMs });
+  requireRetained(range, { caller, signal, nowMs });
   return range;
 };
 
 /** Returns the range of a request; `run` checks it against the plan for each data source. */
 export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
-  const range = { from: pointOf('from', from, nowMs), to: pointOf('to', to, nowMs) };
+  const range = { from: parsePoint('from', from, nowMs), to: parsePoint('to', to, nowMs) };
   if (range.from > range.to) throw invalid('from', 'is after to');
   return range;
 };
@@ -54,7 +54,7 @@ export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: nu
 /** Matches seconds of the years 2001 to 2286, which as milliseconds would be the first months of 1970. */
 const secondsPattern = /^[1-9]\d{9}$/;
 
-const pointOf = (path: string, text: string, nowMs: number): bigint => {
+const parsePoint = (path: string, text: string, nowMs: number): bigint => {
   if (secondsPattern.test(text))
     throw invalid(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
   const point = parseTime(text, nowMs);
@@ -65,24 +65,24 @@ const pointOf = (path: string, text: string, nowMs: number): bigint => {
 
 /** Reader, data source and time. Listed data with a known cursor or id can be read for another hour. */
 interface ReadContext {
-  readonly caller: Reader;
+  readonly caller: PlanReader;
   readonly signal: ReadSignal;
   readonly nowMs: number;
-  readonly wasListed?: boolean;
+  readonly isFromCursor?: boolean;
 }
 
 /**
  * Throws `RETENTION_EXCEEDED` if the range begins before the plan's retention, `UPGRADE_REQUIRED` if the plan excludes
  * the data source.
  */
-export const refuseBeyondRetention = (
+export const requireRetained = (
   { from }: Range,
-  { caller, signal, nowMs, wasListed = false }: ReadContext,
+  { caller, signal, nowMs, isFromCursor = false }: ReadContext,
 ): void => {
-  requireEntitlement(caller, signals[signal].entitlement);
-  const days = retentionDaysOf(caller.plan, signal);
+  requireEntitlement(caller, signalDefinitions[signal].entitlement);
+  const days = getRetentionDays(caller.plan, signal);
   const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
-  if (from >= retainedFrom - toleranceNs - (wasListed ? hour : 0n)) return;
+  if (from >= retainedFrom - clockToleranceNs - (isFromCursor ? hour : 0n)) return;
   throw new QueryError(
     'RETENTION_EXCEEDED',
     `the plan ${caller.plan.name} retains ${signal} for ${days} days: nothing before ${formatTime(retainedFrom)} can be read`,
@@ -95,7 +95,7 @@ export const refuseBeyondRetention = (
  */
 export const findRangeProblem = (range: Range, options: ReadContext): string | undefined => {
   try {
-    refuseBeyondRetention(range, options);
+    requireRetained(range, options);
     return undefined;
   } catch (error) {
     if (error instanceof QueryError) return error.message;
@@ -104,5 +104,5 @@ export const findRangeProblem = (range: Range, options: ReadContext): string | u
 };
 
 /** Returns a time as epoch milliseconds, if present. */
-export const millisecondsOf = (path: string, text: string | undefined, nowMs: number): number | undefined =>
-  text === undefined ? undefined : Number(pointOf(path, text, nowMs) / 1_000_000n);
+export const parseMilliseconds = (path: string, text: string | undefined, nowMs: number): number | undefined =>
+  text === undefined ? undefined : Number(parsePoint(path, text, nowMs) / 1_000_000n);

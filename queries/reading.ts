@@ -1,9 +1,9 @@
 /** Context of a read of telemetry: the only input about the reader in all queries of `queries/`. */
 import type { TenantColumns } from '../schemas/ports/columns.ts';
-import type { Reader } from './entitlement.ts';
+import type { PlanReader } from './entitlement.ts';
 
 /** Rows of one tenant, the plan that permits reading them, and the current time. */
-export interface Reading extends Reader {
+export interface Reading extends PlanReader {
   readonly columns: TenantColumns;
   /** Milliseconds since the epoch; the reference of `now-15m` and of the retention. */
   readonly nowMs: number;

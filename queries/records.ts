@@ -3,9 +3,9 @@ import type { QueryParameters } from '../schemas/ports/columns.ts';
 import type { Range } from './range.ts';
 import { searchCondition } from './search/condition.ts';
 import { parseSearch } from './search/parse.ts';
-import { type QuerySignal, recordsOf } from './signals/index.ts';
+import { getSignalRecords, type QuerySignal } from './signals/index.ts';
 
-export interface Records {
+export interface RecordSelection {
   readonly signal: QuerySignal;
   readonly range: Range;
   readonly search?: string | undefined;
@@ -23,7 +23,7 @@ export interface Condition {
 }
 
 /** Returns a condition that no index of words or attributes supports, without a subquery. */
-export const plainCondition = (sql: string, parameters: QueryParameters = {}): Condition => ({
+export const createCondition = (sql: string, parameters: QueryParameters = {}): Condition => ({
   sql,
   parameters,
   usesIndex: false,
@@ -34,15 +34,15 @@ export const plainCondition = (sql: string, parameters: QueryParameters = {}): C
  * Returns the condition of a range including both ends. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are
  * nanoseconds.
  */
-export const withinRange = (signal: QuerySignal, prefix = ''): string => {
-  const { table } = recordsOf(signal);
+export const rangeCondition = (signal: QuerySignal, prefix = ''): string => {
+  const { table } = getSignalRecords(signal);
   return `${table}.timestamp >= fromUnixTimestamp64Nano({${prefix}from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({${prefix}to:Int64}, 'UTC')`;
 };
 
 /** Sorting keys have time in ten-minute units, so that for a longer span nearly all rows read are within it. */
-const longNs = 600_000_000_000n;
+const longRangeNs = 600_000_000_000n;
 
-export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
+export const isLongRange = ({ from, to }: Range): boolean => to - from >= longRangeNs;
 
 /**
  * Returns the clauses that select the tenant's records of a time span by a condition, and those after a position.
@@ -56,40 +56,40 @@ export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
 export const selectionClauses = (
   signal: QuerySignal,
   { sql, hasSubquery }: Omit<Condition, 'parameters'>,
-  stretch: Range,
+  range: Range,
   position?: string,
 ): string => {
   const tenant = 'tenant_id = {tenant:String}';
-  const within = withinRange(signal);
-  const behind = position === undefined ? [] : [position];
-  if (hasSubquery) return `WHERE ${[tenant, within, sql, ...behind].join(' AND ')}`;
-  if (isLong(stretch)) return `PREWHERE ${tenant} AND ${sql} WHERE ${[within, ...behind].join(' AND ')}`;
-  const rest = behind.length === 0 ? '' : ` WHERE ${behind.join(' AND ')}`;
+  const within = rangeCondition(signal);
+  const positionConditions = position === undefined ? [] : [position];
+  if (hasSubquery) return `WHERE ${[tenant, within, sql, ...positionConditions].join(' AND ')}`;
+  if (isLongRange(range)) return `PREWHERE ${tenant} AND ${sql} WHERE ${[within, ...positionConditions].join(' AND ')}`;
+  const rest = positionConditions.length === 0 ? '' : ` WHERE ${positionConditions.join(' AND ')}`;
   return `PREWHERE ${tenant} AND ${within} AND ${sql}${rest}`;
 };
 
-export const rangeValues = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
+export const rangeParameterValues = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
   [`${prefix}from`]: String(from),
   [`${prefix}to`]: String(to),
 });
 
 /** Returns the condition on records, to follow those of the tenant and the range. */
-export const recordsCondition = ({ signal, search, projectId }: Omit<Records, 'range'>): Condition => {
+export const buildRecordsCondition = ({ signal, search, projectId }: Omit<RecordSelection, 'range'>): Condition => {
   const conditions: string[] = [];
   const parameters: Record<string, string> = {};
   if (projectId !== undefined) {
     conditions.push('project_id = {project:String}');
     parameters['project'] = projectId;
   }
-  const found = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal);
-  if (found !== undefined) {
-    conditions.push(found.sql);
-    Object.assign(parameters, found.parameters);
+  const searchSql = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal);
+  if (searchSql !== undefined) {
+    conditions.push(searchSql.sql);
+    Object.assign(parameters, searchSql.parameters);
   }
   return {
     sql: conditions.length === 0 ? 'true' : conditions.join(' AND '),
     parameters,
-    usesIndex: found?.usesIndex === true,
-    hasSubquery: found?.hasSubquery === true,
+    usesIndex: searchSql?.usesIndex === true,
+    hasSubquery: searchSql?.hasSubquery === true,
   };
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../schemas/ports/columns.ts';
-import { Attributes, attributesOf } from './attributes.ts';
+import { Attributes, decodeAttributes } from './attributes.ts';
 import { RowCache } from './row-cache.ts';
 
 interface Row {
@@ -27,37 +27,37 @@ export const resourceFields = {
   resourceSchemaUrl: z.string(),
 } as const;
 
-export const resourceFieldsOf = ({ attributes, droppedAttributes, schemaUrl }: Resource = nothing) => ({
+export const toResourceFields = ({ attributes, droppedAttributes, schemaUrl }: Resource = emptyResource) => ({
   resource: attributes,
   resourceDroppedAttributes: droppedAttributes,
   resourceSchemaUrl: schemaUrl,
 });
 
 /** For records whose resource row is not stored yet. */
-const nothing: Resource = { attributes: Object.freeze({}), droppedAttributes: 0, schemaUrl: '' };
+const emptyResource: Resource = { attributes: Object.freeze({}), droppedAttributes: 0, schemaUrl: '' };
 
 /** Cache of resources: an id is a hash of the attributes, so its content never changes. */
-const known = new RowCache<Resource>(10_000);
+const resourceCache = new RowCache<Resource>(10_000);
 
 /** Returns the resources of a page, by resource id. */
-export const resourcesOf = async (
+export const getResources = async (
   columns: TenantColumns,
   resourceIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, Resource>> => {
-  const cache = known.of(columns);
-  const found = new Map<string, Resource>();
+  const cache = resourceCache.forTenant(columns);
+  const resources = new Map<string, Resource>();
   const missing: string[] = [];
   for (const id of new Set(resourceIds)) {
     const resource = cache.get(id);
-    if (resource !== undefined) found.set(id, resource);
+    if (resource !== undefined) resources.set(id, resource);
     // Ids are digits from stored rows, so they can be inlined in the statement, which the key's index requires.
     else if (/^\d{1,20}$/.test(id) && id !== '0') missing.push(id);
   }
   for (const [id, resource] of await readResources(columns, missing)) {
     cache.set(id, resource);
-    found.set(id, resource);
+    resources.set(id, resource);
   }
-  return found;
+  return resources;
 };
 
 const readResources = async (
@@ -70,19 +70,19 @@ const readResources = async (
       any(attribute_types) AS types, max(dropped_attributes) AS dropped, max(schema_url) AS url
     FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${ids.join(', ')}) GROUP BY resource_id`,
     {},
-    { ofEachServer: true },
+    { onEachServer: true },
   );
   return Array.from(
     Map.groupBy(rows, ({ id }) => id),
-    ([id, same]) => {
-      const { keys, values, types } = same[0] as Row;
+    ([id, resourceRows]) => {
+      const { keys, values, types } = resourceRows[0] as Row;
       const schemaUrl =
-        same
+        resourceRows
           .map(({ url }) => url)
           .toSorted()
           .at(-1) ?? '';
-      const droppedAttributes = Math.max(...same.map(({ dropped }) => dropped));
-      return [id, { attributes: attributesOf(keys, values, types), droppedAttributes, schemaUrl }] as const;
+      const droppedAttributes = Math.max(...resourceRows.map(({ dropped }) => dropped));
+      return [id, { attributes: decodeAttributes(keys, values, types), droppedAttributes, schemaUrl }] as const;
     },
   );
 };

@@ -8,10 +8,10 @@ export interface Cache<Value> {
 }
 
 /** For handles without a source: nothing is cached. */
-const nothing: Cache<never> = { get: () => undefined, set: () => undefined };
+const emptyCache: Cache<never> = { get: () => undefined, set: () => undefined };
 
 /** Cached values of one source of columns, and their total size. */
-interface Held<Value> {
+interface SourceCache<Value> {
   readonly values: Map<string, Value>;
   size: number;
 }
@@ -21,7 +21,7 @@ interface Held<Value> {
  * `sizeOf`.
  */
 export class RowCache<Value> {
-  readonly #sources = new WeakMap<WeakKey, Held<Value>>();
+  readonly #sources = new WeakMap<WeakKey, SourceCache<Value>>();
   readonly #maxSize: number;
   readonly #sizeOf: (value: Value) => number;
 
@@ -30,19 +30,19 @@ export class RowCache<Value> {
     this.#sizeOf = sizeOf;
   }
 
-  of({ source, tenantId }: TenantColumns): Cache<Value> {
-    if (source === undefined) return nothing;
-    const held = this.#sources.get(source) ?? { values: new Map<string, Value>(), size: 0 };
-    this.#sources.set(source, held);
-    const { values } = held;
-    const drop = (at: string, value: Value): void => {
+  forTenant({ source, tenantId }: TenantColumns): Cache<Value> {
+    if (source === undefined) return emptyCache;
+    const sourceCache = this.#sources.get(source) ?? { values: new Map<string, Value>(), size: 0 };
+    this.#sources.set(source, sourceCache);
+    const { values } = sourceCache;
+    const remove = (at: string, value: Value): void => {
       values.delete(at);
-      held.size -= this.#sizeOf(value);
+      sourceCache.size -= this.#sizeOf(value);
     };
-    const keyOf = (key: string): string => `${tenantId.length} ${tenantId}${key}`;
+    const tenantKey = (key: string): string => `${tenantId.length} ${tenantId}${key}`;
     return {
       get(key) {
-        const at = keyOf(key);
+        const at = tenantKey(key);
         const value = values.get(at);
         if (value === undefined) return undefined;
         values.delete(at);
@@ -50,14 +50,14 @@ export class RowCache<Value> {
         return value;
       },
       set: (key, value) => {
-        const at = keyOf(key);
+        const at = tenantKey(key);
         const before = values.get(at);
-        if (before !== undefined) drop(at, before);
+        if (before !== undefined) remove(at, before);
         values.set(at, value);
-        held.size += this.#sizeOf(value);
-        for (const [oldest, its] of values) {
-          if (held.size <= this.#maxSize) break;
-          drop(oldest, its);
+        sourceCache.size += this.#sizeOf(value);
+        for (const [oldest, oldestValue] of values) {
+          if (sourceCache.size <= this.#maxSize) break;
+          remove(oldest, oldestValue);
         }
       },
     };

@@ -10,7 +10,7 @@ import type { RunContext } from './query-kind.ts';
 import type { Result } from './result.ts';
 import { run } from './run.ts';
 
-export interface Questions {
+export interface BatchQueries {
   readonly queries: Readonly<Record<string, MetricQuery | PromqlQuery>>;
   /** Formulas over the queries. */
   readonly formulas: Readonly<Record<string, string>>;
@@ -21,57 +21,59 @@ export interface Questions {
  * `formulas.<name>`.
  */
 export const runBatch = async (
-  { queries, formulas }: Questions,
+  { queries, formulas }: BatchQueries,
   reading: QueryReading,
   { signal, ...options }: RunContext,
 ): Promise<Record<string, Result>> => {
-  const failed = new AbortController();
-  const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const failureController = new AbortController();
+  const endSignal =
+    signal === undefined ? failureController.signal : AbortSignal.any([signal, failureController.signal]);
   const runNamed = async (name: string, query: MetricQuery | PromqlQuery): Promise<readonly [string, Result]> => {
     try {
-      return [name, await run(query, reading, { ...options, signal: ending })];
+      return [name, await run(query, reading, { ...options, signal: endSignal })];
     } catch (error) {
-      failed.abort(error);
+      failureController.abort(error);
       throw prefixErrorPath(error, `queries.${name}`);
     }
   };
-  const own = await Promise.all(Object.entries(queries).map(([name, query]) => runNamed(name, query)));
-  const results = new Map(own);
-  const ofFormulas = await Promise.all(
+  const queryResults = await Promise.all(Object.entries(queries).map(([name, query]) => runNamed(name, query)));
+  const results = new Map(queryResults);
+  const formulaResults = await Promise.all(
     Object.entries(formulas).map(async ([name, expression]): Promise<readonly [string, Result]> => {
       try {
-        return [name, await formulaResult(expression, queries, async (part) => results.get(part) as Result)];
+        return [name, await evaluateFormula(expression, queries, async (part) => results.get(part) as Result)];
       } catch (error) {
         throw prefixErrorPath(error, `formulas.${name}`);
       }
     }),
   );
-  return Object.fromEntries([...own, ...ofFormulas]);
+  return Object.fromEntries([...queryResults, ...formulaResults]);
 };
 
 /** Evaluates a formula over named queries, none of which runs again for it. */
-export const formulaResult = async (
+export const evaluateFormula = async (
   expression: string,
   queries: Readonly<Record<string, Query>>,
-  resultOf: (name: string) => Promise<Result>,
+  getResult: (name: string) => Promise<Result>,
 ): Promise<Result> => {
   const names = new Map(Object.entries(queries).map(([name, query]) => [query, name]));
-  const used: Result[] = [];
+  const usedResults: Result[] = [];
   // A formula reads values, including those of another formula.
   const parts = queries as FormulaQuery['queries'];
   const answer = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
-    const result = await resultOf(names.get(part) as string);
-    used.push(result);
+    const result = await getResult(names.get(part) as string);
+    usedResults.push(result);
     return result;
   });
-  return calculated(answer, used);
+  return toFormulaResult(answer, usedResults);
 };
 
 /** Returns a computed answer with the total cost of its parts, and the freshness of the least fresh. */
-const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
+const toFormulaResult = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
   const [first] = parts;
   if (first === undefined) throw new Error('a formula names at least one query');
-  const sum = (of: (cost: Result['cost']) => number): number => parts.reduce((total, { cost }) => total + of(cost), 0);
+  const sum = (readCost: (cost: Result['cost']) => number): number =>
+    parts.reduce((total, { cost }) => total + readCost(cost), 0);
   return {
     from: first.from,
     to: first.to,

@@ -3,11 +3,11 @@ import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import type { Answer } from './answer.ts';
 import { invalid } from './errors.ts';
-import { freshnessOf, signalsOf } from './freshness.ts';
+import { getFreshness, listSignals } from './freshness.ts';
 import type { QueryReading } from './promql/reading.ts';
 import { Query } from './query.ts';
-import { kindOf, type RunContext } from './query-kind.ts';
-import { refuseBeyondRetention } from './range.ts';
+import { getQueryKind, type RunContext } from './query-kind.ts';
+import { requireRetained } from './range.ts';
 import type { Result } from './result.ts';
 import { formatTime } from './time.ts';
 
@@ -25,22 +25,23 @@ export const run = async (
   reading: QueryReading,
   { signal, ...options }: RunContext,
 ): Promise<Result> => {
-  const query = queryOf(request);
+  const query = parseQuery(request);
   if (options.range.from > options.range.to) throw invalid('from', 'is after to');
-  for (const each of signalsOf(query))
-    refuseBeyondRetention(options.range, { caller: reading, signal: each, nowMs: reading.nowMs });
+  for (const each of listSignals(query))
+    requireRetained(options.range, { caller: reading, signal: each, nowMs: reading.nowMs });
   const started = performance.now();
   const cost = { rowsRead: 0, bytesRead: 0 };
   // If one statement fails, concurrent ones are aborted.
-  const failed = new AbortController();
-  const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
-  const counted = { ...reading, columns: countingColumns(reading.columns, cost, ending) };
+  const failureController = new AbortController();
+  const endSignal =
+    signal === undefined ? failureController.signal : AbortSignal.any([signal, failureController.signal]);
+  const countingReading = { ...reading, columns: countColumnReads(reading.columns, cost, endSignal) };
   try {
     const [answer, freshness] = await Promise.all([
-      answerTo(query, counted, { ...options, signal: ending }),
-      freshnessOf(query, counted),
+      runKind(query, countingReading, { ...options, signal: endSignal }),
+      getFreshness(query, countingReading),
     ]);
-    const hint = await hintTo(query, answer, counted, options.range);
+    const hint = await getHint(query, answer, countingReading, options.range);
     return {
       ...answer,
       from: formatTime(options.range.from),
@@ -51,25 +52,25 @@ export const run = async (
       ...(hint === undefined ? {} : { hint }),
     };
   } catch (error) {
-    failed.abort(error);
+    failureController.abort(error);
     throw error;
   }
 };
 
 /** Runs a query like `run`, without cost and freshness: for recurring queries, such as those of rules. */
-export const answerOnly = (
+export const runForAnswer = (
   query: Query,
   reading: QueryReading,
   { signal, ...context }: RunContext,
 ): Promise<Answer> => {
-  for (const each of signalsOf(query))
-    refuseBeyondRetention(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-  const columns = signal === undefined ? reading.columns : withSignal(reading.columns, signal);
-  return answerTo(query, { ...reading, columns }, { ...context, signal });
+  for (const each of listSignals(query))
+    requireRetained(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
+  const columns = signal === undefined ? reading.columns : extendColumns(reading.columns, signal);
+  return runKind(query, { ...reading, columns }, { ...context, signal });
 };
 
 /** Returns columns whose statements end with the signal and report their reads. */
-export const withSignal = (
+export const extendColumns = (
   columns: TenantColumns,
   signal: AbortSignal,
   onCost?: (cost: RowsAndBytes) => void,
@@ -91,21 +92,21 @@ export const withSignal = (
   };
 };
 
-const answerTo = (query: Query, reading: QueryReading, context: RunContext): Promise<Answer> =>
-  kindOf(query).run(query, reading, context, (part, ofPart) =>
-    answerTo(part, reading, { ...ofPart, signal: context.signal }),
+const runKind = (query: Query, reading: QueryReading, context: RunContext): Promise<Answer> =>
+  getQueryKind(query).run(query, reading, context, (part, ofPart) =>
+    runKind(part, reading, { ...ofPart, signal: context.signal }),
   );
 
 /** Returns the hint for an answer without the requested values. */
-export const hintTo = async (
+export const getHint = async (
   query: Query,
   answer: Answer,
   reading: QueryReading,
   range: RunContext['range'],
-): Promise<string | undefined> => kindOf(query).hint?.(query, answer, range, reading);
+): Promise<string | undefined> => getQueryKind(query).hint?.(query, answer, range, reading);
 
 /** Returns the query with its defaults. Throws `VALIDATION_FAILED` about the first error. */
-export const queryOf = (input: unknown): Query => {
+export const parseQuery = (input: unknown): Query => {
   const parsed = Query.safeParse(input);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -119,8 +120,8 @@ export interface RowsAndBytes {
 }
 
 /** Returns columns that add up the reads of their statements, and abort them with the signal. */
-export const countingColumns = (columns: TenantColumns, total: RowsAndBytes, signal: AbortSignal): TenantColumns =>
-  withSignal(columns, signal, (cost) => {
+export const countColumnReads = (columns: TenantColumns, total: RowsAndBytes, signal: AbortSignal): TenantColumns =>
+  extendColumns(columns, signal, (cost) => {
     total.rowsRead += cost.rowsRead;
     total.bytesRead += cost.bytesRead;
   });

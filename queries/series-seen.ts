@@ -2,20 +2,20 @@
  * Finds series that may have points in a range, by the rows of `series`: each hour of points has a row, however late
  * they arrived. Points of clocks that are ahead count for the hour of their reception.
  */
-import { seriesRowEveryMs } from '../schemas/tables/metrics.ts';
+import { seriesRowIntervalMs } from '../schemas/tables/metrics.ts';
 import type { Range } from './range.ts';
 
 /** Returns the earliest row (milliseconds since the epoch) of a series with points since a time. */
-export const seenSinceMs = (fromMs: number): number => Math.max(0, Math.floor(fromMs) - seriesRowEveryMs);
+export const earliestRowMs = (fromMs: number): number => Math.max(0, Math.floor(fromMs) - seriesRowIntervalMs);
 
 /**
  * Returns the condition on rows of `series`, under that name in the statement, with points in a range; takes
- * `seriesSeenValues`.
+ * `seriesSeenParameters`.
  */
-export const seriesSeen =
+export const seriesSeenCondition =
   "(series.last_seen >= fromUnixTimestamp64Milli({seenFrom:Int64}, 'UTC') AND series.first_seen <= fromUnixTimestamp64Milli({seenTo:Int64}, 'UTC'))";
 
-export const seriesSeenValues = ({ from, to }: Range): { readonly seenFrom: string; readonly seenTo: string } => ({
-  seenFrom: String(seenSinceMs(Number(from / 1_000_000n))),
-  seenTo: String(Number(to / 1_000_000n) + seriesRowEveryMs),
+export const seriesSeenParameters = ({ from, to }: Range): { readonly seenFrom: string; readonly seenTo: string } => ({
+  seenFrom: String(earliestRowMs(Number(from / 1_000_000n))),
+  seenTo: String(Number(to / 1_000_000n) + seriesRowIntervalMs),
 });

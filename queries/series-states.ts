@@ -3,7 +3,7 @@ import type { Answer } from './answer.ts';
 import type { StateGroup } from './query-kind.ts';
 
 /** Returns the number for a JSON value: JSON has no number for some values. */
-export const numberOf = (value: unknown): number | null => {
+export const parseJsonNumber = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
   const text = String(value)
@@ -12,16 +12,17 @@ export const numberOf = (value: unknown): number | null => {
   return Number(text);
 };
 
-/** Returns series with a state and its description. The last `figures` columns are not labels. */
-export const seriesStates = ({ columns, rows }: Answer, figures: number): StateGroup[] => {
-  const first = columns.length - figures;
-  const at = (name: string): number => columns.findIndex((column, index) => index >= first && column.name === name);
-  const [state, messageIndex] = [at('state'), at('says')];
+/** Returns series with a state and its description. The last `valueColumnCount` columns are not labels. */
+export const toStateGroups = ({ columns, rows }: Answer, valueColumnCount: number): StateGroup[] => {
+  const first = columns.length - valueColumnCount;
+  const findColumn = (name: string): number =>
+    columns.findIndex((column, index) => index >= first && column.name === name);
+  const [state, messageIndex] = [findColumn('state'), findColumn('says')];
   return rows.map((row) => {
-    const value = numberOf(row[first]);
+    const value = parseJsonNumber(row[first]);
     const reason = String(row[messageIndex]);
     const labels = Object.fromEntries(columns.slice(0, first).map(({ name }, index) => [name, String(row[index])]));
-    const own = { labels, points: [value], says: { text: String(row[state]), reason } };
-    return value === null ? { ...own, unknown: reason } : own;
+    const group = { labels, points: [value], explanation: { text: String(row[state]), reason } };
+    return value === null ? { ...group, unknownReason: reason } : group;
   });
 };

@@ -1,6 +1,6 @@
 /** Pages of lists that are sorted by a name or a value after everything was read. */
 import { z } from 'zod';
-import { jsonIn, jsonPart } from './cursor.ts';
+import { decodeJson, encodeJson } from './cursor.ts';
 import type { Direction } from './sort.ts';
 
 /** Position in a sorted list: a unique name, and the sort value, null if unknown. */
@@ -23,11 +23,11 @@ const comparePositions =
  * Returns a page in the requested order, after a position of the same order. `last` is the position after which the
  * next page begins, if there is one.
  */
-export const sortedPage = <Item>(
+export const getSortedPage = <Item>(
   items: readonly Item[],
   {
-    nameOf,
-    sortedBy,
+    nameOf: getName,
+    sortedBy: getSortValue,
     direction,
   }: {
     readonly nameOf: (item: Item) => string;
@@ -35,16 +35,19 @@ export const sortedPage = <Item>(
     readonly direction: Direction;
   },
   { limit, after }: { readonly limit: number; readonly after?: Position | undefined },
-): { readonly shown: readonly Item[]; readonly last: Position | undefined } => {
+): { readonly pageItems: readonly Item[]; readonly last: Position | undefined } => {
   const compare = comparePositions(direction);
-  const placed = items
-    .map((item) => ({ item, position: { name: nameOf(item), value: sortedBy(item) ?? null } }))
+  const positionedItems = items
+    .map((item) => ({ item, position: { name: getName(item), value: getSortValue(item) ?? null } }))
     .filter(({ position }) => after === undefined || compare(position, after) > 0)
     .sort((one, other) => compare(one.position, other.position));
-  const shown = placed.slice(0, limit);
-  return { shown: shown.map(({ item }) => item), last: placed.length > limit ? shown.at(-1)?.position : undefined };
+  const shown = positionedItems.slice(0, limit);
+  return {
+    pageItems: shown.map(({ item }) => item),
+    last: positionedItems.length > limit ? shown.at(-1)?.position : undefined,
+  };
 };
 
 /** Encodes a position as one part of a cursor, and decodes it. */
-export const positionPart = (position: Position): string => jsonPart(position);
-export const positionIn = (part: string): Position => jsonIn(Position, part);
+export const encodePosition = (position: Position): string => encodeJson(position);
+export const decodePosition = (part: string): Position => decodeJson(Position, part);

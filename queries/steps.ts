@@ -21,21 +21,21 @@ export const stepParameter = {
 };
 
 /** Round lengths in milliseconds: a second up to a week. */
-const roundSteps = [
+const roundStepsMs = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800,
 ].map((seconds) => seconds * 1000);
-const defaultSteps = 150;
+const defaultStepCount = 150;
 
 /** Returns the requested step, or a round one for the range; in milliseconds, a multiple of `minMs`. */
-export const stepOf = (
+export const resolveStepMs = (
   text: string | undefined,
   range: Range,
   { minMs: minStepMs = 1 }: { minMs?: number } = {},
 ): number => {
   if (text === undefined) {
-    const targetMs = (secondsIn(range) * 1000) / defaultSteps;
+    const targetMs = (rangeSeconds(range) * 1000) / defaultStepCount;
     return (
-      roundSteps.find((step) => step >= targetMs && step % minStepMs === 0) ??
+      roundStepsMs.find((step) => step >= targetMs && step % minStepMs === 0) ??
       Math.ceil(targetMs / 604_800_000) * 604_800_000
     );
   }
@@ -47,12 +47,12 @@ export const stepOf = (
 };
 
 /** Returns a round step with at most this many steps in a range, and at least two. */
-export const stepForPoints = (range: Range, maxPoints: number): number => {
-  const shortestMs = (secondsIn(range) * 1000) / Math.max(1, maxPoints - 1);
-  return roundSteps.find((step) => step >= shortestMs) ?? Math.ceil(shortestMs / 604_800_000) * 604_800_000;
+export const roundStepForPoints = (range: Range, maxPoints: number): number => {
+  const shortestMs = (rangeSeconds(range) * 1000) / Math.max(1, maxPoints - 1);
+  return roundStepsMs.find((step) => step >= shortestMs) ?? Math.ceil(shortestMs / 604_800_000) * 604_800_000;
 };
 
-export interface Steps {
+export interface SeriesSteps {
   readonly stepNs: bigint;
   /** Nanoseconds of the start of the first step, which is not after the start of the range. */
   readonly beginNs: bigint;
@@ -62,36 +62,36 @@ export interface Steps {
   /** Starts of the steps that the range covers only partly. */
   readonly partial: readonly number[];
   /** Returns the seconds of a step within the range. */
-  secondsOf(index: number): number;
+  getSeconds(index: number): number;
 }
 
 /** Returns the length of a range in seconds. Both ends are included, so a single instant has one nanosecond. */
-export const secondsIn = ({ from, to }: Range): number => Number(to - from + 1n) / 1e9;
+export const rangeSeconds = ({ from, to }: Range): number => Number(to - from + 1n) / 1e9;
 
 /** Returns the steps of a range. Throws `VALIDATION_FAILED` if there are too many. */
-export const stepsOf = (range: Range, stepMs: number, begin: 'epoch' | 'range' = 'epoch'): Steps => {
+export const buildSteps = (range: Range, stepMs: number, begin: 'epoch' | 'range' = 'epoch'): SeriesSteps => {
   if (!Number.isSafeInteger(stepMs) || stepMs < 1) throw invalid('step', 'must be at least a millisecond');
   const stepNs = BigInt(stepMs) * msNs;
-  const since = begin === 'range' ? range.from : 0n;
-  const floor = (point: bigint): bigint => point - ((((point - since) % stepNs) + stepNs) % stepNs);
+  const originNs = begin === 'range' ? range.from : 0n;
+  const floor = (point: bigint): bigint => point - ((((point - originNs) % stepNs) + stepNs) % stepNs);
   const beginNs = floor(range.from);
   const count = Number((floor(range.to) - beginNs) / stepNs) + 1;
   if (count > maxSteps)
     throw invalid('step', `gives ${count} steps in this range, the maximum is ${maxSteps}: use a larger step`);
-  const covered = (index: number): bigint => {
+  const coveredNs = (index: number): bigint => {
     const begin = beginNs + BigInt(index) * stepNs;
     const first = begin < range.from ? range.from : begin;
     const last = begin + stepNs - 1n > range.to ? range.to : begin + stepNs - 1n;
     return last - first + 1n;
   };
   const starts = Array.from({ length: count }, (_, index) => Number(beginNs / msNs) + index * stepMs);
-  const partial = [...new Set([0, count - 1])].filter((index) => covered(index) < stepNs);
+  const partial = [...new Set([0, count - 1])].filter((index) => coveredNs(index) < stepNs);
   return {
     stepNs,
     beginNs,
     count,
     starts,
     partial: partial.map((index) => starts[index] as number),
-    secondsOf: (index) => Number(covered(index)) / 1e9,
+    getSeconds: (index) => Number(coveredNs(index)) / 1e9,
   };
 };

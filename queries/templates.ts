@@ -12,19 +12,20 @@ export interface QueryTemplate {
 }
 
 const count = { function: 'count' } as const;
-const failed = { function: 'count', search: 'status:error', as: 'failed' } as const;
-const percentile = (value: number) => ({ function: 'percentile', field: 'duration', percentile: value }) as const;
-const latency = [percentile(50), percentile(95), percentile(99)];
+const failedCount = { function: 'count', search: 'status:error', as: 'failed' } as const;
+const percentileOfDuration = (value: number) =>
+  ({ function: 'percentile', field: 'duration', percentile: value }) as const;
+const latencyPercentiles = [percentileOfDuration(50), percentileOfDuration(95), percentileOfDuration(99)];
 /** Requests received by a service, excluding its outgoing calls. */
 const entrySpanSearch = 'kind:server OR kind:consumer';
 
-const rateOf = (metric: string, groupBy: readonly string[]): QueryRequest => ({
+const rateQuery = (metric: string, groupBy: readonly string[]): QueryRequest => ({
   kind: 'metric',
   metric,
   overTime: 'rate',
   groupBy: [...groupBy],
 });
-const averageOf = (metric: string, groupBy: readonly string[]): QueryRequest => ({
+const averageQuery = (metric: string, groupBy: readonly string[]): QueryRequest => ({
   kind: 'metric',
   metric,
   overTime: 'avg',
@@ -121,7 +122,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: entrySpanSearch,
-      measures: [{ function: 'rate' }, failed, ...latency],
+      measures: [{ function: 'rate' }, failedCount, ...latencyPercentiles],
       groupBy: ['service'],
     },
   },
@@ -139,7 +140,7 @@ export const templates: readonly QueryTemplate[] = [
           kind: 'aggregate',
           signal: 'traces',
           search: entrySpanSearch,
-          measures: [failed],
+          measures: [failedCount],
           groupBy: ['service'],
         },
         all: { kind: 'aggregate', signal: 'traces', search: entrySpanSearch, measures: [count], groupBy: ['service'] },
@@ -152,7 +153,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['traces', 'latency'],
     step: '1m',
     description: 'Percentiles of request durations over all services',
-    query: { kind: 'aggregate', signal: 'traces', search: entrySpanSearch, measures: latency },
+    query: { kind: 'aggregate', signal: 'traces', search: entrySpanSearch, measures: latencyPercentiles },
   },
   {
     id: 'slowest-operations',
@@ -165,7 +166,7 @@ export const templates: readonly QueryTemplate[] = [
       search: entrySpanSearch,
       groupBy: ['service', 'name'],
       limit: 50,
-      measures: [percentile(95), count],
+      measures: [percentileOfDuration(95), count],
     },
   },
   {
@@ -189,7 +190,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: 'kind:server http.route:*',
-      measures: [count, failed, percentile(95)],
+      measures: [count, failedCount, percentileOfDuration(95)],
       groupBy: ['service', 'http.route'],
     },
   },
@@ -216,7 +217,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: 'kind:client db.system.name:*',
-      measures: [count, failed, percentile(95)],
+      measures: [count, failedCount, percentileOfDuration(95)],
       groupBy: ['db.system.name', 'service'],
     },
   },
@@ -229,7 +230,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: 'kind:consumer messaging.destination.name:*',
-      measures: [count, failed, percentile(95)],
+      measures: [count, failedCount, percentileOfDuration(95)],
       groupBy: ['messaging.destination.name', 'service'],
     },
   },
@@ -242,7 +243,7 @@ export const templates: readonly QueryTemplate[] = [
       kind: 'aggregate',
       signal: 'traces',
       search: entrySpanSearch,
-      measures: [count, failed],
+      measures: [count, failedCount],
       groupBy: ['service', 'resource.service.version'],
     },
   },
@@ -252,7 +253,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'http'],
     step: '1m',
     description: 'Requests measured by servers, by route',
-    query: rateOf('http.server.request.duration', ['http.route']),
+    query: rateQuery('http.server.request.duration', ['http.route']),
   },
   {
     id: 'latency-by-metric',
@@ -268,7 +269,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'infrastructure'],
     step: '1m',
     description: 'CPU seconds per second, by host and state',
-    query: rateOf('system.cpu.time', ['host.name', 'state']),
+    query: rateQuery('system.cpu.time', ['host.name', 'state']),
   },
   {
     id: 'memory-by-host',
@@ -276,7 +277,7 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'infrastructure'],
     step: '1m',
     description: 'Memory in bytes by host and state',
-    query: averageOf('system.memory.usage', ['host.name', 'state']),
+    query: averageQuery('system.memory.usage', ['host.name', 'state']),
   },
   {
     id: 'cpu-by-pod',
@@ -284,6 +285,6 @@ export const templates: readonly QueryTemplate[] = [
     tags: ['metrics', 'kubernetes'],
     step: '1m',
     description: 'CPUs used by each pod',
-    query: averageOf('k8s.pod.cpu.usage', ['k8s.namespace.name', 'k8s.pod.name']),
+    query: averageQuery('k8s.pod.cpu.usage', ['k8s.namespace.name', 'k8s.pod.name']),
   },
 ];

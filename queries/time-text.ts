@@ -4,12 +4,12 @@ const months = 'January February March April May June July August September Octo
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
 /** Tokens of a time format; text in brackets is literal. */
-const part = /\[[^[\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|SSS|A|a|X|x|Z/g;
+const tokenPattern = /\[[^[\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|SSS|A|a|X|x|Z/g;
 
-const two = (number: number): string => String(number).padStart(2, '0');
+const padTwo = (number: number): string => String(number).padStart(2, '0');
 
 /** Returns the time in a zone as a date whose UTC parts are the local ones. */
-const inZone = (ms: number, zone: string): { local: Date; offsetMinutes: number } => {
+const toZone = (ms: number, zone: string): { local: Date; offsetMinutes: number } => {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
@@ -20,51 +20,58 @@ const inZone = (ms: number, zone: string): { local: Date; offsetMinutes: number 
     minute: 'numeric',
     second: 'numeric',
   }).formatToParts(ms);
-  const of = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
-  const seconds = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
-  const rest = ((ms % 1000) + 1000) % 1000;
-  return { local: new Date(seconds + rest), offsetMinutes: Math.round((seconds + rest - ms) / 60_000) };
+  const readPart = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
+  const seconds = Date.UTC(
+    readPart('year'),
+    readPart('month') - 1,
+    readPart('day'),
+    readPart('hour'),
+    readPart('minute'),
+    readPart('second'),
+  );
+  const milliseconds = ((ms % 1000) + 1000) % 1000;
+  return { local: new Date(seconds + milliseconds), offsetMinutes: Math.round((seconds + milliseconds - ms) / 60_000) };
 };
 
-const offsetText = (minutes: number): string =>
-  `${minutes < 0 ? '-' : '+'}${two(Math.trunc(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+const formatOffset = (minutes: number): string =>
+  `${minutes < 0 ? '-' : '+'}${padTwo(Math.trunc(Math.abs(minutes) / 60))}:${padTwo(Math.abs(minutes) % 60)}`;
 
-const partsOf = (ms: number, local: Date, offsetMinutes: number): Readonly<Record<string, string>> => {
+const formatParts = (ms: number, local: Date, offsetMinutes: number): Readonly<Record<string, string>> => {
   const year = String(local.getUTCFullYear()).padStart(4, '0');
   const month = local.getUTCMonth();
   const day = local.getUTCDate();
   const hour = local.getUTCHours();
-  const half = hour < 12 ? 'am' : 'pm';
+  const dayPeriod = hour < 12 ? 'am' : 'pm';
   return {
     YYYY: year,
     YY: year.slice(-2),
     MMMM: months[month] as string,
     MMM: (months[month] as string).slice(0, 3),
-    MM: two(month + 1),
+    MM: padTwo(month + 1),
     M: String(month + 1),
-    DD: two(day),
+    DD: padTwo(day),
     D: String(day),
     dddd: days[local.getUTCDay()] as string,
     ddd: (days[local.getUTCDay()] as string).slice(0, 3),
-    HH: two(hour),
+    HH: padTwo(hour),
     H: String(hour),
-    hh: two(hour % 12 || 12),
+    hh: padTwo(hour % 12 || 12),
     h: String(hour % 12 || 12),
-    mm: two(local.getUTCMinutes()),
+    mm: padTwo(local.getUTCMinutes()),
     m: String(local.getUTCMinutes()),
-    ss: two(local.getUTCSeconds()),
+    ss: padTwo(local.getUTCSeconds()),
     s: String(local.getUTCSeconds()),
     SSS: String(local.getUTCMilliseconds()).padStart(3, '0'),
-    A: half.toUpperCase(),
-    a: half,
+    A: dayPeriod.toUpperCase(),
+    a: dayPeriod,
     X: String(Math.trunc(ms / 1000)),
     x: String(ms),
-    Z: offsetText(offsetMinutes),
+    Z: formatOffset(offsetMinutes),
   };
 };
 
 /** Returns whether times can be formatted in a zone. */
-export const isZone = (zone: string): boolean => {
+export const isValidTimeZone = (zone: string): boolean => {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: zone });
     return true;
@@ -74,11 +81,13 @@ export const isZone = (zone: string): boolean => {
 };
 
 /** Formats milliseconds: ISO 8601 without a format or with `iso`, seconds with `seconds`. Empty for an invalid time. */
-export const timeText = (ms: number, format = '', zone = 'UTC'): string => {
+export const formatTimeText = (ms: number, format = '', zone = 'UTC'): string => {
   if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) return '';
   if (format === '' || format === 'iso') return new Date(ms).toISOString();
   if (format === 'seconds') return String(Math.trunc(ms / 1000));
-  const { local, offsetMinutes } = zone === 'UTC' ? { local: new Date(ms), offsetMinutes: 0 } : inZone(ms, zone);
-  const parts = partsOf(ms, local, offsetMinutes);
-  return format.replaceAll(part, (token) => (token.startsWith('[') ? token.slice(1, -1) : (parts[token] ?? token)));
+  const { local, offsetMinutes } = zone === 'UTC' ? { local: new Date(ms), offsetMinutes: 0 } : toZone(ms, zone);
+  const parts = formatParts(ms, local, offsetMinutes);
+  return format.replaceAll(tokenPattern, (token) =>
+    token.startsWith('[') ? token.slice(1, -1) : (parts[token] ?? token),
+  );
 };

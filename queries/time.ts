@@ -15,33 +15,35 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
 };
 
 /** Range of a nanosecond timestamp column. */
-const earliest = -2_208_988_800_000_000_000n;
-const latest = 9_223_372_036_854_775_807n;
+const earliestNs = -2_208_988_800_000_000_000n;
+const latestNs = 9_223_372_036_854_775_807n;
 /** Latest time of a record: sorting keys round times to a type that ends in 2106. */
-export const latestTime = 4_294_967_295_999_999_999n;
+export const latestRecordNs = 4_294_967_295_999_999_999n;
 
-const relative = /^now(?:([+-])(\d{1,12})(s|m|h|d|w|ms))?$/;
-const iso =
+const relativePattern = /^now(?:([+-])(\d{1,12})(s|m|h|d|w|ms))?$/;
+const isoPattern =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+ -])(\d{2}):?(\d{2}))?)?$/;
 
 /** Parses ISO 8601 (UTC without a zone), `now`, `now-15m`, or epoch milliseconds. `undefined` for any other text. */
 export const parseTime = (text: string, nowMs: number): bigint | undefined => {
-  const nanoseconds = /^-?\d{1,17}$/.test(text) ? BigInt(text) * 1_000_000n : (ofRelative(text, nowMs) ?? ofIso(text));
-  if (nanoseconds === undefined || nanoseconds < earliest || nanoseconds > latest) return undefined;
+  const nanoseconds = /^-?\d{1,17}$/.test(text)
+    ? BigInt(text) * 1_000_000n
+    : (parseRelative(text, nowMs) ?? parseIso(text));
+  if (nanoseconds === undefined || nanoseconds < earliestNs || nanoseconds > latestNs) return undefined;
   return nanoseconds;
 };
 
-const ofRelative = (text: string, nowMs: number): bigint | undefined => {
-  const match = relative.exec(text);
+const parseRelative = (text: string, nowMs: number): bigint | undefined => {
+  const match = relativePattern.exec(text);
   if (match === null) return undefined;
   const now = BigInt(Math.trunc(nowMs)) * 1_000_000n;
   const [, sign, amount = '0', unit = 's'] = match;
-  const by = BigInt(amount) * (unitNanoseconds[unit] ?? 0n);
-  return sign === '-' ? now - by : now + by;
+  const offsetNs = BigInt(amount) * (unitNanoseconds[unit] ?? 0n);
+  return sign === '-' ? now - offsetNs : now + offsetNs;
 };
 
-const ofIso = (text: string): bigint | undefined => {
-  const match = iso.exec(text);
+const parseIso = (text: string): bigint | undefined => {
+  const match = isoPattern.exec(text);
   if (match === null) return undefined;
   // An unescaped plus sign of a zone is received as a space.
   const [, date, minutes = '00:00', seconds = '00', fraction = '', , sign, zoneHours = '00', zoneMinutes = '00'] =
@@ -60,17 +62,17 @@ export const parseDuration = (text: string): bigint | undefined => {
   const [, whole = '0', fraction = '', unit = 's'] = match;
   const size = unitNanoseconds[unit] ?? 0n;
   const nanoseconds = BigInt(whole) * size + (BigInt(fraction.padEnd(9, '0')) * size) / 1_000_000_000n;
-  return nanoseconds > latest ? undefined : nanoseconds;
+  return nanoseconds > latestNs ? undefined : nanoseconds;
 };
 
 /** Cache of ISO 8601 texts of seconds with a trailing point: times formatted in a row are mostly within a minute. */
-const seconds: { readonly second: number; readonly text: string }[] = [];
-const textOfSecond = (second: number): string => {
+const secondTexts: { readonly second: number; readonly text: string }[] = [];
+const formatSecond = (second: number): string => {
   const slot = second & 63;
-  const known = seconds[slot];
+  const known = secondTexts[slot];
   if (known?.second === second) return known.text;
   const text = new Date(second * 1_000).toISOString().slice(0, -4);
-  seconds[slot] = { second, text };
+  secondTexts[slot] = { second, text };
   return text;
 };
 
@@ -79,14 +81,14 @@ export const formatTime = (nanoseconds: bigint): string => {
   const ms = nanoseconds / 1_000_000n;
   const second = Math.floor(Number(ms) / 1_000);
   // For times before the epoch, both parts are negative.
-  const rest = (Number(ms) - second * 1_000) * 1_000_000 + Number(nanoseconds % 1_000_000n);
-  return rest < 0
-    ? `${textOfSecond(second - 1)}${String(rest + 1_000_000_000)}Z`
-    : `${textOfSecond(second)}${String(rest).padStart(9, '0')}Z`;
+  const nanosecondsOfSecond = (Number(ms) - second * 1_000) * 1_000_000 + Number(nanoseconds % 1_000_000n);
+  return nanosecondsOfSecond < 0
+    ? `${formatSecond(second - 1)}${String(nanosecondsOfSecond + 1_000_000_000)}Z`
+    : `${formatSecond(second)}${String(nanosecondsOfSecond).padStart(9, '0')}Z`;
 };
 
 /** Returns 64-bit nanoseconds as a number if that is exact, otherwise as text. */
-export const exact = (text: string): number | string => {
+export const exactNumberOrText = (text: string): number | string => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
 };

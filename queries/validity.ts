@@ -1,15 +1,15 @@
 /** Validates names in queries: record attributes against stored counts, metrics against their series. */
 
 import { z } from 'zod';
-import { type Reference, referenceOf } from '../schemas/fields.ts';
-import { anyRow } from '../schemas/tables/any-row.ts';
+import { type Reference, resolveReference } from '../schemas/fields.ts';
+import { anyRowClause } from '../schemas/tables/any-row.ts';
 import { QueryError } from './errors.ts';
 import type { Query } from './query.ts';
-import { kindOf, partsOf, type QueryInspection } from './query-kind.ts';
+import { getQueryKind, listPartQueries, type QueryInspection } from './query-kind.ts';
 import type { Reading } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
 import type { Search, SearchReference } from './search/tree.ts';
-import { type QuerySignal, signals } from './signals/index.ts';
+import { type QuerySignal, signalDefinitions } from './signals/index.ts';
 
 export const Validity = z.strictObject({
   isValid: z.boolean().nullable().describe('`null` if unknown, for the given reasons'),
@@ -21,7 +21,7 @@ export type Validity = z.output<typeof Validity>;
 type Problem = Validity['problems'][number];
 
 /** Names in a query besides the fields of every record. */
-type Named =
+type NameReference =
   | {
       readonly what: 'attribute';
       readonly signal: QuerySignal;
@@ -32,26 +32,26 @@ type Named =
     }
   | { readonly what: 'metric'; readonly metric: string; readonly path: string };
 
-const kindsOf = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
+const storedKinds = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
 /** Attributes of parts, and of data sources without counts, are not in the catalog, so their names may be valid. */
-const attribute = (reference: SearchReference, signal: QuerySignal, path: string): Named[] => {
-  const topic = signals[signal].countedBy?.name;
+const collectAttribute = (reference: SearchReference, signal: QuerySignal, path: string): NameReference[] => {
+  const topic = signalDefinitions[signal].countedBy?.name;
   return reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || topic === undefined
     ? []
-    : [{ what: 'attribute', signal, topic, kinds: kindsOf(reference.kind), key: reference.key, path }];
+    : [{ what: 'attribute', signal, topic, kinds: storedKinds(reference.kind), key: reference.key, path }];
 };
 
-const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] => {
+const collectSearchNames = (search: Search, signal: QuerySignal, path: string): NameReference[] => {
   switch (search.is) {
     case 'and':
     case 'or':
-      return search.parts.flatMap((part) => inSearch(part, signal, path));
+      return search.parts.flatMap((part) => collectSearchNames(part, signal, path));
     case 'not':
-      return inSearch(search.part, signal, path);
+      return collectSearchNames(search.part, signal, path);
     case 'value':
-      return attribute(search.reference, signal, path);
+      return collectAttribute(search.reference, signal, path);
     default:
       return [];
   }
@@ -59,16 +59,16 @@ const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] =>
 
 /** Collects the names in queries, and errors that do not depend on data. */
 class QueryInspector {
-  readonly named: Named[] = [];
+  readonly references: NameReference[] = [];
   readonly problems: Problem[] = [];
 
-  query(query: Query, path = 'query'): this {
-    kindOf(query).inspect?.(query, this.#inspectionAt(path));
-    for (const [at, part] of partsOf(query)) this.query(part, `${path}.${at}`);
+  inspectQuery(inspectQuery: Query, path = 'query'): this {
+    getQueryKind(inspectQuery).inspect?.(inspectQuery, this.#createInspection(path));
+    for (const [at, part] of listPartQueries(inspectQuery)) this.inspectQuery(part, `${path}.${at}`);
     return this;
   }
 
-  #inspectionAt(path: string): QueryInspection {
+  #createInspection(path: string): QueryInspection {
     const attempt: QueryInspection['attempt'] = (read) => this.#attempt(path, read);
     return {
       attempt,
@@ -77,13 +77,15 @@ class QueryInspector {
         text === undefined
           ? undefined
           : attempt(() => {
-              this.named.push(...inSearch(parseSearch(text, signal, { path: at }), signal, `${path}.${at}`));
+              this.references.push(
+                ...collectSearchNames(parseSearch(text, signal, { path: at }), signal, `${path}.${at}`),
+              );
             }),
       field: (name, signal, at) => {
-        const reference = referenceOf(signals[signal].fields, name) as Reference;
-        this.named.push(...attribute(reference, signal, `${path}.${at}`));
+        const reference = resolveReference(signalDefinitions[signal].fields, name) as Reference;
+        this.references.push(...collectAttribute(reference, signal, `${path}.${at}`));
       },
-      metric: (metric, at) => this.named.push({ what: 'metric', metric, path: `${path}.${at}` }),
+      metric: (metric, at) => this.references.push({ what: 'metric', metric, path: `${path}.${at}` }),
     };
   }
 
@@ -102,18 +104,18 @@ class QueryInspector {
 }
 
 /** Returns the errors of a query that do not depend on stored data. */
-export const staticErrorsOf = (query: Query, path?: string): readonly Problem[] =>
-  new QueryInspector().query(query, path).problems;
+export const listStaticErrors = (query: Query, path?: string): readonly Problem[] =>
+  new QueryInspector().inspectQuery(query, path).problems;
 
 /** Stored names among those checked: `topic kind key`, and metrics. `null` if no data is stored at all. */
-interface Landed {
+interface StoredNames {
   readonly attributes: ReadonlySet<string>;
   readonly topics: ReadonlySet<string>;
   readonly metrics: ReadonlySet<string>;
   readonly hasMetrics: boolean;
 }
 
-const landedOf = async ({ columns }: Reading, named: readonly Named[]): Promise<Landed> => {
+const readStoredNames = async ({ columns }: Reading, named: readonly NameReference[]): Promise<StoredNames> => {
   const keys = [...new Set(named.flatMap((each) => (each.what === 'attribute' ? [each.key] : [])))];
   const metrics = [
     ...new Set(named.flatMap((each) => (each.what === 'metric' ? [each.metric, `${each.metric}_bucket`] : []))),
@@ -135,7 +137,7 @@ const landedOf = async ({ columns }: Reading, named: readonly Named[]): Promise<
       ? []
       : columns.query<{ metric: string }>(
           `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
-          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} ${anyRow})`,
+          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} ${anyRowClause})`,
           { metrics },
         ),
   ]);
@@ -149,7 +151,7 @@ const landedOf = async ({ columns }: Reading, named: readonly Named[]): Promise<
 
 type Finding = { readonly problem: Problem } | { readonly unknown: string } | undefined;
 
-const findingOf = (named: Named, landed: Landed): Finding => {
+const checkName = (named: NameReference, landed: StoredNames): Finding => {
   const { path } = named;
   if (named.what === 'metric') {
     if (landed.metrics.has(named.metric) || landed.metrics.has(`${named.metric}_bucket`)) return undefined;
@@ -163,14 +165,14 @@ const findingOf = (named: Named, landed: Landed): Finding => {
 };
 
 /** Returns the validity of several queries in order, by the data within the retention. */
-export const validitiesOf = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
-  const inspected = queries.map((query) => new QueryInspector().query(query));
-  const landed = await landedOf(
+export const checkValidity = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
+  const inspectors = queries.map((query) => new QueryInspector().inspectQuery(query));
+  const landed = await readStoredNames(
     reading,
-    inspected.flatMap(({ named }) => named),
+    inspectors.flatMap(({ references }) => references),
   );
-  return inspected.map(({ named, problems: own }) => {
-    const findings = named.map((each) => findingOf(each, landed));
+  return inspectors.map(({ references, problems: own }) => {
+    const findings = references.map((each) => checkName(each, landed));
     const problems = [
       ...own,
       ...findings.flatMap((each) => (each !== undefined && 'problem' in each ? [each.problem] : [])),

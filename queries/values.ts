@@ -2,13 +2,19 @@
  * SQL of record values by name: fields, attributes, and resource attributes, which are in a separate table. A statement
  * reads the records in a subquery that computes each value once, and joins resources by id if a name may refer to one.
  */
-import { attributeExpressions, type Field, type Reference, referenceOf, scopeExpressions } from '../schemas/fields.ts';
-import { quote } from '../schemas/tables/literal.ts';
-import { withinRange } from './records.ts';
-import { type QuerySignal, recordsOf, signals } from './signals/index.ts';
+import {
+  attributeExpressions,
+  type Field,
+  type Reference,
+  resolveReference,
+  scopeExpressions,
+} from '../schemas/fields.ts';
+import { quoteString } from '../schemas/tables/literal.ts';
+import { rangeCondition } from './records.ts';
+import { getSignalRecords, type QuerySignal, signalDefinitions } from './signals/index.ts';
 
 /** Matches JSON numbers, so that the same values count as numbers as in the search language. */
-const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
+const numberPattern = quoteString('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 
 /** SQL of one value, in terms of the columns of `ValueReader.from`. */
 export interface Value {
@@ -41,68 +47,78 @@ export class ValueReader {
   }
 
   /** Returns the name of a subquery column for an expression over the record's own columns. */
-  column(expression: string): string {
+  addColumn(expression: string): string {
     const known = this.#columns.get(expression) ?? `v${this.#columns.size + 1}`;
     this.#columns.set(expression, known);
     return known;
   }
 
   /** Returns the value of a name of the search language. */
-  value(name: string): Value {
-    const known = this.#values.get(name) ?? this.#written(name);
+  getValue(name: string): Value {
+    const known = this.#values.get(name) ?? this.#resolve(name);
     this.#values.set(name, known);
     return known;
   }
 
   /** As `value`, with one row for each of a record's values, for grouping. */
-  each(name: string): Value {
-    const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
-    if (reference.kind !== 'field') return this.value(name);
+  getEachValue(name: string): Value {
+    const reference = resolveReference(signalDefinitions[this.#signal].fields, name) as Reference;
+    if (reference.kind !== 'field') return this.getValue(name);
     const { elements, areOneThing: isSingleValue } = reference.field;
-    if (elements === undefined || isSingleValue === true) return this.value(name);
-    return this.#field(reference, {
+    if (elements === undefined || isSingleValue === true) return this.getValue(name);
+    return this.#resolveField(reference, {
       ...reference.field,
       expression: `arrayJoin(if(empty(${elements}), [''], arrayMap(each -> toString(each), ${elements})))`,
     });
   }
 
-  #written(name: string): Value {
-    const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
+  #resolve(name: string): Value {
+    const reference = resolveReference(signalDefinitions[this.#signal].fields, name) as Reference;
     switch (reference.kind) {
       case 'field':
-        return this.#field(reference, reference.field);
+        return this.#resolveField(reference, reference.field);
       case 'scope': {
         const { exists, text, type } = scopeExpressions(reference.key);
-        return this.#attribute(reference, this.column(exists), this.column(text), this.column(type));
+        return this.#createAttributeValue(
+          reference,
+          this.addColumn(exists),
+          this.addColumn(text),
+          this.addColumn(type),
+        );
       }
       case 'attribute': {
         const { exists, text, type } = attributeExpressions(reference.key);
-        return this.#attribute(reference, this.column(exists), this.column(text), this.column(type));
+        return this.#createAttributeValue(
+          reference,
+          this.addColumn(exists),
+          this.addColumn(text),
+          this.addColumn(type),
+        );
       }
       case 'resource': {
-        const { exists, text, type } = this.#resource(reference.key);
-        return this.#attribute(reference, exists, text, type);
+        const { exists, text, type } = this.#addResourceValue(reference.key);
+        return this.#createAttributeValue(reference, exists, text, type);
       }
       default: {
         const own = attributeExpressions(reference.key);
-        const ownExists = this.column(own.exists);
-        const { exists, text, type } = this.#resource(reference.key);
-        return this.#attribute(
+        const ownExists = this.addColumn(own.exists);
+        const { exists, text, type } = this.#addResourceValue(reference.key);
+        return this.#createAttributeValue(
           reference,
           `(${ownExists} OR ${exists})`,
-          `if(${ownExists}, ${this.column(own.text)}, ${text})`,
-          `if(${ownExists}, ${this.column(own.type)}, ${type})`,
+          `if(${ownExists}, ${this.addColumn(own.text)}, ${text})`,
+          `if(${ownExists}, ${this.addColumn(own.type)}, ${type})`,
         );
       }
     }
   }
 
-  #field(reference: Reference, field: Field): Value {
-    const value = this.column(field.expression);
+  #resolveField(reference: Reference, field: Field): Value {
+    const value = this.addColumn(field.expression);
     const isText = !['number', 'time', 'duration'].includes(field.type);
     if (isText)
-      return { reference, exists: `${value} != ''`, text: `toString(${value})`, number: numberOf(value), type: "''" };
-    const names = field.names?.map(quote) ?? [];
+      return { reference, exists: `${value} != ''`, text: `toString(${value})`, number: numberSql(value), type: "''" };
+    const names = field.names?.map(quoteString) ?? [];
     return {
       reference,
       exists: 'true',
@@ -115,11 +131,11 @@ export class ValueReader {
     };
   }
 
-  #attribute(reference: Reference, exists: string, text: string, type: string): Value {
-    return { reference, exists, text: `toString(${text})`, number: numberOf(text), type };
+  #createAttributeValue(reference: Reference, exists: string, text: string, type: string): Value {
+    return { reference, exists, text: `toString(${text})`, number: numberSql(text), type };
   }
 
-  #resource(key: string): ResourceValue {
+  #addResourceValue(key: string): ResourceValue {
     const number = this.#resourceKeys.size + 1;
     const known = this.#resourceKeys.get(key) ?? { exists: `r${number}e`, text: `r${number}`, type: `r${number}t` };
     this.#resourceKeys.set(key, known);
@@ -130,25 +146,25 @@ export class ValueReader {
    * Returns the FROM clause: records of the tenant within `{from:Int64}` and `{to:Int64}` that match a condition, with
    * all values requested so far; at most `maxRecords`, if given.
    */
-  from(condition: string, maxRecords?: number): string {
-    const { table, from = table } = recordsOf(this.#signal);
+  buildSource(condition: string, maxRecords?: number): string {
+    const { table, from = table } = getSignalRecords(this.#signal);
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
     const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
-      WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
+      WHERE tenant_id = {tenant:String} AND ${rangeCondition(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
     if (this.#resourceKeys.size === 0) return records;
-    const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, of: attributeExpressions(key) }));
+    const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, expressions: attributeExpressions(key) }));
     return `${records} AS records LEFT ANY JOIN (
       SELECT resource_id, ${keys
         .map(
-          ({ names, of }) =>
-            `any(${of.exists}) AS ${names.exists}, any(${of.text}) AS ${names.text}, any(${of.type}) AS ${names.type}`,
+          ({ names, expressions }) =>
+            `any(${expressions.exists}) AS ${names.exists}, any(${expressions.text}) AS ${names.text}, any(${expressions.type}) AS ${names.type}`,
         )
         .join(', ')}
-      FROM resources WHERE tenant_id = {tenant:String} AND (${keys.map(({ of }) => of.exists).join(' OR ')})
+      FROM resources WHERE tenant_id = {tenant:String} AND (${keys.map(({ expressions }) => expressions.exists).join(' OR ')})
       GROUP BY resource_id) AS resources_by_id USING (resource_id)`;
   }
 }
 
-const numberOf = (text: string): string =>
+const numberSql = (text: string): string =>
   `if(match(${text}, ${numberPattern}) AND isFinite(toFloat64OrZero(${text})), toFloat64OrNull(${text}), NULL)`;

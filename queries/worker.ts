@@ -4,10 +4,10 @@ import { QueryError } from './errors.ts';
 import { type Budget, BudgetThreads } from './limits/budget-threads.ts';
 
 /** Sender of the text. */
-export type Reader = Omit<Budget, 'budgetMs'>;
+export type WorkerRequester = Omit<Budget, 'budgetMs'>;
 
 /** YAML of this many characters takes at most 60 ms; a worker costs a start and two copies. */
-const shortCharacters = 16_384;
+const maxDirectCharacters = 16_384;
 const budgetMs = 40_000;
 /** A text of 1 MiB needs 400 MB for its YAML nodes. */
 const memoryMb = 1024;
@@ -16,29 +16,29 @@ const threads = new BudgetThreads<CallReply>({
   name: 'reading',
   module: new URL('./call-worker.ts', import.meta.url),
   memoryMb,
-  works: 'long texts',
+  workDescription: 'long texts',
 });
 
-const setup: { module?: string } = {};
+const workerSetup: { module?: string } = {};
 
 /** Sets the URL of a module that workers import first, such as one that registers definitions. */
 export const importInWorkers = (module: string): void => {
-  setup.module = module;
+  workerSetup.module = module;
 };
 
-const refused = (excess: string) => (): QueryError =>
+const createLimitError = (excess: string) => (): QueryError =>
   new QueryError('VALIDATION_FAILED', `reading this took ${excess}: send less at once`);
 
-const refusals = {
-  tooLong: refused(`longer than ${budgetMs / 1000} seconds`),
-  tooLarge: refused(`more than ${memoryMb} MB of memory`),
+const limitErrors = {
+  createTimeoutError: createLimitError(`longer than ${budgetMs / 1000} seconds`),
+  createMemoryError: createLimitError(`more than ${memoryMb} MB of memory`),
 };
 
 /** Returns characters of a text, bytes of packed data. */
-const lengthOf = (value: unknown): number =>
+const getLength = (value: unknown): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 
-const buffersOf = (args: readonly unknown[]): ArrayBuffer[] =>
+const listBuffers = (args: readonly unknown[]): ArrayBuffer[] =>
   args.flatMap((value) => (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : []));
 
 /**
@@ -46,21 +46,21 @@ const buffersOf = (args: readonly unknown[]): ArrayBuffer[] =>
  * under its own name, and arguments and results must be serializable. Errors lose their class in a worker, so errors
  * about a text must be part of the result.
  *
- * With `moves`, byte arguments are transferred instead of copied, which would take 30 ms for 60 MB; the caller cannot
+ * With `transfersBytes`, byte arguments are transferred instead of copied, which would take 30 ms for 60 MB; the caller cannot
  * use them afterwards.
  */
-export const inWorker =
+export const runInWorker =
   <Args extends readonly unknown[], Result>(
     module: string,
     read: (...args: Args) => Result,
-    { moves = false }: { readonly moves?: boolean } = {},
+    { transfersBytes = false }: { readonly transfersBytes?: boolean } = {},
   ) =>
-  async (reader: Reader, ...args: Args): Promise<Result> => {
-    if (args.reduce<number>((sum, value) => sum + lengthOf(value), 0) <= shortCharacters) return read(...args);
-    const reply = await threads.run({ ...reader, budgetMs }, refusals, (sendRequest) =>
+  async (reader: WorkerRequester, ...args: Args): Promise<Result> => {
+    if (args.reduce<number>((sum, value) => sum + getLength(value), 0) <= maxDirectCharacters) return read(...args);
+    const reply = await threads.run({ ...reader, budgetMs }, limitErrors, (sendRequest) =>
       sendRequest(
-        (id): CallRequest => ({ id, setup: setup.module, module, name: read.name, args }),
-        moves ? buffersOf(args) : [],
+        (id): CallRequest => ({ id, setup: workerSetup.module, module, name: read.name, args }),
+        transfersBytes ? listBuffers(args) : [],
       ),
     );
     if ('error' in reply) throw reply.error;

@@ -8,21 +8,21 @@ export interface DocumentText {
 }
 
 /** Three hyphens, or dots, at the start of a line. */
-const separator = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
+const separatorPattern = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
 
 /** Returns whether a line is neither empty nor a comment. */
 const hasContent = (text: string): boolean => {
-  const written = /\S/g;
-  for (let found = written.exec(text); found !== null; found = written.exec(text)) {
+  const contentPattern = /\S/g;
+  for (let found = contentPattern.exec(text); found !== null; found = contentPattern.exec(text)) {
     if (found[0] !== '#') return true;
     const lineEnd = text.indexOf('\n', found.index);
     if (lineEnd < 0) return false;
-    written.lastIndex = lineEnd;
+    contentPattern.lastIndex = lineEnd;
   }
   return false;
 };
 
-const lineBreaksIn = (text: string, from: number, to: number): number => {
+const countLineBreaks = (text: string, from: number, to: number): number => {
   let count = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++;
   return count;
@@ -36,25 +36,25 @@ const maxSeparators = 5 * maxDocuments;
  * Splits a text at its lines of three hyphens, so that an error in one document does not affect the others. Everything
  * after the maximum number of documents is one more document.
  */
-export const splitDocuments = (given: string): DocumentText[] => {
-  const text = given.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+export const splitDocuments = (input: string): DocumentText[] => {
+  const text = input.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const documents: DocumentText[] = [];
   let from = 0;
   let line = 1;
-  const end = (at: number): void => {
+  const addDocument = (at: number): void => {
     const document = text.slice(from, at);
     if (hasContent(document)) documents.push({ text: document, line });
   };
   let separators = 0;
-  for (const { index } of text.matchAll(separator)) {
+  for (const { index } of text.matchAll(separatorPattern)) {
     separators++;
     if (separators > maxSeparators || documents.length === maxDocuments) break;
-    end(Math.max(from, index - 1));
+    addDocument(Math.max(from, index - 1));
     const lineEnd = text.indexOf('\n', index);
     const next = lineEnd < 0 ? text.length : lineEnd + 1;
-    line += lineBreaksIn(text, from, next);
+    line += countLineBreaks(text, from, next);
     from = next;
   }
-  end(text.length);
+  addDocument(text.length);
   return documents;
 };

@@ -6,12 +6,12 @@ import { Document, type ToStringOptions, visit } from 'yaml';
  * that are byte order marks.
  */
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
-const everyUnprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+const unprintableGlobal = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** Texts with a meaning in YAML 1.1 that `compat` does not cover: the value and merge keys. */
-const meaningIn11 = new Set(['=', '<<']);
+const yaml11Keys = new Set(['=', '<<']);
 
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
  * Returns a value as one document. Texts that YAML 1.1 would parse differently (`no`, `1:20`, `2026-02-31`) are quoted.
@@ -21,13 +21,13 @@ export const writeYaml = (value: unknown, options: ToStringOptions = {}): string
   visit(document, {
     Scalar(_, node) {
       const text = node.value;
-      if (typeof text === 'string' && (unprintable.test(text) || meaningIn11.has(text))) node.type = 'QUOTE_DOUBLE';
+      if (typeof text === 'string' && (unprintable.test(text) || yaml11Keys.has(text))) node.type = 'QUOTE_DOUBLE';
     },
   });
   // The remaining ones are within double quotes, where they may be escaped.
-  return document.toString(options).replace(everyUnprintable, escaped);
+  return document.toString(options).replace(unprintableGlobal, escapeCharacter);
 };
 
 /** Returns a text as a comment line, with its line break. */
-export const yamlComment = (text: string): string =>
+export const formatYamlComment = (text: string): string =>
   `# ${text.replace(/[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/gu, ' ')}\n`;

@@ -57,7 +57,7 @@ export interface YamlText {
   value(): unknown;
 }
 
-const messageOf = ({ message }: Error): string =>
+const getMessage = ({ message }: Error): string =>
   message.startsWith('Maximum call stack') ? 'it is nested too deeply' : message;
 
 /** Converts errors of the parser to `YamlError`, such as those for texts nested deeper than the stack. */
@@ -65,19 +65,19 @@ const withYamlErrors = <Result>(work: () => Result): Result => {
   try {
     return work();
   } catch (error) {
-    throw new YamlError(messageOf(error as Error), { line: 1, col: 1 });
+    throw new YamlError(getMessage(error as Error), { line: 1, col: 1 });
   }
 };
 
-const childrenOf = (node: Node): unknown[] => {
+const getChildren = (node: Node): unknown[] => {
   if (isMap(node)) return node.items.flatMap(({ key, value }) => [key, value]);
   return isSeq(node) ? node.items : [];
 };
 
 /** Called for a node that exceeds the limits. */
-type Refuse = (message: string, node: Node) => never;
+type RejectNode = (message: string, node: Node) => never;
 
-const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
+const requireValidKeys = (map: YAMLMap, refuse: RejectNode): void => {
   if (map.items.length > maxKeys) refuse(`a map has more than ${maxKeys} keys`, map);
   const keys = new Set<unknown>();
   for (const { key } of map.items) {
@@ -89,31 +89,31 @@ const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
   }
 };
 
-const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+const getOffset = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
 /** Resolves the aliases of a document and counts their repetition; they must be added in document order. */
 class Aliases {
   readonly #anchors = new Map<string, Node>();
-  readonly #met: { readonly at: number; readonly length: number }[] = [];
-  readonly #refuse: Refuse;
+  readonly #resolvedAliases: { readonly at: number; readonly length: number }[] = [];
+  readonly #refuse: RejectNode;
   #length = 0;
 
-  constructor(refuse: Refuse) {
+  constructor(refuse: RejectNode) {
     this.#refuse = refuse;
   }
 
-  name(node: Node & { readonly anchor?: string | undefined }): void {
+  addAnchor(node: Node & { readonly anchor?: string | undefined }): void {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
   }
 
   /** Resolves an alias, because the library scans the entire document for each. */
-  meet(alias: Alias): void {
+  resolveAlias(alias: Alias): void {
     const target = this.#anchors.get(alias.source);
     alias.resolve = () => target as ReturnType<Alias['resolve']>;
-    const one = { at: offsetOf(alias), length: target === undefined ? 0 : this.#lengthOf(target, alias) };
-    this.#met.push(one);
-    this.#length += one.length;
-    if (this.#met.length > maxAliases) this.#refuse(`there are more than ${maxAliases} aliases`, alias);
+    const resolvedAlias = { at: getOffset(alias), length: target === undefined ? 0 : this.#lengthOf(target, alias) };
+    this.#resolvedAliases.push(resolvedAlias);
+    this.#length += resolvedAlias.length;
+    if (this.#resolvedAliases.length > maxAliases) this.#refuse(`there are more than ${maxAliases} aliases`, alias);
     if (this.#length > maxRepeatedCharacters)
       this.#refuse(`aliases repeat more than ${maxRepeatedCharacters} characters`, alias);
   }
@@ -122,63 +122,67 @@ class Aliases {
   #lengthOf({ range }: Node, alias: Alias): number {
     const [start = 0, end = start] = range ?? [];
     const isWithin = (at: number): boolean => start <= at && at < end;
-    if (isWithin(offsetOf(alias))) this.#refuse('an alias refers to a node that contains it', alias);
-    return this.#met.reduce((sum, { at, length }) => (isWithin(at) ? sum + length : sum), end - start);
+    if (isWithin(getOffset(alias))) this.#refuse('an alias refers to a node that contains it', alias);
+    return this.#resolvedAliases.reduce((sum, { at, length }) => (isWithin(at) ? sum + length : sum), end - start);
   }
 }
 
 /** Visits a document in order. */
-const follow = (contents: Node | null, refuse: Refuse): void => {
+const visitNodes = (contents: Node | null, refuse: RejectNode): void => {
   const aliases = new Aliases(refuse);
-  const ahead: unknown[] = [contents];
-  while (ahead.length > 0) {
-    const node = ahead.pop();
+  const pendingNodes: unknown[] = [contents];
+  while (pendingNodes.length > 0) {
+    const node = pendingNodes.pop();
     if (!isNode(node)) continue;
     if (isAlias(node)) {
-      aliases.meet(node);
+      aliases.resolveAlias(node);
       continue;
     }
-    aliases.name(node);
-    if (isMap(node)) checkKeys(node, refuse);
-    for (const child of childrenOf(node).toReversed()) ahead.push(child);
+    aliases.addAnchor(node);
+    if (isMap(node)) requireValidKeys(node, refuse);
+    for (const child of getChildren(node).toReversed()) pendingNodes.push(child);
   }
 };
 
-const offsetAt = (contents: Node | null, path: readonly PropertyKey[], targetOf: (alias: Alias) => unknown): number => {
+const findOffset = (
+  contents: Node | null,
+  path: readonly PropertyKey[],
+  targetOf: (alias: Alias) => unknown,
+): number => {
   let at: unknown = contents;
-  let offset = offsetOf(contents);
+  let offset = getOffset(contents);
   for (const name of path) {
     if (isAlias(at)) at = targetOf(at);
     if (isMap(at)) {
       const pair = at.items.find(({ key }) => isScalar(key) && String(key.value) === String(name));
       if (pair === undefined) break;
-      offset = offsetOf(pair.key);
+      offset = getOffset(pair.key);
       at = pair.value;
     } else if (isSeq(at) && at.items[Number(name)] !== undefined) {
       at = at.items[Number(name)];
-      offset = offsetOf(at);
+      offset = getOffset(at);
     } else break;
   }
   return offset;
 };
 
 /** Parses one document. Throws `YamlError`. */
-export const readYaml = (text: string): YamlText => {
+export const parseYaml = (text: string): YamlText => {
   const lines = new LineCounter();
   // The library compares each key of a map with all others; here they are counted first, and compared in one pass.
   const document = withYamlErrors(() =>
     parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false }),
   );
   const [error] = document.errors;
-  if (error !== undefined) throw new YamlError(messageOf(error), lines.linePos(error.pos[0]));
-  follow(document.contents, (message, { range }) => {
+  if (error !== undefined) throw new YamlError(getMessage(error), lines.linePos(error.pos[0]));
+  visitNodes(document.contents, (message, { range }) => {
     throw new YamlError(message, lines.linePos(range?.[0] ?? 0));
   });
   const line = (offset: number): number => lines.linePos(offset).line;
   return {
     contents: document.contents,
     line,
-    lineAt: (path) => line(offsetAt(document.contents, path, (alias) => alias.resolve(document))),
+    lineAt: (path) => line(findOffset(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),
     // Alias repetition is already limited; the library's count happens during its own resolution, which is not used.
     value: () => withYamlErrors(() => document.toJS({ maxAliasCount: -1 })),

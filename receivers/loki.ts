@@ -3,16 +3,23 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PermanentError } from '../schemas/errors.ts';
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
-import { eachElement, maxParts, objectOf, readJsonText, readString, readStrings } from '../schemas/otlp/json-text.ts';
-import { textAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
-import { malformed, WireReader } from '../schemas/protobuf/reader.ts';
-import { utf8Fault } from '../schemas/protobuf/utf8.ts';
+import {
+  maxEntries,
+  objectReader,
+  readElements,
+  readJsonText,
+  readString,
+  readStrings,
+} from '../schemas/otlp/json-text.ts';
+import { toTextAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
+import { createMalformedError, WireReader } from '../schemas/protobuf/reader.ts';
+import { findUtf8Fault } from '../schemas/protobuf/utf8.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { refusedAnswer } from './engine/http-ingest.ts';
+import { toRefusedAnswer } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import { refusal } from './engine/refusal.ts';
-import { encodingOf } from './engine/refuse.ts';
+import { parseEncoding } from './engine/refuse.ts';
 
 type Texts = ReadonlyMap<string, string>;
 
@@ -75,15 +82,15 @@ const severityNumbers = new Map([
 ]);
 
 const noTexts: Texts = new Map();
-const severityOf = (texts: Texts): string | undefined => texts.get('level') ?? texts.get('detected_level');
+const findSeverity = (texts: Texts): string | undefined => texts.get('level') ?? texts.get('detected_level');
 
-const resourceOf = (labels: Texts): [string, string][] => {
+const toResourceAttributes = (labels: Texts): [string, string][] => {
   const pairs = [...labels].map(([name, value]): [string, string] => [attributeOfLabel.get(name) ?? name, value]);
-  const named = labels.has('service_name') ? undefined : serviceLabels.find((label) => labels.get(label));
-  return named === undefined ? pairs : [['service.name', labels.get(named) ?? ''], ...pairs];
+  const serviceLabel = labels.has('service_name') ? undefined : serviceLabels.find((label) => labels.get(label));
+  return serviceLabel === undefined ? pairs : [['service.name', labels.get(serviceLabel) ?? ''], ...pairs];
 };
 
-const idOf = (text: string | undefined, bytes: number): Buffer | undefined =>
+const parseId = (text: string | undefined, bytes: number): Buffer | undefined =>
   text?.length === bytes * 2 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : undefined;
 
 /** Writes the entries of one stream; `read` passes each of them to its argument. */
@@ -92,21 +99,23 @@ const writeStream = (
   labels: Texts,
   read: (write: (timeUnixNano: bigint, line: string, metadata: Texts) => void) => void,
 ): void => {
-  const streamSeverity = severityOf(labels);
+  const streamSeverity = findSeverity(labels);
   writeField(writer, 1, () => {
-    writeField(writer, 1, () => writeMessage(writer, 'Resource', { attributes: textAttributes(resourceOf(labels)) }));
+    writeField(writer, 1, () =>
+      writeMessage(writer, 'Resource', { attributes: toTextAttributes(toResourceAttributes(labels)) }),
+    );
     writeField(writer, 2, () =>
       read((timeUnixNano, stringValue, metadata) => {
-        const severityText = severityOf(metadata) ?? streamSeverity;
+        const severityText = findSeverity(metadata) ?? streamSeverity;
         writeField(writer, 2, () =>
           writeMessage(writer, 'LogRecord', {
             timeUnixNano,
             severityNumber: severityNumbers.get(severityText?.toLowerCase() ?? ''),
             severityText,
             body: { stringValue },
-            attributes: textAttributes(metadata),
-            traceId: idOf(metadata.get('trace_id'), 16),
-            spanId: idOf(metadata.get('span_id'), 8),
+            attributes: toTextAttributes(metadata),
+            traceId: parseId(metadata.get('trace_id'), 16),
+            spanId: parseId(metadata.get('span_id'), 8),
           }),
         );
       }),
@@ -115,32 +124,32 @@ const writeStream = (
 };
 
 /** Latest time in nanoseconds that Loki's int64 can represent. */
-const latest = 2n ** 63n - 1n;
+const maxTime = 2n ** 63n - 1n;
 
 const readTime = (reader: JsonReader): bigint => {
   reader.peek();
   const at = reader.position;
   const text = readString(reader);
   const time = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : -1n;
-  if (time < 0n || time > latest)
-    throw reader.fault(`expected a time in nanoseconds from 0 to ${latest}, as digits in a string`, at);
+  if (time < 0n || time > maxTime)
+    throw reader.createFault(`expected a time in nanoseconds from 0 to ${maxTime}, as digits in a string`, at);
   return time;
 };
 
 /** Parses `["time", "line"]` or `["time", "line", {"name": "value"}]`. */
 const readEntry = (reader: JsonReader): [bigint, string, Texts] => {
   const incomplete = 'an entry is a time, a line and, optionally, structured metadata';
-  if (!reader.beginArray()) throw reader.fault(incomplete);
+  if (!reader.beginArray()) throw reader.createFault(incomplete);
   const time = readTime(reader);
-  if (!reader.moreElements()) throw reader.fault(incomplete);
+  if (!reader.hasMoreElements()) throw reader.createFault(incomplete);
   const line = readString(reader);
-  const metadata = reader.moreElements() ? readStrings(reader) : undefined;
-  if (metadata !== undefined && reader.moreElements()) throw reader.fault(incomplete);
+  const metadata = reader.hasMoreElements() ? readStrings(reader) : undefined;
+  if (metadata !== undefined && reader.hasMoreElements()) throw reader.createFault(incomplete);
   return [time, line, metadata ?? noTexts];
 };
 
 /** Entries may precede the labels, so their position is remembered until the stream is known. */
-const readStreamObject = objectOf<{ stream: Texts; values: number }>({
+const readStreamObject = objectReader<{ stream: Texts; values: number }>({
   stream: readStrings,
   values(reader) {
     const at = reader.position;
@@ -154,7 +163,7 @@ const readJsonStream = (reader: JsonReader, writer: WireWriter): void => {
   if (values === undefined) return;
   const end = reader.position;
   reader.position = values;
-  writeStream(writer, stream, (write) => eachElement(reader, () => write(...readEntry(reader))));
+  writeStream(writer, stream, (write) => readElements(reader, () => write(...readEntry(reader))));
   reader.position = end;
 };
 
@@ -164,8 +173,8 @@ const lokiJson: BodyFormat = {
   costly: true,
   translate(body) {
     const writer = new WireWriter(body.length);
-    const streams = (reader: JsonReader): void => eachElement(reader, () => readJsonStream(reader, writer));
-    readJsonText(body, objectOf({ streams }));
+    const streams = (reader: JsonReader): void => readElements(reader, () => readJsonStream(reader, writer));
+    readJsonText(body, objectReader({ streams }));
     return writer.finish();
   },
 };
@@ -177,7 +186,7 @@ const escapes = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-
 const escaped: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
 /** Parses a Go string literal. Invalid bytes become U+FFFD. */
-const unquoted = (quoted: string): string => {
+const unquote = (quoted: string): string => {
   const inner = quoted.slice(1, -1);
   if (quoted.startsWith('`')) return inner;
   return inner.replace(escapes, (_all, byte, short, long, octal, character: string | undefined) => {
@@ -189,20 +198,20 @@ const unquoted = (quoted: string): string => {
 };
 
 /** Parses `{name="value", other="value"}`, as Promtail and Loki write it. */
-const labelsOf = (text: string, position: number): Texts => {
-  const wrong = (what: string): PermanentError => malformed(`the labels of a stream ${what}`, position);
-  if (text.length > maxLabelsLength) throw wrong(`are longer than ${maxLabelsLength} characters`);
+const parseLabels = (text: string, position: number): Texts => {
+  const labelError = (what: string): PermanentError => createMalformedError(`the labels of a stream ${what}`, position);
+  if (text.length > maxLabelsLength) throw labelError(`are longer than ${maxLabelsLength} characters`);
   const trimmed = text.trim();
-  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) throw wrong('are not in braces, as in {job="shop"}');
+  if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) throw labelError('are not in braces, as in {job="shop"}');
   const labels = new Map<string, string>();
   label.lastIndex = 1;
   let at = 1;
   for (let found = label.exec(trimmed); found !== null; found = label.exec(trimmed)) {
     at = label.lastIndex;
-    labels.set(found[1] ?? '', unquoted(found[2] ?? ''));
+    labels.set(found[1] ?? '', unquote(found[2] ?? ''));
   }
   if (trimmed.slice(at).trim() !== '}')
-    throw wrong(`are not name="value", separated by commas: ${trimmed.slice(at, at + 40)}`);
+    throw labelError(`are not name="value", separated by commas: ${trimmed.slice(at, at + 40)}`);
   return labels;
 };
 
@@ -214,23 +223,23 @@ const readFields = (reader: WireReader, end: number, fields: Readonly<Record<num
   const known = new Set(Object.keys(fields).map((tag) => Number(tag) >> 3));
   while (reader.position < end) {
     const at = reader.position;
-    const tag = reader.tag(end);
+    const tag = reader.readTag(end);
     const read = fields[tag];
     if (read === undefined) {
-      if (known.has(tag >> 3)) throw malformed(`field ${tag >> 3} has the wire type ${tag % 8}`, at);
+      if (known.has(tag >> 3)) throw createMalformedError(`field ${tag >> 3} has the wire type ${tag % 8}`, at);
       reader.skip(tag, end);
     } else if (tag % 8 === 2) {
-      const fieldEnd = reader.lengthEnd(end);
+      const fieldEnd = reader.readLengthEnd(end);
       read(fieldEnd);
       reader.position = fieldEnd;
     } else read(end);
   }
 };
 
-const textTo = (reader: WireReader, end: number): string => {
+const readTextTo = (reader: WireReader, end: number): string => {
   const bytes = reader.bytes.subarray(reader.position, end);
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-  const position = utf8Fault(reader.bytes, reader.position, end);
+  const position = findUtf8Fault(reader.bytes, reader.position, end);
   throw new PermanentError('bad-utf8', 'a text is not UTF-8', { position });
 };
 
@@ -240,14 +249,15 @@ const readWireTime = (reader: WireReader, end: number): bigint => {
   let nanos = 0;
   readFields(reader, end, {
     8: (limit) => {
-      seconds = reader.varint(limit);
+      seconds = reader.readVarint(limit);
     },
     16: (limit) => {
-      nanos = reader.varint(limit);
+      nanos = reader.readVarint(limit);
     },
   });
   // A number above 2⁵³ is not exact, and far above this limit.
-  if (seconds > 9_223_372_035 || nanos > 999_999_999) throw malformed('the time of an entry is out of range', at);
+  if (seconds > 9_223_372_035 || nanos > 999_999_999)
+    throw createMalformedError('the time of an entry is out of range', at);
   return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
 };
 
@@ -255,10 +265,10 @@ const readWirePair = (reader: WireReader, end: number): [string, string] => {
   const pair: [string, string] = ['', ''];
   readFields(reader, end, {
     10: (nameEnd) => {
-      pair[0] = textTo(reader, nameEnd);
+      pair[0] = readTextTo(reader, nameEnd);
     },
     18: (valueEnd) => {
-      pair[1] = textTo(reader, valueEnd);
+      pair[1] = readTextTo(reader, valueEnd);
     },
   });
   return pair;
@@ -273,11 +283,12 @@ const readWireEntry = (reader: WireReader, end: number): [bigint, string, Texts]
       time = readWireTime(reader, timeEnd);
     },
     18: (lineEnd) => {
-      line = textTo(reader, lineEnd);
+      line = readTextTo(reader, lineEnd);
     },
     26: (pairEnd) => {
       metadata.set(...readWirePair(reader, pairEnd));
-      if (metadata.size > maxParts) throw malformed(`an entry has more than ${maxParts} structured metadata`, pairEnd);
+      if (metadata.size > maxEntries)
+        throw createMalformedError(`an entry has more than ${maxEntries} structured metadata`, pairEnd);
     },
   });
   return [time, line, metadata];
@@ -290,7 +301,7 @@ const readWireStream = (reader: WireReader, end: number, writer: WireWriter): vo
   let labels = noTexts;
   readFields(reader, end, {
     10: (labelsEnd) => {
-      labels = labelsOf(textTo(reader, labelsEnd), reader.position);
+      labels = parseLabels(readTextTo(reader, labelsEnd), reader.position);
     },
     18: skip,
   });
@@ -312,7 +323,7 @@ const lokiProtobuf: BodyFormat = {
   },
 };
 
-const typeOf = (headers: IncomingHttpHeaders): string =>
+const mediaType = (headers: IncomingHttpHeaders): string =>
   (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
 
 const path = '/loki/api/v1/push';
@@ -328,8 +339,8 @@ export const loki = defineHttpReceiver({
   maxBodyBytes: 10 * 1024 * 1024,
   formats: [lokiJson, lokiProtobuf],
   shape(signal, headers) {
-    const type = typeOf(headers);
-    const encoding = encodingOf(headers['content-encoding'] ?? '');
+    const type = mediaType(headers);
+    const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (type === 'application/json') {
       if (encoding !== undefined && encoding !== 'snappy') return { signal, format: lokiJson, encoding };
       return refusal('unsupported-encoding', 'Content-Encoding of JSON must be gzip, deflate, zstd or identity');
@@ -341,5 +352,5 @@ export const loki = defineHttpReceiver({
     return refusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
   },
   accepted: () => ({ status: 204, headers: {}, body: undefined }),
-  refused: (_headers, refused) => refusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+  refused: (_headers, refused) => toRefusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
 });

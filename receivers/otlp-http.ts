@@ -3,39 +3,39 @@
  * address.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { requestFromJson } from '../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
-import { corsOf } from './engine/cors.ts';
-import { type Answer, type HttpProtocol, httpIngest, refusedAnswer } from './engine/http-ingest.ts';
-import { answerRefused } from './engine/http-receiver.ts';
+import { createCors } from './engine/cors.ts';
+import { type Answer, createHttpIngest, type HttpProtocol, toRefusedAnswer } from './engine/http-ingest.ts';
+import { respondRefused } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds } from './engine/refusal.ts';
-import { encodingOf } from './engine/refuse.ts';
+import { parseEncoding } from './engine/refuse.ts';
 import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.ts';
 
 const maxBodyBytes = 50 * 1024 * 1024;
 const barePaths = { logs: '/v1/logs', metrics: '/v1/metrics', traces: '/v1/traces' } as const;
 // Maps, because a sender may request the path `constructor`.
-const signalOfPath = new Map<string, Signal>(signals.map((signal) => [signal, signal]));
+const signalByPath = new Map<string, Signal>(signals.map((signal) => [signal, signal]));
 
 const otlpJson: BodyFormat = {
   name: 'otlp-json',
   carriedAs: 'otlp',
   costly: true,
-  translate: (body, signal) => requestFromJson(signal, body),
+  translate: (body, signal) => convertJsonRequest(signal, body),
 };
 
-const formatOf = new Map<string, BodyFormat>([
+const formatByType = new Map<string, BodyFormat>([
   ['application/json', otlpJson],
   ['application/x-protobuf', otlpProtobuf],
   ['application/octet-stream', otlpProtobuf],
 ]);
 
-const typeOf = (headers: IncomingHttpHeaders): string => {
+const mediaType = (headers: IncomingHttpHeaders): string => {
   const header = headers['content-type'] ?? '';
-  if (formatOf.has(header)) return header;
+  if (formatByType.has(header)) return header;
   return (header.split(';')[0] ?? '').trim().toLowerCase();
 };
 
@@ -63,30 +63,30 @@ const protocol: HttpProtocol = {
   receiver: 'otlp-http',
   maxBodyBytes,
   shape(signal, headers) {
-    const format = formatOf.get(typeOf(headers));
+    const format = formatByType.get(mediaType(headers));
     if (format === undefined)
       return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
-    const encoding = encodingOf(headers['content-encoding'] ?? '');
+    const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (encoding === undefined || encoding === 'snappy')
       return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format, encoding };
   },
-  accepted: (headers) => successes[typeOf(headers)] ?? emptySuccess,
+  accepted: (headers) => successes[mediaType(headers)] ?? emptySuccess,
   refused(headers, refused) {
     const { message } = refused;
     const code = refusalKinds[refused.refused].grpc;
     const isBadData = refused.refused === 'malformed';
-    if (formatOf.get(typeOf(headers)) === otlpProtobuf) {
+    if (formatByType.get(mediaType(headers)) === otlpProtobuf) {
       const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
-      return refusedAnswer(refused, 'application/x-protobuf', body);
+      return toRefusedAnswer(refused, 'application/x-protobuf', body);
     }
     const body = isBadData ? badRequestJson(code, message) : JSON.stringify({ code, message });
-    return refusedAnswer(refused, 'application/json', body);
+    return toRefusedAnswer(refused, 'application/json', body);
   },
 };
 
 /** Returns the path after a prefix, without its query string; `undefined` if the path has another prefix. */
-const pathBehind = (url: string, prefix: string): string | undefined => {
+const pathAfterPrefix = (url: string, prefix: string): string | undefined => {
   if (!url.startsWith(prefix)) return undefined;
   const query = url.indexOf('?', prefix.length);
   return query < 0 ? url.slice(prefix.length) : url.slice(prefix.length, query);
@@ -107,17 +107,17 @@ export const otlpHttp = defineReceiver({
   maxBodyBytes,
   formats: [otlpProtobuf, otlpJson],
   open(engine) {
-    const ingest = httpIngest(engine, protocol);
+    const ingest = createHttpIngest(engine, protocol);
     const refuse = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void =>
-      answerRefused(protocol, request, response, refused);
-    const cors = corsOf(engine.settings.CORS_ORIGINS);
-    const under =
+      respondRefused(protocol, request, response, refused);
+    const cors = createCors(engine.settings.CORS_ORIGINS);
+    const handlePrefix =
       (prefix: string): HttpHandler =>
       (request, response) => {
-        const path = pathBehind(request.url ?? '', prefix);
+        const path = pathAfterPrefix(request.url ?? '', prefix);
         if (path === undefined) return false;
         if (cors(request, response)) return true;
-        const signal = signalOfPath.get(path);
+        const signal = signalByPath.get(path);
         if (signal === undefined) {
           refuse(request, response, refusal('not-found', 'the OTLP path does not exist'));
         } else if (request.method !== 'POST') {
@@ -127,12 +127,12 @@ export const otlpHttp = defineReceiver({
         }
         return true;
       };
-    const bare = under('/v1/');
+    const bareHandler = handlePrefix('/v1/');
     return {
-      handlers: { HTTP_ADDRESS: under('/otlp/v1/') },
+      handlers: { HTTP_ADDRESS: handlePrefix('/otlp/v1/') },
       listen: (others) =>
         listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
-          if (!bare(request, response) && !others(request, response))
+          if (!bareHandler(request, response) && !others(request, response))
             refuse(request, response, refusal('not-found', 'the OTLP path does not exist'));
         }),
     };

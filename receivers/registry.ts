@@ -15,7 +15,7 @@ export const receivers: readonly Receiver[] = [otlpHttp, otlpGrpc, remoteWrite, 
 const formats = new Map(receivers.flatMap((receiver) => receiver.formats.map((format) => [format.name, format])));
 
 /** Throws `PermanentError` if no receiver provides a format of this name. */
-export const formatNamed = (name: string): BodyFormat => {
+export const requireFormat = (name: string): BodyFormat => {
   const format = formats.get(name);
   if (format === undefined) throw new PermanentError('bad-headers', `no receiver reads the format ${name}`);
   return format;
@@ -25,8 +25,8 @@ export const formatNamed = (name: string): BodyFormat => {
  * Returns the format of a refused body. For dead letters that predate format names, derives it from their origin and
  * headers.
  */
-export const formatOfDeadLetter = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
-  if (format !== undefined) return formatNamed(format);
-  if (origin === remoteWrite.name) return formatNamed(originalHeaders['format'] ?? 'remote-write-1');
-  return formatNamed(contentType.startsWith('application/json') ? 'otlp-json' : 'otlp-protobuf');
+export const deadLetterFormat = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
+  if (format !== undefined) return requireFormat(format);
+  if (origin === remoteWrite.name) return requireFormat(originalHeaders['format'] ?? 'remote-write-1');
+  return requireFormat(contentType.startsWith('application/json') ? 'otlp-json' : 'otlp-protobuf');
 };

@@ -1,7 +1,7 @@
 /** Prometheus remote-write 1.0 and 2.0. The Snappy body is published to the bus unchanged. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
-import { refusedAnswer } from './engine/http-ingest.ts';
+import { toRefusedAnswer } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import type { Written } from './engine/prepare.ts';
 import { refusal } from './engine/refusal.ts';
@@ -20,7 +20,7 @@ const formats = new Map<string, BodyFormat>([
  * Returns the format that a Content-Type names. Senders of 1.0 may omit the parameter, and the oldest senders omit the
  * header.
  */
-const formatOf = (contentType: string | undefined): BodyFormat | undefined => {
+const parseFormat = (contentType: string | undefined): BodyFormat | undefined => {
   if (contentType === undefined) return version1;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   if (type.trim() !== 'application/x-protobuf') return undefined;
@@ -38,7 +38,7 @@ const writtenHeaders = (written: Written): OutgoingHttpHeaders => ({
   'x-prometheus-remote-write-exemplars-written': String(written.exemplars),
 });
 
-const nothing: Written = { samples: 0, histograms: 0, exemplars: 0 };
+const nothingWritten: Written = { samples: 0, histograms: 0, exemplars: 0 };
 
 export const remoteWrite = defineHttpReceiver({
   name: 'remote-write',
@@ -48,7 +48,7 @@ export const remoteWrite = defineHttpReceiver({
   maxBodyBytes: 20 * 1024 * 1024,
   formats: [version1, version2],
   shape(signal, headers) {
-    const format = formatOf(headers['content-type']);
+    const format = parseFormat(headers['content-type']);
     if (format === undefined)
       return refusal('unsupported-type', 'Content-Type must be application/x-protobuf with a proto of remote-write');
     if (headers['content-encoding']?.trim().toLowerCase() !== 'snappy')
@@ -59,14 +59,14 @@ export const remoteWrite = defineHttpReceiver({
     const headers = { 'content-type': 'application/json', 'content-length': acceptedBody.length };
     return {
       status: 202,
-      headers: format === version2 ? { ...headers, ...writtenHeaders(written ?? nothing) } : headers,
+      headers: format === version2 ? { ...headers, ...writtenHeaders(written ?? nothingWritten) } : headers,
       body: acceptedBody,
     };
   },
   refused(headers, refused) {
     const body = JSON.stringify({ status: 'error', error: refused.message });
-    const answer = refusedAnswer(refused, 'application/json', body);
-    if (formatOf(headers['content-type']) !== version2) return answer;
-    return { ...answer, headers: { ...answer.headers, ...writtenHeaders(nothing) } };
+    const answer = toRefusedAnswer(refused, 'application/json', body);
+    if (parseFormat(headers['content-type']) !== version2) return answer;
+    return { ...answer, headers: { ...answer.headers, ...writtenHeaders(nothingWritten) } };
   },
 });

@@ -4,10 +4,10 @@ import { TooLargeError } from '../schemas/compression.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Failure, Job, JobResult } from './engine/offload.ts';
 import { prepare } from './engine/prepare.ts';
-import { joined } from './engine/request-body.ts';
-import { formatNamed } from './registry.ts';
+import { joinParts } from './engine/request-body.ts';
+import { requireFormat } from './registry.ts';
 
-const failureOf = (error: unknown): Failure => {
+const toFailure = (error: unknown): Failure => {
   if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.capBytes };
   if (error instanceof PermanentError) {
     const { reason, message, position, decompressedBytes } = error;
@@ -17,7 +17,7 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /** Returns the buffers that can be transferred without copying, each once. Node's shared pool cannot be transferred. */
-const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
+const listTransferables = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   const buffers = new Set<ArrayBuffer>();
   for (const { buffer } of views)
     if (buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer)) buffers.add(buffer);
@@ -25,14 +25,14 @@ const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
 };
 
 parentPort?.on('message', ({ format, parts, capBytes, ...options }: Job) => {
-  const body = joined(parts);
+  const body = joinParts(parts);
   try {
-    const shape = { ...options, format: formatNamed(format) };
+    const shape = { ...options, format: requireFormat(format) };
     const prepared = prepare(shape, body, capBytes);
     const result: JobResult = { prepared, body };
-    parentPort?.postMessage(result, transferable([body, ...prepared.pieces.map(({ bytes }) => bytes)]));
+    parentPort?.postMessage(result, listTransferables([body, ...prepared.pieces.map(({ bytes }) => bytes)]));
   } catch (error) {
-    const result: JobResult = { failure: failureOf(error), body };
-    parentPort?.postMessage(result, transferable([body]));
+    const result: JobResult = { failure: toFailure(error), body };
+    parentPort?.postMessage(result, listTransferables([body]));
   }
 });

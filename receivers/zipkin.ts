@@ -1,22 +1,22 @@
 /** Zipkin v2 JSON, with OpenTelemetry's mapping of Zipkin to OTLP. */
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
 import {
-  eachElement,
-  maxParts,
-  objectOf,
+  maxEntries,
+  objectReader,
   readBoolean,
+  readElements,
   readJsonText,
   readNatural,
   readString,
   readStrings,
 } from '../schemas/otlp/json-text.ts';
-import { type OtlpMessage, textAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
+import { type OtlpMessage, toTextAttributes, writeField, writeMessage } from '../schemas/otlp/write.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { refusedAnswer } from './engine/http-ingest.ts';
+import { toRefusedAnswer } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import { refusal } from './engine/refusal.ts';
-import { encodingOf } from './engine/refuse.ts';
+import { parseEncoding } from './engine/refuse.ts';
 
 interface Endpoint {
   serviceName: string;
@@ -61,36 +61,36 @@ const statusCodes = new Map([
 ]);
 
 /** Parses an ID of up to `bytes` bytes. Zipkin clients may omit leading zeros, and may use 64-bit trace IDs. */
-const idOf =
+const createIdReader =
   (bytes: number) =>
   (reader: JsonReader): Buffer => {
     const at = reader.position;
     const text = readString(reader);
     if (text.length > 0 && text.length <= bytes * 2 && /^[0-9a-fA-F]+$/.test(text))
       return Buffer.from(text.padStart(bytes * 2, '0'), 'hex');
-    throw reader.fault(`expected an id of 1 to ${bytes * 2} hexadecimal digits in a string`, at, 'bad-id');
+    throw reader.createFault(`expected an id of 1 to ${bytes * 2} hexadecimal digits in a string`, at, 'bad-id');
   };
 
 const readKind = (reader: JsonReader): number => {
   const at = reader.position;
   const kind = kinds.get(readString(reader));
-  if (kind === undefined) throw reader.fault(`expected one of ${[...kinds.keys()].join(', ')}`, at);
+  if (kind === undefined) throw reader.createFault(`expected one of ${[...kinds.keys()].join(', ')}`, at);
   return kind;
 };
 
-const readEndpoint = objectOf<Endpoint>({
+const readEndpoint = objectReader<Endpoint>({
   serviceName: readString,
   ipv4: readString,
   ipv6: readString,
   port: readNatural,
 });
 
-const readAnnotation = objectOf<Annotation>({ timestamp: readNatural, value: readString });
+const readAnnotation = objectReader<Annotation>({ timestamp: readNatural, value: readString });
 
-const readSpan = objectOf<ZipkinSpan>({
-  traceId: idOf(16),
-  id: idOf(8),
-  parentId: idOf(8),
+const readSpan = objectReader<ZipkinSpan>({
+  traceId: createIdReader(16),
+  id: createIdReader(8),
+  parentId: createIdReader(8),
   name: readString,
   kind: readKind,
   timestamp: readNatural,
@@ -101,10 +101,10 @@ const readSpan = objectOf<ZipkinSpan>({
   remoteEndpoint: readEndpoint,
   annotations(reader) {
     const annotations: Partial<Annotation>[] = [];
-    eachElement(reader, () => {
+    readElements(reader, () => {
       annotations.push(readAnnotation(reader));
-      if (annotations.length > maxParts)
-        throw reader.fault(`there are more than ${maxParts} annotations`, reader.position, 'too-many');
+      if (annotations.length > maxEntries)
+        throw reader.createFault(`there are more than ${maxEntries} annotations`, reader.position, 'too-many');
     });
     return annotations;
   },
@@ -129,7 +129,7 @@ const extractTag = (tags: Map<string, string>, ...names: readonly string[]): str
  * An `error` tag with any value other than `false` marks a failure. The value becomes the message unless it only
  * repeats that.
  */
-const statusOf = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined => {
+const extractStatus = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined => {
   const code = statusCodes.get(extractTag(tags, 'otel.status_code') ?? '');
   const description = extractTag(tags, 'otel.status_description');
   const error = extractTag(tags, 'error');
@@ -140,10 +140,10 @@ const statusOf = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined 
 };
 
 /** Attributes that OpenTelemetry's own exporters flatten into tags: they describe the process, not the span. */
-const ofResource = /^(?:service|telemetry|host|os|process|container|k8s|cloud|faas|deployment|webengine)\./;
+const resourceTagPattern = /^(?:service|telemetry|host|os|process|container|k8s|cloud|faas|deployment|webengine)\./;
 
-const resourceTags = ({ localEndpoint }: Partial<ZipkinSpan>, tags: Map<string, string>): [string, string][] => {
-  const pairs = [...tags].filter(([name]) => ofResource.test(name));
+const extractResourceTags = ({ localEndpoint }: Partial<ZipkinSpan>, tags: Map<string, string>): [string, string][] => {
+  const pairs = [...tags].filter(([name]) => resourceTagPattern.test(name));
   for (const [name] of pairs) tags.delete(name);
   const source = extractTag(tags, 'otlp.service.name.source') ?? 'service.name';
   const service = localEndpoint?.serviceName;
@@ -161,16 +161,17 @@ const endpointAttributes = (
   ];
 };
 
-const flag = (key: string, set: boolean | undefined): Attribute[] => (set ? [{ key, value: { boolValue: true } }] : []);
+const flagAttribute = (key: string, set: boolean | undefined): Attribute[] =>
+  set ? [{ key, value: { boolValue: true } }] : [];
 
-const attributesOf = (span: Partial<ZipkinSpan>, tags: Map<string, string>): Attribute[] => [
-  ...textAttributes(tags),
+const toAttributes = (span: Partial<ZipkinSpan>, tags: Map<string, string>): Attribute[] => [
+  ...toTextAttributes(tags),
   ...endpointAttributes(span.localEndpoint, 'network.local'),
-  ...textAttributes(span.remoteEndpoint?.serviceName ? [['peer.service', span.remoteEndpoint.serviceName]] : []),
+  ...toTextAttributes(span.remoteEndpoint?.serviceName ? [['peer.service', span.remoteEndpoint.serviceName]] : []),
   ...endpointAttributes(span.remoteEndpoint, 'network.peer'),
-  ...flag('zipkin.debug', span.debug),
-  ...flag('zipkin.shared', span.shared),
-  ...flag('otel.zipkin.absentField.startTime', !span.timestamp),
+  ...flagAttribute('zipkin.debug', span.debug),
+  ...flagAttribute('zipkin.shared', span.shared),
+  ...flagAttribute('otel.zipkin.absentField.startTime', !span.timestamp),
 ];
 
 const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<string, string>): void => {
@@ -187,8 +188,8 @@ const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<stri
     kind: span.kind ?? internal,
     startTimeUnixNano: nanoseconds(timestamp),
     endTimeUnixNano: nanoseconds(timestamp) + nanoseconds(duration),
-    status: statusOf(tags),
-    attributes: attributesOf(span, tags),
+    status: extractStatus(tags),
+    attributes: toAttributes(span, tags),
     events: annotations.map((event) => ({ timeUnixNano: nanoseconds(event.timestamp ?? 0), name: event.value })),
   });
 };
@@ -203,13 +204,13 @@ interface Group {
 const maxGroups = 1_000;
 
 /** Writes spans as soon as they are read: as objects they take many times their size. */
-class Groups {
+class SpanGroups {
   readonly #groups = new Map<string, Group>();
   readonly #writer = new WireWriter(0);
 
   add(span: Partial<ZipkinSpan>): void {
     const tags = span.tags ?? new Map<string, string>();
-    const resource = resourceTags(span, tags);
+    const resource = extractResourceTags(span, tags);
     const name = extractTag(tags, 'otel.scope.name', 'otel.library.name');
     const version = extractTag(tags, 'otel.scope.version', 'otel.library.version');
     const key = JSON.stringify([resource, name, version]);
@@ -233,7 +234,7 @@ class Groups {
     for (const { resource, scope, spans } of this.#groups.values()) {
       const bytes = spans.finish();
       writeField(writer, 1, () => {
-        writeField(writer, 1, () => writeMessage(writer, 'Resource', { attributes: textAttributes(resource) }));
+        writeField(writer, 1, () => writeMessage(writer, 'Resource', { attributes: toTextAttributes(resource) }));
         writeField(writer, 2, () => {
           writeField(writer, 1, () => writeMessage(writer, 'InstrumentationScope', scope));
           writer.copy(bytes, 0, bytes.length);
@@ -249,14 +250,14 @@ const zipkinJson: BodyFormat = {
   carriedAs: 'otlp',
   costly: true,
   translate(body) {
-    const groups = new Groups();
+    const groups = new SpanGroups();
     readJsonText(body, (reader) =>
-      eachElement(reader, () => {
+      readElements(reader, () => {
         reader.peek();
         const at = reader.position;
         const span = readSpan(reader);
         if (span.traceId === undefined || span.id === undefined)
-          throw reader.fault('a span needs a traceId and an id', at);
+          throw reader.createFault('a span needs a traceId and an id', at);
         groups.add(span);
       }),
     );
@@ -279,11 +280,11 @@ export const zipkin = defineHttpReceiver({
     const type = (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
     if (type !== 'application/json' && type !== '')
       return refusal('unsupported-type', 'Content-Type must be application/json');
-    const encoding = encodingOf(headers['content-encoding'] ?? '');
+    const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (encoding === undefined || encoding === 'snappy')
       return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format: zipkinJson, encoding };
   },
   accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
-  refused: (_headers, refused) => refusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
+  refused: (_headers, refused) => toRefusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),
 });

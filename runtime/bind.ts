@@ -17,6 +17,6 @@ export const bind = async (server: Server, setting: string, address: string): Pr
       resolve();
     });
   });
-  const bound = server.address() as AddressInfo;
-  return `${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+  const boundAddress = server.address() as AddressInfo;
+  return `${host.includes(':') ? `[${host}]` : host}:${boundAddress.port}`;
 };

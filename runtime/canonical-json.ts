@@ -3,28 +3,28 @@
  * ECMAScript writes them. Two equal values have the same text. `undefined` members are omitted. Throws for text that is
  * not well-formed Unicode (an unpaired surrogate), which has no UTF-8.
  */
-export const canonicalJson = (value: unknown): string => written(value, wellFormedText);
+export const toCanonicalJson = (value: unknown): string => writeCanonical(value, quoteWellFormed);
 
 /**
- * Like `canonicalJson`, but writes an unpaired surrogate as its escape: earlier versions recorded it in this form, and
+ * Like `toCanonicalJson`, but writes an unpaired surrogate as its escape: earlier versions recorded it in this form, and
  * it still verifies.
  */
-export const canonicalJsonOfEarlier = (value: unknown): string => written(value, JSON.stringify);
+export const legacyCanonicalJson = (value: unknown): string => writeCanonical(value, JSON.stringify);
 
-const written = (value: unknown, textOf: (text: string) => string): string => {
-  if (Array.isArray(value)) return `[${value.map((element) => written(element, textOf)).join(',')}]`;
+const writeCanonical = (value: unknown, quoteText: (text: string) => string): string => {
+  if (Array.isArray(value)) return `[${value.map((element) => writeCanonical(element, quoteText)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, member]) => `${textOf(name)}:${written(member, textOf)}`);
+      .map(([name, member]) => `${quoteText(name)}:${writeCanonical(member, quoteText)}`);
     return `{${members.join(',')}}`;
   }
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
-  return typeof value === 'string' ? textOf(value) : (JSON.stringify(value) ?? 'null');
+  return typeof value === 'string' ? quoteText(value) : (JSON.stringify(value) ?? 'null');
 };
 
-const wellFormedText = (text: string): string => {
+const quoteWellFormed = (text: string): string => {
   if (!text.isWellFormed()) throw new TypeError(`${JSON.stringify(text)} is not well-formed Unicode`);
   return JSON.stringify(text);
 };

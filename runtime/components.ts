@@ -1,13 +1,13 @@
 /** Returns the components with these names, or all components if no name is given. Throws if a name is unknown. */
-export const componentsNamed = <Component extends { readonly name: string }>(
+export const selectComponents = <Component extends { readonly name: string }>(
   kind: string,
-  all: readonly Component[],
+  components: readonly Component[],
   names: readonly string[] = [],
 ): readonly Component[] => {
-  const unknown = names.filter((name) => !all.some((component) => component.name === name));
-  if (unknown.length > 0) {
-    const known = all.map(({ name }) => name).join(', ') || 'none';
-    throw new Error(`${kind} ${unknown.join(', ')} does not exist; available: ${known}`);
+  const unknownNames = names.filter((name) => !components.some((component) => component.name === name));
+  if (unknownNames.length > 0) {
+    const availableNames = components.map(({ name }) => name).join(', ') || 'none';
+    throw new Error(`${kind} ${unknownNames.join(', ')} does not exist; available: ${availableNames}`);
   }
-  return all.filter(({ name }) => names.length === 0 || names.includes(name));
+  return components.filter(({ name }) => names.length === 0 || names.includes(name));
 };

@@ -5,10 +5,10 @@
 import type { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { networksOf } from '../schemas/source-address.ts';
+import { parseNetworks } from '../schemas/source-address.ts';
 
 /** Thrown when the egress policy forbids an address, or an address that a name resolves to. */
-export class AddressRefusal extends Error {
+export class AddressForbiddenError extends Error {
   override name = 'AddressRefusal';
 }
 
@@ -18,11 +18,11 @@ export class AddressRefusal extends Error {
  */
 export interface EgressPolicy {
   /** Returns whether the policy allows connections to an address. Returns `false` for a text that is not an address. */
-  mayReach(address: string): boolean;
-  /** Throws `AddressRefusal` for a forbidden address. Names are checked when they are resolved. */
+  isAllowed(address: string): boolean;
+  /** Throws `AddressForbiddenError` for a forbidden address. Names are checked when they are resolved. */
   require(host: string): void;
   /**
-   * Lookup function for sockets. Resolves a name once, and refuses it with `AddressRefusal` if any of its addresses is
+   * Lookup function for sockets. Resolves a name once, and refuses it with `AddressForbiddenError` if any of its addresses is
    * forbidden.
    */
   readonly lookup: LookupFunction;
@@ -49,43 +49,43 @@ const metadataAddresses = new Set([
 ]);
 
 /** The global unicast range of IPv6. All other addresses are private, deprecated or unassigned. */
-const worldwide = ipaddr.parseCIDR('2000::/3');
+const globalUnicastRange = ipaddr.parseCIDR('2000::/3');
 
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
-  address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(worldwide));
+  address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(globalUnicastRange));
 
 /** Returns the only address of a network; `undefined` if the network has more than one. */
-const singleOf = (network: string): string | undefined => {
+const parseSingleAddress = (network: string): string | undefined => {
   const [address = '', bits] = network.split('/');
   if (!ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.parse(address);
-  const whole = parsed.kind() === 'ipv4' ? 32 : 128;
-  return bits === undefined || Number(bits) === whole ? ipaddr.process(address).toString() : undefined;
+  const addressBits = parsed.kind() === 'ipv4' ? 32 : 128;
+  return bits === undefined || Number(bits) === addressBits ? ipaddr.process(address).toString() : undefined;
 };
 
-export const openEgressPolicy = ({ allowedNetworks = [], setting, resolve }: EgressPolicyOptions): EgressPolicy => {
-  const allowed = networksOf(allowedNetworks);
-  const singles = new Set(allowedNetworks.map(singleOf));
-  const mayReach = (text: string): boolean => {
+export const createEgressPolicy = ({ allowedNetworks = [], setting, resolve }: EgressPolicyOptions): EgressPolicy => {
+  const allowedRanges = parseNetworks(allowedNetworks);
+  const allowedAddresses = new Set(allowedNetworks.map(parseSingleAddress));
+  const isAllowed = (text: string): boolean => {
     if (!ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);
-    if (metadataAddresses.has(address.toString())) return singles.has(address.toString());
-    return isPublic(address) || allowed.contains(text);
+    if (metadataAddresses.has(address.toString())) return allowedAddresses.has(address.toString());
+    return isPublic(address) || allowedRanges.contains(text);
   };
-  const refusal = (host: string): AddressRefusal =>
-    new AddressRefusal(`${host} is in a private network that ${setting} does not allow`);
+  const createRefusal = (host: string): AddressForbiddenError =>
+    new AddressForbiddenError(`${host} is in a private network that ${setting} does not allow`);
   return {
-    mayReach,
+    isAllowed,
     require(host) {
       const address = host.replace(/^\[|\]$/g, '');
-      if (isIP(address) !== 0 && !mayReach(address)) throw refusal(host);
+      if (isIP(address) !== 0 && !isAllowed(address)) throw createRefusal(host);
     },
     lookup(hostname, options, done) {
       resolve(hostname, { ...options, all: true }, (error, addresses) => {
         if (error !== null) return done(error, []);
         const [first] = addresses;
-        if (first === undefined || !addresses.every(({ address }) => mayReach(address)))
-          return done(refusal(hostname), []);
+        if (first === undefined || !addresses.every(({ address }) => isAllowed(address)))
+          return done(createRefusal(hostname), []);
         if (options.all) return done(null, addresses);
         done(null, first.address, first.family);
       });

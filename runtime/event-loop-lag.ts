@@ -1,32 +1,32 @@
 /** Computes how long an event loop has been blocked and when to check it next. */
 import type { WatchStart } from './event-loop-watchdog-messages.ts';
 
-interface Next {
+interface CheckResult {
   /** How long the loop has been blocked, in milliseconds; absent if there is nothing to report. */
-  readonly silentMs?: number;
+  readonly blockedForMs?: number;
   /** Delay until the next check, in milliseconds */
   readonly waitMs: number;
 }
 
-export class LoopSilence {
+export class LoopBlockageDetector {
   readonly #limits: Pick<WatchStart, 'blockedMs' | 'reportBeforeEndMs'>;
   #heartbeatMs = Number.NEGATIVE_INFINITY;
-  #nextMs = 0;
+  #reportAfterMs = 0;
 
   constructor(limits: Pick<WatchStart, 'blockedMs' | 'reportBeforeEndMs'>) {
     this.#limits = limits;
   }
 
   /** `heartbeatMs` is the time of the last heartbeat of the loop. */
-  at(nowMs: number, heartbeatMs: number): Next {
-    const { blockedMs, reportBeforeEndMs: longMs } = this.#limits;
-    if (heartbeatMs !== this.#heartbeatMs) this.#nextMs = blockedMs;
+  check(nowMs: number, heartbeatMs: number): CheckResult {
+    const { blockedMs, reportBeforeEndMs: repeatAfterMs } = this.#limits;
+    if (heartbeatMs !== this.#heartbeatMs) this.#reportAfterMs = blockedMs;
     this.#heartbeatMs = heartbeatMs;
-    const silentMs = nowMs - heartbeatMs;
-    const shouldReport = silentMs >= this.#nextMs;
-    if (shouldReport) this.#nextMs = Math.max(longMs, 2 * this.#nextMs);
+    const blockedForMs = nowMs - heartbeatMs;
+    const shouldReport = blockedForMs >= this.#reportAfterMs;
+    if (shouldReport) this.#reportAfterMs = Math.max(repeatAfterMs, 2 * this.#reportAfterMs);
     // Not later than the next possible blockage, in case the loop continues meanwhile.
-    const waitMs = Math.min(this.#nextMs - silentMs, blockedMs);
-    return { ...(shouldReport && { silentMs }), waitMs: Math.max(1, waitMs) };
+    const waitMs = Math.min(this.#reportAfterMs - blockedForMs, blockedMs);
+    return { ...(shouldReport && { blockedForMs }), waitMs: Math.max(1, waitMs) };
   }
 }

@@ -11,7 +11,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
-import { workNow } from './current-work.ts';
+import { getCurrentWork } from './current-work.ts';
 import { type Probe, probeName, type WatchStart } from './event-loop-watchdog-messages.ts';
 
 export interface LoopWatch {
@@ -36,67 +36,67 @@ interface InspectedWork {
 }
 
 const defaultBlockedMs = 200;
-const defaultLongMs = 5_000;
+const defaultReportBeforeEndMs = 5_000;
 /** Minimum interval between reports of the same work. The metric counts all blockages. */
 const minReportIntervalMs = 60_000;
 const maxFrames = 8;
 /** Stack frames of the inspection itself: its title, the function and the inspector's expression. */
 const probeFrames = 3;
 
-const stackNow = (): string => {
+const captureStack = (): string => {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = probeFrames + maxFrames;
   const { stack = '' } = new Error('look');
   Error.stackTraceLimit = stackTraceLimit;
-  const ours = stack.split('\n').findIndex((line) => line.includes('<anonymous>:1:'));
+  const probeFrame = stack.split('\n').findIndex((line) => line.includes('<anonymous>:1:'));
   return stack
     .split('\n')
-    .slice(ours + 1)
+    .slice(probeFrame + 1)
     .map((line) => line.trim().replace(/^at (?:async )?/, ''))
     .slice(0, maxFrames)
     .join(' < ');
 };
 
-const computedMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000;
+const toCpuMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000;
 
 /** Watches the event loop of this thread until `stop`. Call it once per process. */
 export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWatch => {
-  const { blockedMs = defaultBlockedMs, reportBeforeEndMs = defaultLongMs } = limits;
+  const { blockedMs = defaultBlockedMs, reportBeforeEndMs = defaultReportBeforeEndMs } = limits;
   const heartbeatIntervalMs = blockedMs / 2;
   const heartbeats = new BigInt64Array(new SharedArrayBuffer(8));
   heartbeats[0] = process.hrtime.bigint();
   const reportedAt = new Map<string, number>();
-  let seen: InspectedWork | undefined;
+  let inspectedWork: InspectedWork | undefined;
   let heartbeatAt = performance.now();
   let cpu = process.threadCpuUsage();
 
   const probe: Probe = (heartbeat, silentMs) => {
     // The blockage that the thread detected has already ended.
     if (heartbeat !== Atomics.load(heartbeats, 0)) return;
-    seen = { work: workNow() ?? 'unknown', stack: stackNow() };
+    inspectedWork = { work: getCurrentWork() ?? 'unknown', stack: captureStack() };
     if (silentMs < reportBeforeEndMs) return;
-    reportedAt.delete(seen.work);
+    reportedAt.delete(inspectedWork.work);
     log.warn(
-      { ...seen, blockedMs: silentMs },
+      { ...inspectedWork, blockedMs: silentMs },
       'the event loop is blocked: this process answers no requests until the block ends',
     );
   };
 
-  const ended = (forMs: number): void => {
-    const { work, stack } = seen ?? { work: 'unknown', stack: '' };
+  const reportEnd = (forMs: number): void => {
+    const { work, stack } = inspectedWork ?? { work: 'unknown', stack: '' };
     metrics.observe('oiq_event_loop_blocked_seconds', forMs / 1000, { work });
     if (heartbeatAt - (reportedAt.get(work) ?? Number.NEGATIVE_INFINITY) < minReportIntervalMs) return;
     reportedAt.set(work, heartbeatAt);
-    const cpuMs = Math.round(computedMs(process.threadCpuUsage(cpu)));
+    const cpuMs = Math.round(toCpuMs(process.threadCpuUsage(cpu)));
     log.warn({ work, blockedMs: Math.round(forMs), cpuMs, stack }, 'the event loop was blocked');
   };
 
   const timer = setInterval(() => {
     const now = performance.now();
-    const lateMs = now - heartbeatAt - heartbeatIntervalMs;
+    const delayMs = now - heartbeatAt - heartbeatIntervalMs;
     heartbeatAt = now;
-    if (lateMs >= blockedMs) ended(lateMs);
-    seen = undefined;
+    if (delayMs >= blockedMs) reportEnd(delayMs);
+    inspectedWork = undefined;
     cpu = process.threadCpuUsage();
     Atomics.store(heartbeats, 0, process.hrtime.bigint());
   }, heartbeatIntervalMs).unref();
@@ -119,7 +119,7 @@ export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWa
 
   return {
     get blockedBy() {
-      return seen?.work;
+      return inspectedWork?.work;
     },
     async stop() {
       clearInterval(timer);

@@ -2,12 +2,12 @@
  * Trips when a consumer sends too many messages to the dead-letter topic. Then the consumer is at fault, not the
  * messages.
  */
-export class Fuse {
+export class DeadLetterFuse {
   readonly #group: string;
   readonly #ratio: number;
   readonly #minMessages: number;
-  #seen = 0;
-  #dead = 0;
+  #recentMessages = 0;
+  #recentDeadLetters = 0;
 
   /**
    * `check` throws if more than `ratio` of the recent messages became dead letters. At least `least` messages are
@@ -21,16 +21,16 @@ export class Fuse {
 
   /** Counts one batch. Call it before the batch publishes anything. */
   check(messages: number, dead: number): void {
-    const seen = this.#seen + messages;
-    const bad = this.#dead + dead;
-    if (dead > 0 && seen >= this.#minMessages && bad / seen > this.#ratio) {
+    const recentMessages = this.#recentMessages + messages;
+    const recentDeadLetters = this.#recentDeadLetters + dead;
+    if (dead > 0 && recentMessages >= this.#minMessages && recentDeadLetters / recentMessages > this.#ratio) {
       throw new Error(
-        `${this.#group} could not process ${bad} of the last ${seen} messages and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
+        `${this.#group} could not process ${recentDeadLetters} of the last ${recentMessages} messages and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
       );
     }
     // Older messages count half at the end of each window, so that an old incident does not trip the fuse again.
-    const halve = seen >= 1_000 ? 2 : 1;
-    this.#seen = seen / halve;
-    this.#dead = bad / halve;
+    const divisor = recentMessages >= 1_000 ? 2 : 1;
+    this.#recentMessages = recentMessages / divisor;
+    this.#recentDeadLetters = recentDeadLetters / divisor;
   }
 }

@@ -19,7 +19,7 @@ export const reportAfterMs = 60_000;
 const minuteMs = 60_000;
 /** Number of minutes in which the minimum age must grow each time, and the minimum total growth. */
 const growingMinutes = 3;
-const grownMs = 30_000;
+const minGrowthMs = 30_000;
 
 /** The minimum age of each minute, the current minute last. Between commits, the age of any group grows. */
 class MinuteMinimums {
@@ -38,12 +38,14 @@ class MinuteMinimums {
 
   /** Start of continuous growth of the age; `undefined` if it does not grow, or only recently. */
   get growsSinceMs(): number | undefined {
-    const whole = this.#minAges.slice(0, -1);
-    const [first] = whole;
-    const last = whole.at(-1);
-    if (first === undefined || last === undefined || whole.length <= growingMinutes) return undefined;
-    const grew = whole.every(({ ageMs }, at) => at === 0 || ageMs > (whole[at - 1]?.ageMs ?? 0));
-    return grew && last.ageMs - first.ageMs >= grownMs ? first.minute * minuteMs : undefined;
+    const completeMinutes = this.#minAges.slice(0, -1);
+    const [first] = completeMinutes;
+    const last = completeMinutes.at(-1);
+    if (first === undefined || last === undefined || completeMinutes.length <= growingMinutes) return undefined;
+    const hasGrown = completeMinutes.every(
+      ({ ageMs }, at) => at === 0 || ageMs > (completeMinutes[at - 1]?.ageMs ?? 0),
+    );
+    return hasGrown && last.ageMs - first.ageMs >= minGrowthMs ? first.minute * minuteMs : undefined;
   }
 }
 
@@ -52,14 +54,14 @@ class PersistentCondition {
   #sinceMs: number | undefined;
 
   /** Returns the time since when the condition holds; `undefined` if it does not hold, or only recently. */
-  note(isSo: boolean, nowMs: number): number | undefined {
+  update(isSo: boolean, nowMs: number): number | undefined {
     if (!isSo) this.#sinceMs = undefined;
     else if (this.#sinceMs === undefined || this.#sinceMs > nowMs) this.#sinceMs = nowMs;
     return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= reportAfterMs ? this.#sinceMs : undefined;
   }
 }
 
-const seconds = (ms: number): number => Math.round(ms / 1000);
+const toSeconds = (ms: number): number => Math.round(ms / 1000);
 
 type Problem = Pick<GroupStatus, 'problem' | 'sinceMs'>;
 const noProblem: Problem = { problem: undefined, sinceMs: undefined };
@@ -67,9 +69,9 @@ const noProblem: Problem = { problem: undefined, sinceMs: undefined };
 /** Tracks one group over time. */
 export class GroupWatch {
   readonly #group: string;
-  readonly #places = new Map<string, { readonly committed: number; readonly sinceMs: number }>();
+  readonly #pendingPartitions = new Map<string, { readonly committed: number; readonly sinceMs: number }>();
   readonly #ages = new MinuteMinimums();
-  readonly #alone = new PersistentCondition();
+  readonly #withoutMembers = new PersistentCondition();
   readonly #unknown = new PersistentCondition();
   #status: GroupStatus;
 
@@ -83,42 +85,45 @@ export class GroupWatch {
   }
 
   /** Returns how long messages have waited in a partition that had no commits since. */
-  stillMs(nowMs: number): number {
-    const sinces = [...this.#places.values()].map(({ sinceMs }) => sinceMs);
+  noProgressMs(nowMs: number): number {
+    const sinces = [...this.#pendingPartitions.values()].map(({ sinceMs }) => sinceMs);
     return sinces.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...sinces));
   }
 
   observe(observation: GroupObservation): void {
     const { nowMs, partitions = [], members } = observation;
-    if (observation.partitions !== undefined) this.#note(nowMs, observation.partitions);
-    const shown = partitions.map(({ topic, partition, lag, ageMs }) => ({ topic, partition, lag, ageMs }));
-    this.#status = { group: this.#group, partitions: shown, members, ...this.#problem(observation) };
+    if (observation.partitions !== undefined) this.#updatePartitions(nowMs, observation.partitions);
+    const partitionStatuses = partitions.map(({ topic, partition, lag, ageMs }) => ({ topic, partition, lag, ageMs }));
+    this.#status = { group: this.#group, partitions: partitionStatuses, members, ...this.#problem(observation) };
   }
 
-  #note(nowMs: number, partitions: readonly SeenPartition[]): void {
+  #updatePartitions(nowMs: number, partitions: readonly SeenPartition[]): void {
     for (const { topic, partition, lag, committed } of partitions) {
       const place = `${topic}/${partition}`;
-      const before = this.#places.get(place);
-      if (lag <= 0) this.#places.delete(place);
+      const before = this.#pendingPartitions.get(place);
+      if (lag <= 0) this.#pendingPartitions.delete(place);
       else if (before?.committed !== committed || before.sinceMs > nowMs)
-        this.#places.set(place, { committed, sinceMs: nowMs });
+        this.#pendingPartitions.set(place, { committed, sinceMs: nowMs });
     }
     this.#ages.add(nowMs, Math.max(0, ...partitions.map(({ ageMs }) => ageMs)));
   }
 
   #problem({ nowMs, partitions, members }: GroupObservation): Problem {
-    const aloneSinceMs = this.#alone.note(members === 0, nowMs);
-    const unknownSinceMs = this.#unknown.note(partitions === undefined, nowMs);
+    const aloneSinceMs = this.#withoutMembers.update(members === 0, nowMs);
+    const unknownSinceMs = this.#unknown.update(partitions === undefined, nowMs);
     const lag = (partitions ?? []).reduce((sum, each) => sum + each.lag, 0);
     const ageMs = Math.max(0, ...(partitions ?? []).map((each) => each.ageMs));
-    const waiting = `${lag} messages wait, the oldest for ${seconds(ageMs)} seconds`;
+    const waiting = `${lag} messages wait, the oldest for ${toSeconds(ageMs)} seconds`;
     if (aloneSinceMs !== undefined)
       return { problem: `has no member: no process runs it${lag > 0 ? `; ${waiting}` : ''}`, sinceMs: aloneSinceMs };
     if (unknownSinceMs !== undefined)
       return { problem: 'has unknown progress: the bus does not answer', sinceMs: unknownSinceMs };
-    const stillMs = this.stillMs(nowMs);
+    const stillMs = this.noProgressMs(nowMs);
     if (stillMs >= reportAfterMs)
-      return { problem: `has made no progress for ${seconds(stillMs)} seconds: ${waiting}`, sinceMs: nowMs - stillMs };
+      return {
+        problem: `has made no progress for ${toSeconds(stillMs)} seconds: ${waiting}`,
+        sinceMs: nowMs - stillMs,
+      };
     const growsSinceMs = this.#ages.growsSinceMs;
     return growsSinceMs === undefined
       ? noProblem
@@ -129,7 +134,7 @@ export class GroupWatch {
 const maxNamed = 10;
 
 /** Returns the problems of the groups in one line; `undefined` if there are none. */
-export const problemsOf = (groups: readonly GroupStatus[]): string | undefined => {
+export const formatProblems = (groups: readonly GroupStatus[]): string | undefined => {
   const problems = groups.flatMap(({ group, problem }) => (problem === undefined ? [] : `${group} ${problem}`));
   if (problems.length === 0) return undefined;
   const more = problems.length - maxNamed;

@@ -1,12 +1,13 @@
 /** Requirements of RFC 9112 for HTTP/1.1 servers that Node leaves to its users. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 
-const twoHosts = '{"error":"BAD_REQUEST","message":"the request has more than one Host header: send exactly one"}\n';
+const multipleHostsError =
+  '{"error":"BAD_REQUEST","message":"the request has more than one Host header: send exactly one"}\n';
 
-const hostsOf = (rawHeaders: readonly string[]): number => {
+const countHostHeaders = (rawHeaders: readonly string[]): number => {
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
   return hosts;
@@ -27,17 +28,17 @@ const useOriginForm = (request: IncomingMessage): void => {
  * Refuses requests with two `Host` headers (section 3.2), and rewrites targets in absolute form to paths (section
  * 3.2.2).
  */
-export const standardRequests =
+export const withStandardRequests =
   (listener: RequestListener): RequestListener =>
   (request, response) => {
-    if (hostsOf(request.rawHeaders) > 1) {
+    if (countHostHeaders(request.rawHeaders) > 1) {
       response
         .writeHead(400, {
           'content-type': 'application/json',
-          'content-length': Buffer.byteLength(twoHosts),
+          'content-length': Buffer.byteLength(multipleHostsError),
           connection: 'close',
         })
-        .end(twoHosts);
+        .end(multipleHostsError);
       return;
     }
     if (request.url?.startsWith('/') !== true) useOriginForm(request);

@@ -13,13 +13,13 @@ const idleShare = 0.05;
 /** Below this growth a collection is not worthwhile: it takes about a millisecond per megabyte in use. */
 const minGrowthBytes = 16 * 1024 * 1024;
 
-const heldBytes = (): number => {
+const measureHeapBytes = (): number => {
   const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
   return heap + external;
 };
 
 /** V8's own `gc`, which threads of a process get only with a flag. */
-const collector = (): (() => void) => {
+const createCollector = (): (() => void) => {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
 };
@@ -30,26 +30,26 @@ export interface ReusableMemory {
   release(): void;
 }
 
-const reused = new Set<WeakRef<ReusableMemory>>();
+const holders = new Set<WeakRef<ReusableMemory>>();
 
 /** Registers a holder, whose unused memory is released once this thread is idle. Holds only a weak reference. */
-export const releaseWhenIdle = (holder: ReusableMemory): void => void reused.add(new WeakRef(holder));
+export const releaseWhenIdle = (holder: ReusableMemory): void => void holders.add(new WeakRef(holder));
 
-const release = (): void => {
-  for (const each of reused) {
-    const holder = each.deref();
-    if (holder === undefined) reused.delete(each);
+const releaseAll = (): void => {
+  for (const reference of holders) {
+    const holder = reference.deref();
+    if (holder === undefined) holders.delete(reference);
     else holder.release();
   }
 };
 
 /** Returns a function that reports whether this thread's loop was idle since the previous call. */
-const idleLoop = (): (() => boolean) => {
-  let before = performance.eventLoopUtilization();
+const createIdleCheck = (): (() => boolean) => {
+  let lastUtilization = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
+    const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
+    lastUtilization = now;
     return utilization < idleShare;
   };
 };
@@ -58,16 +58,16 @@ const idleLoop = (): (() => boolean) => {
  * Collects this thread's garbage when the thread is idle and at least 16 MiB have accumulated. Call it once per thread.
  * Returns a function that stops it.
  */
-export const collectWhenIdle = (isIdle: () => boolean = idleLoop()): (() => void) => {
-  let before = 0;
+export const collectWhenIdle = (isIdle: () => boolean = createIdleCheck()): (() => void) => {
+  let bytesAfterLastCollection = 0;
   let collect: (() => void) | undefined;
   return runEvery(checkMs, () => {
-    if (!isIdle() || heldBytes() - before < minGrowthBytes) return;
+    if (!isIdle() || measureHeapBytes() - bytesAfterLastCollection < minGrowthBytes) return;
     trackWork('collecting memory', () => {
-      release();
-      collect ??= collector();
+      releaseAll();
+      collect ??= createCollector();
       collect();
     });
-    before = heldBytes();
+    bytesAfterLastCollection = measureHeapBytes();
   });
 };

@@ -3,18 +3,18 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 interface SharedInterval {
   readonly timer: NodeJS.Timeout;
-  readonly works: Set<() => void>;
+  readonly callbacks: Set<() => void>;
 }
 
-const running = new Map<number, SharedInterval>();
+const intervals = new Map<number, SharedInterval>();
 
-const begin = (ms: number): SharedInterval => {
-  const works = new Set<() => void>();
+const startInterval = (ms: number): SharedInterval => {
+  const callbacks = new Set<() => void>();
   const timer = setInterval(() => {
-    for (const work of works) work();
+    for (const work of callbacks) work();
   }, ms).unref();
-  const interval = { timer, works };
-  running.set(ms, interval);
+  const interval = { timer, callbacks };
+  intervals.set(ms, interval);
   return interval;
 };
 
@@ -23,12 +23,12 @@ const begin = (ms: number): SharedInterval => {
  * under the name of the caller's work (`workNow`), does not prevent the process from exiting, and must not throw.
  */
 export const runEvery = (ms: number, work: () => void): (() => void) => {
-  const { timer, works } = running.get(ms) ?? begin(ms);
-  const named = AsyncLocalStorage.bind(work);
-  works.add(named);
+  const { timer, callbacks } = intervals.get(ms) ?? startInterval(ms);
+  const boundWork = AsyncLocalStorage.bind(work);
+  callbacks.add(boundWork);
   return () => {
-    if (!works.delete(named) || works.size > 0) return;
+    if (!callbacks.delete(boundWork) || callbacks.size > 0) return;
     clearInterval(timer);
-    running.delete(ms);
+    intervals.delete(ms);
   };
 };

@@ -49,7 +49,7 @@ export interface Jobs {
 }
 
 export interface JobsOptions {
-  readonly documents: Pick<Documents, 'of'>;
+  readonly documents: Pick<Documents, 'forTenant'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -57,7 +57,7 @@ export interface JobsOptions {
   readonly leaseMs?: number;
 }
 
-const stoppingMs = 10_000;
+const stopTimeoutMs = 10_000;
 const defaultFirstMs = 60_000;
 /** Maximum clock difference between processes. */
 const clockSkewMs = 1000;
@@ -72,20 +72,20 @@ interface Alarm {
 /** A timer holds 24.8 days at most, and the clock may be set forward, so the time is checked again after an hour. */
 const maxTimerMs = 3_600_000;
 
-const openAlarm = (clock: Clock, ring: () => void): Alarm => {
+const createAlarm = (clock: Clock, onDue: () => void): Alarm => {
   let timer: NodeJS.Timeout | undefined;
   let dueMs = Number.POSITIVE_INFINITY;
   const start = (): void => {
     clearTimeout(timer);
-    const leftMs = Math.max(0, dueMs - clock.now());
+    const remainingMs = Math.max(0, dueMs - clock.now());
     timer = setTimeout(
       () => {
         // Fires once the complete delay has passed, even if the clock was set back meanwhile.
-        if (leftMs > maxTimerMs && dueMs > clock.now()) return start();
+        if (remainingMs > maxTimerMs && dueMs > clock.now()) return start();
         dueMs = Number.POSITIVE_INFINITY;
-        ring();
+        onDue();
       },
-      Math.min(leftMs, maxTimerMs),
+      Math.min(remainingMs, maxTimerMs),
     );
     timer.unref();
   };
@@ -102,7 +102,7 @@ const openAlarm = (clock: Clock, ring: () => void): Alarm => {
 export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   const { clock, log, metrics } = runtime;
   const stopping = new AbortController();
-  const started: RunningJob[] = [];
+  const runningJobs: RunningJob[] = [];
   const lease = {
     ...runtime,
     holder: `${hostname()}:${process.pid}`,
@@ -110,7 +110,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   };
 
   /** Runs the job, and returns whether it succeeded. */
-  const attempt = async <Ports>({ name, run }: Job<Ports>, ports: Ports, signal: AbortSignal): Promise<boolean> => {
+  const runJob = async <Ports>({ name, run }: Job<Ports>, ports: Ports, signal: AbortSignal): Promise<boolean> => {
     const startedMs = clock.now();
     let succeeded = true;
     try {
@@ -126,28 +126,31 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   };
 
   /** Runs the job if it is due, and returns the time of the next check. */
-  const runOnce = async <Ports>(job: Job<Ports>, ports: Ports, early: boolean): Promise<number> => {
+  const runOnce = async <Ports>(job: Job<Ports>, ports: Ports, isEarlyRun: boolean): Promise<number> => {
     const nextMs = clock.now() + job.everyMs;
     if (job.scope === 'process') {
-      await attempt(job, ports, stopping.signal);
+      await runJob(job, ports, stopping.signal);
       return nextMs;
     }
-    const acquired = await acquireLease(job.name, lease, { early, everyMs: job.everyMs + clockSkewMs });
-    if ('freeAtMs' in acquired) return Math.min(nextMs, acquired.freeAtMs);
-    const succeeded = await attempt(job, ports, AbortSignal.any([stopping.signal, acquired.lost]));
+    const acquiredLease = await acquireLease(job.name, lease, {
+      early: isEarlyRun,
+      everyMs: job.everyMs + clockSkewMs,
+    });
+    if ('freeAtMs' in acquiredLease) return Math.min(nextMs, acquiredLease.freeAtMs);
+    const succeeded = await runJob(job, ports, AbortSignal.any([stopping.signal, acquiredLease.lost]));
     // Another process may continue at once the work that the stop interrupted.
-    await acquired.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
+    await acquiredLease.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
     return nextMs;
   };
 
   const start = <Ports>(job: Job<Ports>, ports: Ports): RunningJob => {
     let run: Promise<void> | undefined;
     let early = false;
-    let ended = false;
-    const goOn = (): void => {
-      if (run === undefined && !ended) alarm.start();
+    let isStopped = false;
+    const startAlarm = (): void => {
+      if (run === undefined && !isStopped) alarm.start();
     };
-    const alarm = openAlarm(clock, () => {
+    const alarm = createAlarm(clock, () => {
       const isEarly = early;
       early = false;
       run = runOnce(job, ports, isEarly)
@@ -158,7 +161,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
         .then((nextMs) => {
           run = undefined;
           alarm.set(nextMs);
-          goOn();
+          startAlarm();
         });
     });
     alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, defaultFirstMs)));
@@ -167,15 +170,15 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
       wake(atMs = clock.now()) {
         early = true;
         alarm.set(atMs);
-        goOn();
+        startAlarm();
       },
       async stop() {
-        ended = true;
+        isStopped = true;
         alarm.stop();
         await run;
       },
     };
-    started.push(running);
+    runningJobs.push(running);
     return running;
   };
 
@@ -183,7 +186,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     start,
     async stop() {
       stopping.abort();
-      await waitUpTo(stoppingMs, Promise.all(started.map((job) => job.stop())));
+      await waitUpTo(stopTimeoutMs, Promise.all(runningJobs.map((job) => job.stop())));
     },
   };
 };

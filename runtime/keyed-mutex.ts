@@ -5,13 +5,13 @@ export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const last = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
-    this.#last.set(key, last);
-    const forget = (): void => {
-      if (this.#last.get(key) === last) this.#last.delete(key);
+    const current = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
+    this.#last.set(key, current);
+    const removeIfLast = (): void => {
+      if (this.#last.get(key) === current) this.#last.delete(key);
     };
-    last.then(forget, forget);
-    return last;
+    current.then(removeIfLast, removeIfLast);
+    return current;
   }
 
   /** Returns whether work of the key is running or waiting. */

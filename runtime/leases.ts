@@ -1,6 +1,6 @@
 import type { Clock } from '../schemas/ports/clock.ts';
 import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/ports/documents.ts';
-import { savedDueMs } from './due-time.ts';
+import { parseSavedDueMs } from './due-time.ts';
 
 /** Holder of a lease and the time from which it can be acquired again */
 interface LeaseFields {
@@ -25,12 +25,12 @@ export interface Lease {
 }
 
 /** Result if the lease is not available: the time until the next attempt is worthwhile. */
-export interface NoLease {
+export interface UnavailableLease {
   readonly freeAtMs: number;
 }
 
 export interface LeaseOptions {
-  readonly documents: Pick<Documents, 'of'>;
+  readonly documents: Pick<Documents, 'forTenant'>;
   readonly clock: Clock;
   /** Unique name of this process. */
   readonly holder: string;
@@ -42,7 +42,7 @@ export interface LeaseOptions {
 export interface LeaseRequest {
   /** Whether to grant the lease before `notBefore`. */
   readonly early?: boolean;
-  /** How far ahead `notBefore` may be (`savedDueMs`). Unlimited by default. */
+  /** How far ahead `notBefore` may be (`parseSavedDueMs`). Unlimited by default. */
   readonly everyMs?: number;
 }
 
@@ -55,22 +55,22 @@ export const acquireLease = async (
   name: string,
   { documents, clock, holder, forMs = 30_000 }: LeaseOptions,
   { early = false, everyMs = Number.POSITIVE_INFINITY }: LeaseRequest = {},
-): Promise<Lease | NoLease> => {
-  const stored = documents.of(platformTenant).collection(leases);
-  const iso = (ms: number): string => new Date(ms).toISOString();
-  const fields = () => ({ holder, until: iso(clock.now() + forMs), notBefore: iso(0) });
-  let held: { version: number };
+): Promise<Lease | UnavailableLease> => {
+  const collection = documents.forTenant(platformTenant).collection(leases);
+  const toIsoTime = (ms: number): string => new Date(ms).toISOString();
+  const fields = () => ({ holder, until: toIsoTime(clock.now() + forMs), notBefore: toIsoTime(0) });
+  let heldDocument: { version: number };
   try {
-    const found = await stored.find(name);
+    const existing = await collection.find(name);
     const nowMs = clock.now();
     // Twice the duration: another process may have a longer lease, and clocks differ slightly.
-    const freeAtMs = found === undefined ? 0 : savedDueMs(found.until, nowMs, 2 * forMs);
-    const notBeforeMs = found === undefined || early ? 0 : savedDueMs(found.notBefore, nowMs, everyMs);
+    const freeAtMs = existing === undefined ? 0 : parseSavedDueMs(existing.until, nowMs, 2 * forMs);
+    const notBeforeMs = existing === undefined || early ? 0 : parseSavedDueMs(existing.notBefore, nowMs, everyMs);
     if (Math.max(freeAtMs, notBeforeMs) > nowMs) return { freeAtMs: Math.max(freeAtMs, notBeforeMs) };
-    held =
-      found === undefined
-        ? await stored.insert({ id: name, ...fields() })
-        : await stored.update(name, fields(), found.version);
+    heldDocument =
+      existing === undefined
+        ? await collection.insert({ id: name, ...fields() })
+        : await collection.update(name, fields(), existing.version);
   } catch (error) {
     if (error instanceof ConflictError) return { freeAtMs: clock.now() + forMs };
     throw error;
@@ -78,11 +78,11 @@ export const acquireLease = async (
 
   const lost = new AbortController();
   let untilMs = clock.now() + forMs;
-  let renewing: Promise<void> = Promise.resolve();
+  let renewal: Promise<void> = Promise.resolve();
   const renew = async (): Promise<void> => {
     const nextMs = clock.now() + forMs;
     try {
-      held = await stored.update(name, fields(), held.version);
+      heldDocument = await collection.update(name, fields(), heldDocument.version);
       untilMs = nextMs;
     } catch (error) {
       if (error instanceof ConflictError || clock.now() >= untilMs) lost.abort();
@@ -90,7 +90,7 @@ export const acquireLease = async (
     if (lost.signal.aborted) clearInterval(timer);
   };
   const timer = setInterval(() => {
-    renewing = renewing.then(renew);
+    renewal = renewal.then(renew);
   }, forMs / 3);
   timer.unref();
 
@@ -98,10 +98,10 @@ export const acquireLease = async (
     lost: lost.signal,
     async release(notBeforeMs = 0) {
       clearInterval(timer);
-      await renewing;
+      await renewal;
       if (lost.signal.aborted) return;
-      await stored
-        .update(name, { until: iso(clock.now()), notBefore: iso(notBeforeMs) }, held.version)
+      await collection
+        .update(name, { until: toIsoTime(clock.now()), notBefore: toIsoTime(notBeforeMs) }, heldDocument.version)
         .catch(() => undefined);
     },
   };

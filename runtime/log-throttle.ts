@@ -1,6 +1,6 @@
 /** Throttles logs of failures. A store outage fails many parts at once, which are logged in one line. */
 
-const firstMs = 500;
+const firstDelayMs = 500;
 const maxDelayMs = 60_000;
 
 /**
@@ -12,20 +12,20 @@ export const throttleFailures = (
   report: (error: unknown, parts: number) => void,
 ): ((part: string, error: unknown) => void) => {
   const parts = new Set<string>();
-  let last: unknown;
+  let lastError: unknown;
   let timer: NodeJS.Timeout | undefined;
-  const gather = (ms: number): void => {
+  const scheduleReport = (ms: number): void => {
     timer = setTimeout(() => {
       timer = undefined;
       if (parts.size === 0) return;
-      report(last, parts.size);
+      report(lastError, parts.size);
       parts.clear();
-      gather(Math.min(2 * ms, maxDelayMs));
+      scheduleReport(Math.min(2 * ms, maxDelayMs));
     }, ms).unref();
   };
   return (part, error) => {
     parts.add(part);
-    last = error;
-    if (timer === undefined) gather(firstMs);
+    lastError = error;
+    if (timer === undefined) scheduleReport(firstDelayMs);
   };
 };

@@ -11,9 +11,9 @@ export const copyRange = (source: Uint8Array, start: number, end: number, target
 /** Returns whether the bytes are in shared memory. */
 export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer;
 
-const smallest = 65_536;
-const largestShared = 64 * 1024 * 1024;
-const maxSharedPieces = 8;
+const minBufferBytes = 65_536;
+const maxSharedBytes = 64 * 1024 * 1024;
+const maxSharedBuffers = 8;
 
 /**
  * Pool of memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. V8 counts a
@@ -21,9 +21,9 @@ const maxSharedPieces = 8;
  * memory, which V8 does not count. It contains few shared pieces, which stay until their thread is idle. Further
  * buffers are moved.
  */
-export class Memory implements ReusableMemory {
+export class TransferMemoryPool implements ReusableMemory {
   readonly #free: SharedArrayBuffer[] = [];
-  #shared = 0;
+  #sharedCount = 0;
 
   constructor() {
     releaseWhenIdle(this);
@@ -31,19 +31,19 @@ export class Memory implements ReusableMemory {
 
   /** Returns a buffer of at least `bytes` bytes. Its contents are undefined. */
   allocate(bytes: number): ArrayBufferLike {
-    if (bytes > largestShared) return new ArrayBuffer(bytes);
-    const found = this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
-    if (found >= 0) return this.#free.splice(found, 1)[0] as SharedArrayBuffer;
+    if (bytes > maxSharedBytes) return new ArrayBuffer(bytes);
+    const freeIndex = this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
+    if (freeIndex >= 0) return this.#free.splice(freeIndex, 1)[0] as SharedArrayBuffer;
     // Replaces a buffer that is too small.
-    if (this.#shared < maxSharedPieces) this.#shared++;
+    if (this.#sharedCount < maxSharedBuffers) this.#sharedCount++;
     else if (this.#free.shift() === undefined) return new ArrayBuffer(bytes);
-    let size = smallest;
+    let size = minBufferBytes;
     while (size < bytes) size *= 2;
     return new SharedArrayBuffer(size);
   }
 
   /** Returns a buffer to the pool. A moved buffer is left to the garbage collector. */
-  give(memory: ArrayBufferLike): void {
+  reuse(memory: ArrayBufferLike): void {
     if (!(memory instanceof SharedArrayBuffer)) return;
     this.#free.push(memory);
     this.#free.sort((left, right) => left.byteLength - right.byteLength);
@@ -51,7 +51,7 @@ export class Memory implements ReusableMemory {
 
   /** Releases the buffers that are not in use. */
   release(): void {
-    this.#shared -= this.#free.length;
+    this.#sharedCount -= this.#free.length;
     this.#free.length = 0;
   }
 }
@@ -60,8 +60,8 @@ export class Memory implements ReusableMemory {
  * Returns the buffers that a message between threads must move rather than share, each once. Bytes in the pool of small
  * buffers are copied, because the pool cannot move.
  */
-export const transferableBuffers = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] => [
+export const transferableBuffers = (buffers: readonly ArrayBufferLike[]): ArrayBuffer[] => [
   ...new Set(
-    pieces.filter((piece): piece is ArrayBuffer => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece)),
+    buffers.filter((piece): piece is ArrayBuffer => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece)),
   ),
 ];

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { type EgressPolicy, openEgressPolicy } from './egress-policy.ts';
+import { createEgressPolicy, type EgressPolicy } from './egress-policy.ts';
 
 /** A request was not sent or its response was not accepted. The message is for people. */
 export class OutboundError extends Error {
@@ -62,26 +62,26 @@ export const openOutbound = ({
   resolve = lookUp,
   nameServers,
 }: OutboundOptions = {}): Outbound => {
-  const egressPolicy = openEgressPolicy({ allowedNetworks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve });
+  const egressPolicy = createEgressPolicy({ allowedNetworks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve });
   const lookup: LookupFunction = (hostname, options, done) =>
     egressPolicy.lookup(hostname, options, (error, address, family) =>
-      error === null ? done(null, address, family) : done(refusedName(hostname), []),
+      error === null ? done(null, address, family) : done(unknownNameError(hostname), []),
     );
   const resolver = new Resolver({ timeout: Math.min(3000, timeoutMs), tries: 2 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
   return {
-    async fetch(url, { method = 'GET', headers = {}, body, ...own } = {}) {
-      const target = targetOf(url, egressPolicy);
-      const timeout = AbortSignal.timeout(own.timeoutMs ?? timeoutMs);
-      const signal = own.signal === undefined ? timeout : AbortSignal.any([timeout, own.signal]);
-      const answer = await new Promise<IncomingMessage>((answered, failed) => {
-        const start = target.protocol === 'https:' ? requestHttps : requestHttp;
+    async fetch(url, { method = 'GET', headers = {}, body, ...overrides } = {}) {
+      const target = parseTarget(url, egressPolicy);
+      const timeout = AbortSignal.timeout(overrides.timeoutMs ?? timeoutMs);
+      const signal = overrides.signal === undefined ? timeout : AbortSignal.any([timeout, overrides.signal]);
+      const answer = await new Promise<IncomingMessage>((onResponse, onError) => {
+        const sendRequest = target.protocol === 'https:' ? requestHttps : requestHttp;
         // A new connection, because a reused one may lead to an address that was checked for another request.
-        const request = start(target, { method, headers, lookup, agent: false, signal }, answered);
-        request.once('error', (error) => failed(outboundErrorOf(error, target, signal)));
+        const request = sendRequest(target, { method, headers, lookup, agent: false, signal }, onResponse);
+        request.once('error', (error) => onError(toOutboundError(error, target, signal)));
         request.end(body ?? undefined);
       });
-      return responseOf(answer, await bytesOf(answer, { maxBytes: own.maxBytes ?? maxBytes, target, signal }));
+      return toResponse(answer, await readBody(answer, { maxBytes: overrides.maxBytes ?? maxBytes, target, signal }));
     },
     async txt(name) {
       try {
@@ -95,12 +95,12 @@ export const openOutbound = ({
 };
 
 /** Unknown names give the same error, so that it does not reveal the names of a private network. */
-const refusedName = (host: string): OutboundError =>
+const unknownNameError = (host: string): OutboundError =>
   new OutboundError(
     `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: check the name and its DNS record`,
   );
 
-const targetOf = (url: string, egressPolicy: EgressPolicy): URL => {
+const parseTarget = (url: string, egressPolicy: EgressPolicy): URL => {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
     throw new OutboundError(`${target.protocol} addresses are not allowed`, { isRefusal: true });
@@ -114,14 +114,14 @@ const targetOf = (url: string, egressPolicy: EgressPolicy): URL => {
   return target;
 };
 
-const outboundErrorOf = (error: Error, { host }: URL, signal: AbortSignal): OutboundError => {
+const toOutboundError = (error: Error, { host }: URL, signal: AbortSignal): OutboundError => {
   if (error instanceof OutboundError) return error;
   const message = signal.aborted ? `${host} took too long to answer` : `${host} cannot be reached: ${error.message}`;
   return new OutboundError(message, { cause: error });
 };
 
 /** Reads the complete response as chunks. Copying 60 MB would block all other work. */
-const bytesOf = async (
+const readBody = async (
   answer: IncomingMessage,
   { maxBytes, target, signal }: { readonly maxBytes: number; readonly target: URL; readonly signal: AbortSignal },
 ): Promise<readonly Buffer[]> => {
@@ -135,14 +135,14 @@ const bytesOf = async (
     }
   } catch (error) {
     answer.destroy();
-    throw outboundErrorOf(error as Error, target, signal);
+    throw toOutboundError(error as Error, target, signal);
   }
   return chunks;
 };
 
-const withoutBody = new Set([204, 205, 304]);
+const bodylessStatuses = new Set([204, 205, 304]);
 
-const inPieces = (body: readonly Buffer[]): ReadableStream<Uint8Array<ArrayBuffer>> => {
+const streamChunks = (body: readonly Buffer[]): ReadableStream<Uint8Array<ArrayBuffer>> => {
   const pieces = body.values();
   return new ReadableStream({
     pull(controller) {
@@ -153,11 +153,12 @@ const inPieces = (body: readonly Buffer[]): ReadableStream<Uint8Array<ArrayBuffe
   });
 };
 
-const responseOf = ({ statusCode = 502, headers }: IncomingMessage, body: readonly Buffer[]): Response => {
-  const sent = new Headers();
-  for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) sent.append(name, one);
-  return new Response(withoutBody.has(statusCode) ? null : inPieces(body), {
+const toResponse = ({ statusCode = 502, headers }: IncomingMessage, body: readonly Buffer[]): Response => {
+  const responseHeaders = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    for (const one of [value ?? []].flat()) responseHeaders.append(name, one);
+  return new Response(bodylessStatuses.has(statusCode) ? null : streamChunks(body), {
     status: statusCode,
-    headers: sent,
+    headers: responseHeaders,
   });
 };

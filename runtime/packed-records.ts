@@ -1,6 +1,6 @@
 /** Packs bus messages for a transfer to a thread. */
 import type { BusRecord } from '../schemas/ports/bus.ts';
-import { copyRange, isShared, type Memory } from './memory.ts';
+import { copyRange, isShared, type TransferMemoryPool } from './memory.ts';
 
 export interface PackedRecords {
   readonly offsets: readonly number[];
@@ -9,30 +9,34 @@ export interface PackedRecords {
   readonly values: readonly Uint8Array[];
 }
 
-export interface Packed {
+export interface PackedTransfer {
   readonly records: PackedRecords;
-  /** Buffers with the copied values. They belong to the thread until it replies, and then return to the `Memory`. */
+  /** Buffers with the copied values. They belong to the thread until it replies, and then return to the `TransferMemoryPool`. */
   readonly copies: readonly ArrayBufferLike[];
   /** Whether some values were not copied. Their buffers must not be reused until the thread replies. */
   readonly isInPlace: boolean;
 }
 
 /**
- * Packs records. With `inPlace`, values in shared memory are not copied. All other values are copied into one buffer.
+ * Packs records. With `shareInPlace`, values in shared memory are not copied. All other values are copied into one buffer.
  */
-export const packedRecords = (records: readonly BusRecord[], memory: Memory, inPlace: boolean): Packed => {
+export const packRecords = (
+  records: readonly BusRecord[],
+  memory: TransferMemoryPool,
+  shareInPlace: boolean,
+): PackedTransfer => {
   let bytes = 0;
-  for (const { value } of records) if (!(inPlace && isShared(value))) bytes += value.length;
+  for (const { value } of records) if (!(shareInPlace && isShared(value))) bytes += value.length;
   const copies = bytes === 0 ? [] : [memory.allocate(bytes)];
-  const [copied = new ArrayBuffer(0)] = copies;
-  const whole = new Uint8Array(copied);
-  let at = 0;
+  const [copyBuffer = new ArrayBuffer(0)] = copies;
+  const copyBytes = new Uint8Array(copyBuffer);
+  let position = 0;
   const values = records.map(({ value }) => {
     const { buffer, byteOffset, length } = value;
-    if (inPlace && isShared(value)) return new Uint8Array(buffer, byteOffset, length);
-    copyRange(value, 0, length, whole, at);
-    at += length;
-    return new Uint8Array(copied, at - length, length);
+    if (shareInPlace && isShared(value)) return new Uint8Array(buffer, byteOffset, length);
+    copyRange(value, 0, length, copyBytes, position);
+    position += length;
+    return new Uint8Array(copyBuffer, position - length, length);
   });
   return {
     records: {
@@ -42,12 +46,12 @@ export const packedRecords = (records: readonly BusRecord[], memory: Memory, inP
       values,
     },
     copies,
-    isInPlace: inPlace && records.some(({ value }) => isShared(value)),
+    isInPlace: shareInPlace && records.some(({ value }) => isShared(value)),
   };
 };
 
 /** Iterates over the messages, without their keys. */
-export function* unpackedRecords({
+export function* unpackRecords({
   offsets,
   timestamps,
   headers,

@@ -9,7 +9,7 @@ const checkTimeoutMs = 2_000;
  * do not answer.
  */
 export const checkStores = async (checks: Readonly<Record<string, () => Promise<void>>>): Promise<void> => {
-  const wrong = await Promise.all(
+  const problemsByStore = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
         await withTimeout(checkTimeoutMs, check());
@@ -20,6 +20,6 @@ export const checkStores = async (checks: Readonly<Record<string, () => Promise<
       }
     }),
   );
-  const all = wrong.flat();
-  if (all.length > 0) throw new UnavailableError(all.join('; '));
+  const problems = problemsByStore.flat();
+  if (problems.length > 0) throw new UnavailableError(problems.join('; '));
 };

@@ -1,5 +1,5 @@
 /** Shares the data that several readers of one partition read, until the last reader has passed it. */
-import { firstIndex } from '../schemas/first-index.ts';
+import { findFirstIndex } from '../schemas/first-index.ts';
 
 /** A reader, which no longer needs offsets before `next`. */
 export interface WindowReader {
@@ -7,24 +7,24 @@ export interface WindowReader {
 }
 
 /** A piece of a partition: offsets from `first` to before `next`. */
-export interface WindowPiece {
+export interface WindowBatch {
   readonly first: number;
   readonly next: number;
   readonly bytes: number;
 }
 
 /** A window, as its budget sees it */
-interface Holder {
+interface BudgetedWindow {
   /** Distance in bytes from a reader to the piece that is needed last, among those not in use; -1 without a piece. */
   readonly farthest: number;
-  giveFarthest(): void;
+  releaseFarthest(): void;
 }
 
 /** Maximum bytes that all windows of a process hold. They exceed it only while more is in use. */
 export class Budget {
-  held = 0;
+  heldBytes = 0;
   readonly maxBytes: number;
-  readonly holders = new Set<Holder>();
+  readonly holders = new Set<BudgetedWindow>();
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
@@ -32,20 +32,20 @@ export class Budget {
 
   /** Evicts the pieces that are needed last, from any window, until the budget is met. */
   evict(): void {
-    while (this.held > this.maxBytes) {
-      let found: Holder | undefined;
+    while (this.heldBytes > this.maxBytes) {
+      let farthestWindow: BudgetedWindow | undefined;
       let farthest = -1;
       for (const holder of this.holders) {
-        const own = holder.farthest;
-        if (own > farthest) [found, farthest] = [holder, own];
+        const distanceBytes = holder.farthest;
+        if (distanceBytes > farthest) [farthestWindow, farthest] = [holder, distanceBytes];
       }
-      if (found === undefined) return;
-      found.giveFarthest();
+      if (farthestWindow === undefined) return;
+      farthestWindow.releaseFarthest();
     }
   }
 }
 
-interface Held<Piece> {
+interface HeldPiece<Piece> {
   readonly piece: Piece;
   users: number;
 }
@@ -58,51 +58,51 @@ const maxGap = 16;
  * reads for itself, readers at the same position share its pieces, and it joins the others when it has caught up. When
  * the budget is used up, the pieces that are needed last are evicted.
  */
-export class ReadingWindow<Piece extends WindowPiece> {
+export class ReadingWindow<Piece extends WindowBatch> {
   readonly readers = new Set<WindowReader>();
   readonly #budget: Budget;
-  readonly #giveBack: (pieces: readonly Piece[]) => void;
+  readonly #onReleased: (pieces: readonly Piece[]) => void;
   /** Sorted by offset, without overlaps */
-  #held: Held<Piece>[] = [];
+  #held: HeldPiece<Piece>[] = [];
 
   /** `giveBack` receives the pieces that the window no longer holds. */
   constructor(budget: Budget, giveBack: (pieces: readonly Piece[]) => void) {
     this.#budget = budget;
-    this.#giveBack = giveBack;
+    this.#onReleased = giveBack;
   }
 
   /** Returns the piece that contains an offset. */
   find(offset: number): Piece | undefined {
-    const held = this.#held[this.#at(offset)];
+    const held = this.#held[this.#findIndex(offset)];
     return held !== undefined && offset < held.piece.next ? held.piece : undefined;
   }
 
   /** Returns the first offset of the next piece after an offset; `Infinity` if there is none. */
   nextFrom(offset: number): number {
-    return this.#held[this.#at(offset) + 1]?.piece.first ?? Number.POSITIVE_INFINITY;
+    return this.#held[this.#findIndex(offset) + 1]?.piece.first ?? Number.POSITIVE_INFINITY;
   }
 
   add(piece: Piece): void {
-    this.#budget.held += piece.bytes;
+    this.#budget.heldBytes += piece.bytes;
     this.#budget.holders.add(this);
-    this.#held.splice(this.#at(piece.first) + 1, 0, { piece, users: 0 });
+    this.#held.splice(this.#findIndex(piece.first) + 1, 0, { piece, users: 0 });
   }
 
   /** Retains a piece until `leave`, whatever readers need. */
   use({ first }: Piece): void {
-    const held = this.#held[this.#at(first)];
+    const held = this.#held[this.#findIndex(first)];
     if (held !== undefined) held.users++;
   }
 
   leave({ first }: Piece): void {
-    const held = this.#held[this.#at(first)];
+    const held = this.#held[this.#findIndex(first)];
     if (held !== undefined) held.users--;
   }
 
   /** Gives back the pieces that no reader needs, and enforces the budget. */
-  clean(): void {
+  releaseUnneeded(): void {
     const distances = this.#distances();
-    this.#giveBackWhere((index) => distances[index] === Number.POSITIVE_INFINITY);
+    this.#releaseWhere((index) => distances[index] === Number.POSITIVE_INFINITY);
     this.#budget.evict();
   }
 
@@ -113,18 +113,18 @@ export class ReadingWindow<Piece extends WindowPiece> {
     );
   }
 
-  giveFarthest(): void {
+  releaseFarthest(): void {
     const { farthest } = this;
     const last = this.#distances().findLastIndex((distance, index) => distance === farthest && this.#isIdle(index));
-    this.#giveBackWhere((index) => index === last);
+    this.#releaseWhere((index) => index === last);
   }
 
   /** Gives back all pieces, including those in use. */
-  giveBackAll(): void {
+  releaseAll(): void {
     const released = this.#held.splice(0).map(({ piece }) => piece);
-    for (const { bytes } of released) this.#budget.held -= bytes;
+    for (const { bytes } of released) this.#budget.heldBytes -= bytes;
     this.#budget.holders.delete(this);
-    if (released.length > 0) this.#giveBack(released);
+    if (released.length > 0) this.#onReleased(released);
   }
 
   #isIdle(index: number): boolean {
@@ -152,20 +152,22 @@ export class ReadingWindow<Piece extends WindowPiece> {
   }
 
   /** Gives back the unused pieces for which `isGiven` returns `true`. */
-  #giveBackWhere(isGiven: (index: number) => boolean): void {
+  #releaseWhere(isGiven: (index: number) => boolean): void {
     const released: Piece[] = [];
     this.#held = this.#held.filter(({ piece, users }, index) => {
       if (users > 0 || !isGiven(index)) return true;
       released.push(piece);
-      this.#budget.held -= piece.bytes;
+      this.#budget.heldBytes -= piece.bytes;
       return false;
     });
     if (this.#held.length === 0) this.#budget.holders.delete(this);
-    if (released.length > 0) this.#giveBack(released);
+    if (released.length > 0) this.#onReleased(released);
   }
 
   /** Returns the index of the last piece that begins at or before the offset; -1 if there is none. */
-  #at(offset: number): number {
-    return firstIndex(this.#held.length, (index) => (this.#held[index] as Held<Piece>).piece.first > offset) - 1;
+  #findIndex(offset: number): number {
+    return (
+      findFirstIndex(this.#held.length, (index) => (this.#held[index] as HeldPiece<Piece>).piece.first > offset) - 1
+    );
   }
 }

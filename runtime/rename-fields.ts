@@ -6,12 +6,12 @@ export type FieldChange = (fields: StoredFields) => StoredFields;
 export const renameFields =
   (names: Readonly<Record<string, string>>): FieldChange =>
   (fields) => {
-    if (!Object.keys(names).some((former) => Object.hasOwn(fields, former))) return fields;
+    if (!Object.keys(names).some((oldName) => Object.hasOwn(fields, oldName))) return fields;
     return Object.fromEntries(
       Object.entries(fields).flatMap(([name, value]) => {
-        const next = names[name];
-        if (next === undefined) return [[name, value]];
-        return Object.hasOwn(fields, next) ? [] : [[next, value]];
+        const newName = names[name];
+        if (newName === undefined) return [[name, value]];
+        return Object.hasOwn(fields, newName) ? [] : [[newName, value]];
       }),
     );
   };
@@ -22,12 +22,12 @@ const isFields = (value: unknown): value is StoredFields =>
 const changeValue = (change: FieldChange, value: unknown): unknown => {
   if (isFields(value)) return change(value);
   if (!Array.isArray(value)) return value;
-  const changed = value.map((one) => changeValue(change, one));
-  return changed.some((one, index) => one !== value[index]) ? changed : value;
+  const changedValues = value.map((one) => changeValue(change, one));
+  return changedValues.some((one, index) => one !== value[index]) ? changedValues : value;
 };
 
 /** Applies changes to the objects in fields, and to each object of the lists in them. */
-export const changeInside =
+export const changeNested =
   (changes: Readonly<Record<string, FieldChange>>): FieldChange =>
   (fields) => {
     const entries = Object.entries(changes)

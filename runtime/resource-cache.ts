@@ -1,19 +1,19 @@
 /** In-memory cache of a processor's configuration, always current. */
-import type { CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
+import type { CollectionDefinition, Documents, StoredMetadata } from '../schemas/ports/documents.ts';
 
 /** One change. `before` is absent for a created document, `after` for a deleted one. */
 export interface ResourceChange<Fields extends object> {
   readonly tenantId: string;
   readonly id: string;
-  readonly before: (Fields & Stored) | undefined;
-  readonly after: (Fields & Stored) | undefined;
+  readonly before: (Fields & StoredMetadata) | undefined;
+  readonly after: (Fields & StoredMetadata) | undefined;
 }
 
 /** Documents of one collection, of all tenants. */
 export interface ResourceCache<Fields extends object> {
-  find(tenantId: string, id: string): (Fields & Stored) | undefined;
+  find(tenantId: string, id: string): (Fields & StoredMetadata) | undefined;
   /** Returns a tenant's documents by ID. */
-  of(tenantId: string): ReadonlyMap<string, Fields & Stored>;
+  getByTenant(tenantId: string): ReadonlyMap<string, Fields & StoredMetadata>;
   /**
    * Returns the milliseconds since the cache was last known to be current. Check this before acting on a document that
    * may have been deleted.
@@ -28,46 +28,52 @@ export interface DocumentsById<Document> extends ReadonlyMap<string, Document> {
   readonly revision: number;
 }
 
-class ChangingDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
+class MutableDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
   revision = 0;
   /** A caller holds this map, so the next change is applied to a copy */
   hasSnapshot = false;
 
-  static copyOf<Document>(other: ChangingDocuments<Document>): ChangingDocuments<Document> {
-    const copy = new ChangingDocuments<Document>(other);
+  static copyOf<Document>(other: MutableDocuments<Document>): MutableDocuments<Document> {
+    const copy = new MutableDocuments<Document>(other);
     copy.revision = other.revision;
     return copy;
   }
 }
 
-const none: DocumentsById<never> = new ChangingDocuments<never>();
+const noDocuments: DocumentsById<never> = new MutableDocuments<never>();
 
 /** Documents of one collection by tenant and ID. A tenant without documents takes no memory. */
-export class DocumentsByTenant<Fields extends object> {
-  readonly #tenants = new Map<string, ChangingDocuments<Fields & Stored>>();
+export class TenantDocumentCache<Fields extends object> {
+  readonly #tenants = new Map<string, MutableDocuments<Fields & StoredMetadata>>();
 
   /** Sets or deletes a document, and returns the previous one. */
-  change(tenantId: string, id: string, document: (Fields & Stored) | undefined): (Fields & Stored) | undefined {
-    const known = this.#tenants.get(tenantId) ?? new ChangingDocuments<Fields & Stored>();
-    const current = known.hasSnapshot ? ChangingDocuments.copyOf(known) : known;
-    const before = current.get(id);
-    current.revision++;
-    if (document === undefined) current.delete(id);
-    else current.set(id, document);
-    if (current.size === 0) this.#tenants.delete(tenantId);
-    else this.#tenants.set(tenantId, current);
-    return before;
+  change(
+    tenantId: string,
+    id: string,
+    document: (Fields & StoredMetadata) | undefined,
+  ): (Fields & StoredMetadata) | undefined {
+    const existingDocuments = this.#tenants.get(tenantId) ?? new MutableDocuments<Fields & StoredMetadata>();
+    const writableDocuments = existingDocuments.hasSnapshot
+      ? MutableDocuments.copyOf(existingDocuments)
+      : existingDocuments;
+    const previousDocument = writableDocuments.get(id);
+    writableDocuments.revision++;
+    if (document === undefined) writableDocuments.delete(id);
+    else writableDocuments.set(id, document);
+    if (writableDocuments.size === 0) this.#tenants.delete(tenantId);
+    else this.#tenants.set(tenantId, writableDocuments);
+    return previousDocument;
   }
 
-  of(tenantId: string): DocumentsById<Fields & Stored> {
-    return this.#tenants.get(tenantId) ?? none;
+  of(tenantId: string): DocumentsById<Fields & StoredMetadata> {
+    return this.#tenants.get(tenantId) ?? noDocuments;
   }
 
   /** Returns a snapshot like `of`, which later changes do not affect. */
-  snapshotOf(tenantId: string): DocumentsById<Fields & Stored> {
+  getSnapshot(tenantId: string): DocumentsById<Fields & StoredMetadata> {
     const documents = this.#tenants.get(tenantId);
     if (documents !== undefined) documents.hasSnapshot = true;
-    return documents ?? none;
+    return documents ?? noDocuments;
   }
 }
 
@@ -80,13 +86,13 @@ export const watchCollection = async <Fields extends object>(
   definition: CollectionDefinition<Fields>,
   onChange: (change: ResourceChange<Fields>) => void = () => {},
 ): Promise<ResourceCache<Fields>> => {
-  const cache = new DocumentsByTenant<Fields>();
+  const cache = new TenantDocumentCache<Fields>();
   const feed = await documents.follow(definition, ({ tenantId, id, document }) => {
     onChange({ tenantId, id, before: cache.change(tenantId, id, document), after: document });
   });
   return {
     find: (tenantId, id) => cache.of(tenantId).get(id),
-    of: (tenantId) => cache.of(tenantId),
+    getByTenant: (tenantId) => cache.of(tenantId),
     staleMs: () => feed.staleMs(),
     close: () => feed.close(),
   };

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../schemas/errors.ts';
 
-const pauseMs = 1_000;
+const retryDelayMs = 1_000;
 
 /**
  * Retries the work a second after each failure with an `UnavailableError`, and passes that error to `away`. Rejects
@@ -20,7 +20,7 @@ export const retryUntilAvailable = async <Result>(
       if (!(error instanceof UnavailableError)) throw error;
       onUnavailable(error);
     }
-    await sleep(pauseMs, undefined, { signal });
+    await sleep(retryDelayMs, undefined, { signal });
   }
 };
 
@@ -28,11 +28,11 @@ export const retryUntilAvailable = async <Result>(
  * Waits until all have settled. Rejects with an error that is not transient, or else with all stores that do not
  * answer.
  */
-export const waitForAll = async (works: readonly Promise<unknown>[]): Promise<void> => {
-  const ends = await Promise.allSettled(works);
-  const failures = ends.flatMap((end): Error[] => (end.status === 'rejected' ? [end.reason] : []));
-  const lasting = failures.find((failure) => !(failure instanceof UnavailableError));
-  if (lasting !== undefined) throw lasting;
+export const waitForAll = async (promises: readonly Promise<unknown>[]): Promise<void> => {
+  const results = await Promise.allSettled(promises);
+  const failures = results.flatMap((end): Error[] => (end.status === 'rejected' ? [end.reason] : []));
+  const permanentFailure = failures.find((failure) => !(failure instanceof UnavailableError));
+  if (permanentFailure !== undefined) throw permanentFailure;
   if (failures.length > 0)
     throw new UnavailableError(failures.map(({ message }) => message).join('; '), { cause: failures[0] });
 };

@@ -15,13 +15,13 @@ export interface SecretBox {
   derive(purpose: string, text: string): Buffer;
 }
 
-export const makeSecretBox = (secretKey: string): SecretBox => {
-  const keyOf = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'oiq', purpose, 32));
+export const createSecretBox = (secretKey: string): SecretBox => {
+  const deriveKey = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, 'oiq', purpose, 32));
   return {
-    derive: (purpose, text) => createHmac('sha256', keyOf(purpose)).update(text).digest(),
+    derive: (purpose, text) => createHmac('sha256', deriveKey(purpose)).update(text).digest(),
     seal(purpose, text) {
       const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', keyOf(purpose), nonce);
+      const cipher = createCipheriv('aes-256-gcm', deriveKey(purpose), nonce);
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
     },
@@ -30,7 +30,9 @@ export const makeSecretBox = (secretKey: string): SecretBox => {
       const bytes = Buffer.from(sealed.slice(3), 'base64url');
       if (bytes.length < 28) return undefined;
       try {
-        const decipher = createDecipheriv('aes-256-gcm', keyOf(purpose), bytes.subarray(0, 12), { authTagLength: 16 });
+        const decipher = createDecipheriv('aes-256-gcm', deriveKey(purpose), bytes.subarray(0, 12), {
+          authTagLength: 16,
+        });
         decipher.setAuthTag(bytes.subarray(12, 28));
         return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
       } catch {
@@ -44,7 +46,7 @@ export const makeSecretBox = (secretKey: string): SecretBox => {
  * Returns the installation's secret key: the setting, or else a generated key in the data directory, which only its
  * owner can read.
  */
-export const secretKeyOf = async (settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>): Promise<string> => {
+export const loadSecretKey = async (settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>): Promise<string> => {
   if (settings.SECRET_KEY !== undefined) return settings.SECRET_KEY;
   await mkdir(settings.DATA_DIR, { recursive: true });
   const path = join(settings.DATA_DIR, 'secret-key');

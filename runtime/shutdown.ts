@@ -9,12 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 const maxWaitMs = 1_000;
 const pollMs = 25;
 
-const connectionsOf = (server: Server): Promise<number> =>
+const countConnections = (server: Server): Promise<number> =>
   new Promise((resolve) => {
     server.getConnections((error, count) => resolve(error === null ? count : 0));
   });
 
-const closeAfter = (_: IncomingMessage, response: ServerResponse): void => {
+const closeAfterResponse = (_: IncomingMessage, response: ServerResponse): void => {
   response.shouldKeepAlive = false;
 };
 
@@ -23,8 +23,8 @@ const closeAfter = (_: IncomingMessage, response: ServerResponse): void => {
  * left, after at most a second. The server must have its own `checkContinue` listener.
  */
 export const drainConnections = async (server: Server): Promise<void> => {
-  server.prependListener('request', closeAfter);
-  server.prependListener('checkContinue', closeAfter);
-  const end = performance.now() + maxWaitMs;
-  while (performance.now() < end && (await connectionsOf(server)) > 0) await delay(pollMs);
+  server.prependListener('request', closeAfterResponse);
+  server.prependListener('checkContinue', closeAfterResponse);
+  const deadlineMs = performance.now() + maxWaitMs;
+  while (performance.now() < deadlineMs && (await countConnections(server)) > 0) await delay(pollMs);
 };

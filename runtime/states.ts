@@ -7,7 +7,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Clock } from '../schemas/ports/clock.ts';
-import { ConflictError, type Documents, type Stored } from '../schemas/ports/documents.ts';
+import { ConflictError, type Documents, type StoredMetadata } from '../schemas/ports/documents.ts';
 import {
   type ProcessorState,
   processorStateChunks,
@@ -55,7 +55,7 @@ export class DamagedStateError extends Error {
 }
 
 /** A smaller snapshot is saved in one write, without chunks. */
-const fewBytes = 64 * 1024;
+const maxInlineBytes = 64 * 1024;
 /**
  * The text encoding adds a third. SQLite blocks everything else while it writes and syncs a chunk. Smaller chunks would
  * need more syncs.
@@ -66,23 +66,23 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /** Compresses in the thread pool. zstd adds a checksum of the content to the frame and verifies it when reading. */
-const packed = (bytes: Uint8Array): Promise<Buffer> =>
+const compressState = (bytes: Uint8Array): Promise<Buffer> =>
   compress(bytes, {
     // Each chunk of output costs a round trip to the thread pool.
     chunkSize: Math.min(1024 * 1024, Math.max(1024, bytes.length)),
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   });
 
-const unpacked = (bytes: Uint8Array, size: number): Promise<Buffer> =>
+const decompressState = (bytes: Uint8Array, size: number): Promise<Buffer> =>
   decompress(bytes, {
     chunkSize: Math.min(1024 * 1024, Math.max(1024, size)),
     maxOutputLength: Math.max(1, size),
   });
 
-const textOf = (bytes: Buffer): string => bytes.toString('base64');
-const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64');
+const encodeBase64 = (bytes: Buffer): string => bytes.toString('base64');
+const decodeBase64 = (text: string): Buffer => Buffer.from(text, 'base64');
 
-const checkedKey = (key: string): string => {
+const validateKey = (key: string): string => {
   if (!/^[\w./-]{1,400}$/.test(key)) throw new TypeError(`${key} is not a key of a state`);
   return key;
 };
@@ -105,23 +105,23 @@ export const openStates = ({
   documents,
   clock,
 }: {
-  readonly documents: Pick<Documents, 'of'>;
+  readonly documents: Pick<Documents, 'forTenant'>;
   readonly clock: Clock;
 }): StateStore => {
-  const stored = documents.of(processorStatesTenant);
+  const stored = documents.forTenant(processorStatesTenant);
   const heads = stored.collection(processorStates);
   const chunks = stored.collection(processorStateChunks);
 
-  const write = async (save: string, bytes: Buffer): Promise<number> => {
+  const writeChunks = async (save: string, bytes: Buffer): Promise<number> => {
     const count = Math.ceil(bytes.length / chunkBytes);
     for (let index = 0; index < count; index++) {
       const part = bytes.subarray(index * chunkBytes, (index + 1) * chunkBytes);
-      await chunks.insert({ id: chunkId(save, index), bytes: textOf(part) });
+      await chunks.insert({ id: chunkId(save, index), bytes: encodeBase64(part) });
     }
     return count;
   };
 
-  const discard = async ({ save, chunks: count = 0 }: Pick<ProcessorState, 'save' | 'chunks'>): Promise<void> => {
+  const deleteChunks = async ({ save, chunks: count = 0 }: Pick<ProcessorState, 'save' | 'chunks'>): Promise<void> => {
     for (let index = 0; save !== undefined && index < count; index++) await chunks.delete(chunkId(save, index));
   };
 
@@ -134,29 +134,29 @@ export const openStates = ({
   };
 
   /**
-   * Removes all saves before `number` except `made`, which created it. A save that expects `number` may be in progress.
+   * Removes all saves before `number` except `currentSave`, which created it. A save that expects `number` may be in progress.
    */
-  const discardBefore = async (key: string, number: number, made: string): Promise<void> => {
-    await discardBetween(saveKey(key), made);
-    await discardBetween(`${made}~`, saveKey(key, number));
+  const discardBefore = async (key: string, number: number, currentSave: string): Promise<void> => {
+    await discardBetween(saveKey(key), currentSave);
+    await discardBetween(`${currentSave}~`, saveKey(key, number));
   };
 
   const read = async (key: string, { bytes, save = '', chunks: count = 0 }: ProcessorState): Promise<Buffer> => {
-    if (bytes !== undefined) return bytesOf(bytes);
+    if (bytes !== undefined) return decodeBase64(bytes);
     const parts: Buffer[] = [];
     for (let index = 0; index < count; index++) {
       const chunk = await chunks.find(chunkId(save, index));
       if (chunk === undefined) throw new DamagedStateError(key, `chunk ${index + 1} of ${count} is missing`);
-      parts.push(bytesOf(chunk.bytes));
+      parts.push(decodeBase64(chunk.bytes));
       // SQLite answers synchronously, so a series of chunks would block the event loop.
       await yieldToEventLoop();
     }
     return Buffer.concat(parts);
   };
 
-  const opened = async (key: string, head: ProcessorState): Promise<Snapshot> => {
+  const openSnapshot = async (key: string, head: ProcessorState): Promise<Snapshot> => {
     const compressed = await read(key, head);
-    const bytes = await unpacked(compressed, head.size).catch((cause: unknown) => {
+    const bytes = await decompressState(compressed, head.size).catch((cause: unknown) => {
       throw new DamagedStateError(key, 'its bytes differ from those that were saved', cause);
     });
     if (bytes.length !== head.size)
@@ -165,7 +165,11 @@ export const openStates = ({
   };
 
   /** Compare-and-set. */
-  const put = async (key: string, fields: ProcessorState, before: Stored | undefined): Promise<void> => {
+  const replaceHead = async (
+    key: string,
+    fields: ProcessorState,
+    before: StoredMetadata | undefined,
+  ): Promise<void> => {
     if (before === undefined) await heads.insert({ id: key, ...fields });
     else await heads.replace(key, fields, before.version);
   };
@@ -173,10 +177,10 @@ export const openStates = ({
   return {
     async load(key) {
       for (;;) {
-        const head = await heads.find(checkedKey(key));
+        const head = await heads.find(validateKey(key));
         if (head === undefined) return undefined;
         try {
-          return await opened(key, head);
+          return await openSnapshot(key, head);
         } catch (error) {
           // The chunks disappear once another snapshot replaced this one.
           if (!(error instanceof DamagedStateError) || (await heads.find(key))?.number === head.number) throw error;
@@ -185,40 +189,42 @@ export const openStates = ({
     },
 
     async number(key) {
-      return (await heads.find(checkedKey(key)))?.number;
+      return (await heads.find(validateKey(key)))?.number;
     },
 
     async save(key, bytes, expected) {
-      const before = await heads.find(checkedKey(key));
-      if (before?.number !== expected) throw conflict(key, expected);
-      const compressed = await packed(bytes);
+      const before = await heads.find(validateKey(key));
+      if (before?.number !== expected) throw toConflictError(key, expected);
+      const compressed = await compressState(bytes);
       // A deleted key restarts above its earlier numbers.
       const number = expected === undefined ? Math.max(1, Math.floor(clock.now())) : expected + 1;
       const save = `${saveKey(key, expected)}#${randomUUID()}`;
       const content =
-        compressed.length <= fewBytes ? { bytes: textOf(compressed) } : { save, chunks: await write(save, compressed) };
+        compressed.length <= maxInlineBytes
+          ? { bytes: encodeBase64(compressed) }
+          : { save, chunks: await writeChunks(save, compressed) };
       try {
-        await put(key, { number, size: bytes.length, ...content }, before);
+        await replaceHead(key, { number, size: bytes.length, ...content }, before);
       } catch (cause) {
         if (!(cause instanceof ConflictError)) throw cause;
-        await discard(content).catch(() => undefined);
-        throw conflict(key, expected, cause);
+        await deleteChunks(content).catch(() => undefined);
+        throw toConflictError(key, expected, cause);
       }
       // The snapshot is saved. The next save removes leftovers.
-      await discard(before ?? {})
+      await deleteChunks(before ?? {})
         .then(() => discardBefore(key, number, save))
         .catch(() => undefined);
       return number;
     },
 
     async remove(key) {
-      await heads.delete(checkedKey(key));
+      await heads.delete(validateKey(key));
       await discardBetween(saveKey(key), saveKey(key, Number.MAX_SAFE_INTEGER));
     },
   };
 };
 
-const conflict = (key: string, expected: number | undefined, cause?: unknown): ConflictError =>
+const toConflictError = (key: string, expected: number | undefined, cause?: unknown): ConflictError =>
   new ConflictError(
     'version',
     expected === undefined

@@ -9,11 +9,11 @@ export class TimeoutError extends Error {
 
 /** Rejects with a `LateError` after the timeout. The operation continues, and its later failure is ignored. */
 export const withTimeout = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
   promise.catch(() => undefined);
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, timedOut]);
   } finally {
     clearTimeout(timer);
   }

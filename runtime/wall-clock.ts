@@ -22,13 +22,13 @@ export interface WallClock {
   changes(fromMs: number, toMs: number): readonly number[];
 }
 
-interface Span {
+interface OffsetPeriod {
   readonly fromMs: number;
   readonly offsetMs: number;
 }
 
 /** Returns the offsets of one year, the first from its beginning. */
-const spansOf = (timeZone: string, year: number): readonly Span[] => {
+const listOffsetPeriods = (timeZone: string, year: number): readonly OffsetPeriod[] => {
   const fromMs = Math.floor(year * yearMs);
   const endMs = Math.floor((year + 1) * yearMs);
   let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(timeZone);
@@ -42,22 +42,22 @@ const spansOf = (timeZone: string, year: number): readonly Span[] => {
 
 class Zone implements WallClock {
   readonly #timeZone: string;
-  readonly #years = new Map<number, readonly Span[]>();
+  readonly #years = new Map<number, readonly OffsetPeriod[]>();
 
   constructor(timeZone: string) {
     this.#timeZone = timeZone;
   }
 
-  #spans(year: number): readonly Span[] {
+  #getOffsetPeriods(year: number): readonly OffsetPeriod[] {
     const known = this.#years.get(year);
     if (known !== undefined) return known;
-    const made = spansOf(this.#timeZone, year);
-    this.#years.set(year, made);
-    return made;
+    const periods = listOffsetPeriods(this.#timeZone, year);
+    this.#years.set(year, periods);
+    return periods;
   }
 
   #offsetAt(atMs: number): number {
-    const spans = this.#spans(Math.floor(atMs / yearMs));
+    const spans = this.#getOffsetPeriods(Math.floor(atMs / yearMs));
     let offsetMs = 0;
     for (const span of spans) {
       if (span.fromMs > atMs) break;
@@ -67,7 +67,7 @@ class Zone implements WallClock {
   }
 
   /** Offsets a day before and a day after. No offset reaches a day, so any change is between them. */
-  #around(wallMs: number): readonly [before: number, after: number] {
+  #candidateInstants(wallMs: number): readonly [before: number, after: number] {
     return [wallMs - this.#offsetAt(wallMs - dayMs), wallMs - this.#offsetAt(wallMs + dayMs)];
   }
 
@@ -76,20 +76,20 @@ class Zone implements WallClock {
   }
 
   instantOf(wallMs: number): number {
-    const [before, after] = this.#around(wallMs);
+    const [before, after] = this.#candidateInstants(wallMs);
     return this.wallAt(before) !== wallMs && this.wallAt(after) === wallMs ? after : before;
   }
 
   instantsOf(wallMs: number): readonly number[] {
-    const [before, after] = this.#around(wallMs);
-    const both = before === after ? [before] : [Math.min(before, after), Math.max(before, after)];
-    return both.filter((atMs) => this.wallAt(atMs) === wallMs);
+    const [before, after] = this.#candidateInstants(wallMs);
+    const candidates = before === after ? [before] : [Math.min(before, after), Math.max(before, after)];
+    return candidates.filter((atMs) => this.wallAt(atMs) === wallMs);
   }
 
   changes(fromMs: number, toMs: number): readonly number[] {
     const found: number[] = [];
     for (let year = Math.floor(fromMs / yearMs); year <= Math.floor(toMs / yearMs); year += 1) {
-      for (const span of this.#spans(year).slice(1)) {
+      for (const span of this.#getOffsetPeriods(year).slice(1)) {
         if (span.fromMs > fromMs && span.fromMs <= toMs) found.push(span.fromMs);
       }
     }
@@ -100,18 +100,18 @@ class Zone implements WallClock {
 const zones = new Map<string, WallClock>();
 
 /** Returns the clock of an IANA time zone. Its offsets are cached by year. */
-export const wallClockOf = (timeZone: string): WallClock => {
+export const getWallClock = (timeZone: string): WallClock => {
   const known = zones.get(timeZone);
   if (known !== undefined) return known;
-  const made = new Zone(timeZone);
-  zones.set(timeZone, made);
-  return made;
+  const zone = new Zone(timeZone);
+  zones.set(timeZone, zone);
+  return zone;
 };
 
 const wallText = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d))?$/;
 
 /** Parses `2026-03-23T09:00` as a wall time; `undefined` for an invalid text. */
-export const wallTimeOf = (text: string): number | undefined => {
+export const parseWallTime = (text: string): number | undefined => {
   const match = wallText.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
@@ -123,10 +123,10 @@ export const wallTimeOf = (text: string): number | undefined => {
 };
 
 /** Adds months at the same time of the day. A month without that day gives its last day. */
-export const monthsLater = (wallMs: number, months: number): number => {
+export const addMonths = (wallMs: number, months: number): number => {
   const from = new Date(wallMs);
   const first = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1);
   const day = new Date(first);
-  const days = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();
-  return first + (Math.min(from.getUTCDate(), days) - 1) * dayMs + (wallMs - Math.floor(wallMs / dayMs) * dayMs);
+  const daysInMonth = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();
+  return first + (Math.min(from.getUTCDate(), daysInMonth) - 1) * dayMs + (wallMs - Math.floor(wallMs / dayMs) * dayMs);
 };

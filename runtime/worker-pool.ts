@@ -14,7 +14,7 @@ export interface WorkerPoolOptions {
   readonly resourceLimits?: ResourceLimits;
 }
 
-interface Waiting<Reply> {
+interface PendingRequest<Reply> {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
 }
@@ -33,24 +33,24 @@ export interface ThreadOptions {
 export class PoolThread<Reply extends { readonly id: number }> {
   readonly #worker: Worker;
   readonly #endsWithProcess: boolean;
-  readonly #waiting = new Map<number, Waiting<Reply>>();
-  #dead: Error | undefined;
+  readonly #pending = new Map<number, PendingRequest<Reply>>();
+  #failure: Error | undefined;
   #lastId = 0;
 
-  constructor({ kind, module, options, endsWithProcess = false }: ThreadOptions, died: () => void) {
+  constructor({ kind, module, options, endsWithProcess = false }: ThreadOptions, onExit: () => void) {
     const worker = new Worker(module, options);
     this.#worker = worker;
     this.#endsWithProcess = endsWithProcess;
     const fail = (error: Error): void => {
-      died();
-      this.#dead ??= error;
-      for (const { reject } of this.#waiting.values()) reject(error);
-      this.#waiting.clear();
+      onExit();
+      this.#failure ??= error;
+      for (const { reject } of this.#pending.values()) reject(error);
+      this.#pending.clear();
     };
     worker.on('message', (reply: Reply) => {
-      this.#waiting.get(reply.id)?.resolve(reply);
-      this.#waiting.delete(reply.id);
-      if (endsWithProcess && this.#waiting.size === 0) worker.unref();
+      this.#pending.get(reply.id)?.resolve(reply);
+      this.#pending.delete(reply.id);
+      if (endsWithProcess && this.#pending.size === 0) worker.unref();
     });
     worker.on('error', (cause) => fail(new Error(`a ${kind} thread died`, { cause })));
     worker.on('exit', (code) => fail(new Error(`a ${kind} thread exited with code ${code}`)));
@@ -59,22 +59,22 @@ export class PoolThread<Reply extends { readonly id: number }> {
   }
 
   /** Number of unanswered requests. */
-  get waiting(): number {
-    return this.#waiting.size;
+  get pendingCount(): number {
+    return this.#pending.size;
   }
 
   /** Whether the thread has ended and answers no more requests. */
   get isDead(): boolean {
-    return this.#dead !== undefined;
+    return this.#failure !== undefined;
   }
 
-  request(request: (id: number) => unknown, moved: readonly TransferListItem[] = []): Promise<Reply> {
-    if (this.#dead !== undefined) return Promise.reject(this.#dead);
+  request(request: (id: number) => unknown, transferList: readonly TransferListItem[] = []): Promise<Reply> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = ++this.#lastId;
     return new Promise<Reply>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject });
       if (this.#endsWithProcess) this.#worker.ref();
-      this.#worker.postMessage(request(id), moved);
+      this.#worker.postMessage(request(id), transferList);
     });
   }
 
@@ -84,7 +84,7 @@ export class PoolThread<Reply extends { readonly id: number }> {
   }
 
   /** Terminates the thread at once. */
-  async end(): Promise<void> {
+  async terminate(): Promise<void> {
     await this.#worker.terminate();
   }
 }
@@ -104,11 +104,11 @@ export class WorkerPool<Reply extends { readonly id: number }> {
   }
 
   /** Running threads. */
-  get running(): readonly PoolThread<Reply>[] {
+  get runningThreads(): readonly PoolThread<Reply>[] {
     return this.#threads.filter((thread) => thread !== undefined);
   }
 
-  threadOf(name: string, index: number): PoolThread<Reply> {
+  getThread(name: string, index: number): PoolThread<Reply> {
     if (this.#closed) throw new Error(`${this.#options.owner} are stopping`);
     let hash = index;
     for (let at = 0; at < name.length; at++) hash = Math.imul(hash, 31) + name.charCodeAt(at);
@@ -120,7 +120,7 @@ export class WorkerPool<Reply extends { readonly id: number }> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all(this.running.map((thread) => thread.end()));
+    await Promise.all(this.runningThreads.map((thread) => thread.terminate()));
   }
 
   #start(slot: number): PoolThread<Reply> {

@@ -33,30 +33,30 @@ export class TooLargeError extends PermanentError {
 }
 
 /** Result of zlib calls with `info: true`, which the type declarations omit */
-interface Inflated {
+interface InflateResult {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
 }
 type Options = ZlibOptions & ZstdOptions;
-type Compressed = Exclude<BodyEncoding, 'identity' | 'snappy'> | 'deflate-raw';
+type InflateFormat = Exclude<BodyEncoding, 'identity' | 'snappy'> | 'deflate-raw';
 
-const inflaters: Readonly<Record<Compressed, (bytes: Uint8Array, options: Options) => unknown>> = {
+const inflaters: Readonly<Record<InflateFormat, (bytes: Uint8Array, options: Options) => unknown>> = {
   gzip: gunzipSync,
   deflate: inflateSync,
   'deflate-raw': inflateRawSync,
   zstd: zstdDecompressSync,
 };
 
-const smallestChunk = 16 * 1024;
-const largestChunk = 1024 * 1024;
+const minChunkBytes = 16 * 1024;
+const maxChunkBytes = 1024 * 1024;
 /** RFC 9659: a receiver of the zstd content coding need not support a window above 8 MB. */
 const zstdWindowLog = 23;
 
-const optionsFor = (encoding: Compressed, bytes: Uint8Array, capBytes: number): Options => ({
+const buildInflateOptions = (encoding: InflateFormat, bytes: Uint8Array, capBytes: number): Options => ({
   info: true,
   maxOutputLength: capBytes,
   // If one chunk fits the result, no copy is needed to join several. Telemetry shrinks four to eight times.
-  chunkSize: Math.min(largestChunk, Math.max(smallestChunk, bytes.length * 8)),
+  chunkSize: Math.min(maxChunkBytes, Math.max(minChunkBytes, bytes.length * 8)),
   ...(encoding === 'zstd' ? { params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } } : {}),
 });
 
@@ -66,12 +66,12 @@ const isZlib = (bytes: Uint8Array): boolean => {
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 };
 
-const formatOf = (encoding: 'gzip' | 'deflate', bytes: Uint8Array): Compressed =>
+const detectFormat = (encoding: 'gzip' | 'deflate', bytes: Uint8Array): InflateFormat =>
   encoding === 'deflate' && !isZlib(bytes) ? 'deflate-raw' : encoding;
 
 /** Decompresses the first stream or frame of `bytes`. */
-const inflate = (format: Compressed, bytes: Uint8Array, capBytes: number): Inflated =>
-  inflaters[format](bytes, optionsFor(format, bytes, capBytes)) as Inflated;
+const inflate = (format: InflateFormat, bytes: Uint8Array, capBytes: number): InflateResult =>
+  inflaters[format](bytes, buildInflateOptions(format, bytes, capBytes)) as InflateResult;
 
 /** Each frame costs a call. A body of many tiny frames would block the thread. */
 const maxFrames = 256;
@@ -83,7 +83,7 @@ const skippableEnd = (bytes: Buffer, at: number): number | undefined => {
 };
 
 /** Decompresses all frames, each separately. The limit applies to their sum. */
-const unzstd = (bytes: Buffer, capBytes: number): Buffer => {
+const decompressZstd = (bytes: Buffer, capBytes: number): Buffer => {
   const parts: Buffer[] = [];
   let size = 0;
   let at = 0;
@@ -107,13 +107,13 @@ const unzstd = (bytes: Buffer, capBytes: number): Buffer => {
   return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, size);
 };
 
-const whole = (encoding: BodyEncoding, bytes: Uint8Array, { buffer, engine }: Inflated): Buffer => {
+const requireCompleteInput = (encoding: BodyEncoding, bytes: Uint8Array, { buffer, engine }: InflateResult): Buffer => {
   if (engine.bytesWritten === bytes.length) return buffer;
   const extra = bytes.length - engine.bytesWritten;
   throw new PermanentError('bad-encoding', `${extra} bytes follow the end of the ${encoding} stream`);
 };
 
-const inflateFault = (encoding: BodyEncoding, capBytes: number, cause: unknown): Error => {
+const toInflateError = (encoding: BodyEncoding, capBytes: number, cause: unknown): Error => {
   if (cause instanceof PermanentError) return cause;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'ERR_BUFFER_TOO_LARGE') return new TooLargeError(capBytes);
@@ -147,7 +147,7 @@ const checkSnappyLength = (bytes: Uint8Array, capBytes: number): void => {
   }
 };
 
-const bufferOf = (bytes: Uint8Array): Buffer =>
+const toBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
@@ -157,18 +157,18 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
 export const decompress = (encoding: BodyEncoding, bytes: Uint8Array, capBytes: number): Buffer => {
   if (encoding === 'identity') {
     if (bytes.length > capBytes) throw new TooLargeError(capBytes);
-    return bufferOf(bytes);
+    return toBuffer(bytes);
   }
   try {
-    if (encoding === 'zstd') return unzstd(bufferOf(bytes), capBytes);
+    if (encoding === 'zstd') return decompressZstd(toBuffer(bytes), capBytes);
     if (encoding === 'snappy') {
       checkSnappyLength(bytes, capBytes);
       return uncompressSync(bytes, snappyOptions) as Buffer;
     }
-    const format = formatOf(encoding, bytes);
-    return whole(encoding, bytes, inflate(format, bytes, capBytes));
+    const format = detectFormat(encoding, bytes);
+    return requireCompleteInput(encoding, bytes, inflate(format, bytes, capBytes));
   } catch (cause) {
-    throw inflateFault(encoding, capBytes, cause);
+    throw toInflateError(encoding, capBytes, cause);
   }
 };
 

@@ -69,17 +69,17 @@ export const decodeDeadLetter = (headers: Readonly<Record<string, string>>): Dea
 /** Maximum chunk size, so that a chunk with its headers stays below the message size of the dead-letter topic. */
 const deadLetterChunkBytes = 900 * 1024;
 
-const chunksOf = (part: Uint8Array): Uint8Array[] =>
+const splitIntoChunks = (part: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.max(1, Math.ceil(part.length / deadLetterChunkBytes)) }, (_, chunk) =>
     part.subarray(chunk * deadLetterChunkBytes, (chunk + 1) * deadLetterChunkBytes),
   );
 
 /** Splits a payload into the messages of one dead letter. An empty payload gives one empty chunk. */
-export const deadLetterMessages = (
+export const buildDeadLetterMessages = (
   deadLetter: Omit<DeadLetterHeaders, 'chunk' | 'chunks'>,
   payload: readonly Uint8Array[],
 ): Message[] => {
-  const values = payload.flatMap(chunksOf);
+  const values = payload.flatMap(splitIntoChunks);
   return values.map((value, chunk) => ({
     topic: topics.deadLetter.name,
     key: deadLetter.tenantId,
@@ -92,7 +92,7 @@ export const deadLetterMessages = (
  * Builds the dead letter of a message that a consumer group can never process. Its ID depends only on the message's
  * position, so that a redelivery writes the same dead letter.
  */
-export const unprocessable = ({
+export const buildUnprocessable = ({
   group,
   identity = group,
   topic,
@@ -112,7 +112,7 @@ export const unprocessable = ({
   readonly message: string;
   readonly receivedAtMs: number;
 }): Message[] =>
-  deadLetterMessages(
+  buildDeadLetterMessages(
     {
       id: createHash('sha256')
         .update(`${identity}\n${topic}\n${partition}\n${record.offset}`)

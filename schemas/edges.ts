@@ -59,7 +59,7 @@ export type CallEnd = z.output<typeof CallEnd>;
  * Returns the end time of the span in epoch milliseconds. Spans are sent when they end, so this time determines their
  * lateness.
  */
-export const endOf = ({ startMs, durationNs }: Pick<CallEnd, 'startMs' | 'durationNs'>): number =>
+export const getEndMs = ({ startMs, durationNs }: Pick<CallEnd, 'startMs' | 'durationNs'>): number =>
   startMs + Math.floor(durationNs / 1_000_000);
 
 const count = z.int().min(0);

@@ -18,7 +18,7 @@ import type { DataPoint } from './records/points.ts';
 import type { RecordView } from './records/record.ts';
 import { severityNames } from './records/severity.ts';
 import type { Span } from './records/span.ts';
-import { quote } from './tables/literal.ts';
+import { quoteString } from './tables/literal.ts';
 import type { logsTable } from './tables/logs.ts';
 import type { samplesTable, seriesTable } from './tables/metrics.ts';
 import { attributeText } from './tables/search.ts';
@@ -59,27 +59,27 @@ type Row<View extends RecordView, Name extends string> = readonly [
 const idExpression = (column: string, bytes: number): string =>
   `if(${column} = toFixedString('', ${bytes}), '', lower(hex(${column})))`;
 
-const expressionOf = (type: FieldType, column: string): string => {
+const toExpression = (type: FieldType, column: string): string => {
   if (type === 'time') return `toUnixTimestamp64Nano(${column})`;
   if (type === 'traceId') return idExpression(column, 16);
   return type === 'spanId' ? idExpression(column, 8) : column;
 };
 
-const fieldsOf = <View extends RecordView, Name extends string>(
+const buildFields = <View extends RecordView, Name extends string>(
   rows: Readonly<Record<string, Row<View, Name>>>,
 ): readonly Field<View>[] =>
-  Object.entries(rows).map(([name, [type, column, summary, read, { aliases = [], ...more } = {}]]) => ({
+  Object.entries(rows).map(([name, [type, column, summary, read, { aliases = [], ...details } = {}]]) => ({
     name,
     aliases,
     summary,
     type,
     column,
-    expression: expressionOf(type, column),
+    expression: toExpression(type, column),
     read,
-    ...more,
+    ...details,
   }));
 
-const shared = {
+const sharedFields = {
   service: ['text', 'service', 'Service', ({ service }: RecordView) => service, { aliases: ['service.name'] }],
   projectId: ['text', 'project_id', 'Project', ({ projectId }: RecordView) => projectId, { aliases: ['project'] }],
   'scope.name': ['text', 'scope_name', 'Name of the instrumentation scope', ({ scope }: RecordView) => scope.name],
@@ -90,11 +90,11 @@ const shared = {
     ({ scope }: RecordView) => scope.version,
   ],
 } as const;
-const trace = { aliases: ['trace_id', 'trace.id'] };
-const span = { aliases: ['span_id', 'span.id'] };
+const traceIdAliases = { aliases: ['trace_id', 'trace.id'] };
+const spanIdAliases = { aliases: ['span_id', 'span.id'] };
 
 /** Fields of log records. */
-export const logFields = fieldsOf<LogRecord, Column<typeof logsTable>>({
+export const logFields = buildFields<LogRecord, Column<typeof logsTable>>({
   timestamp: [
     'time',
     'timestamp',
@@ -121,7 +121,7 @@ export const logFields = fieldsOf<LogRecord, Column<typeof logsTable>>({
     (log) => log.severity,
     {
       aliases: ['level'],
-      expression: `if(severity_text != '', severity_text, [${severityNames.map(quote).join(', ')}][severity_number + 1])`,
+      expression: `if(severity_text != '', severity_text, [${severityNames.map(quoteString).join(', ')}][severity_number + 1])`,
     },
   ],
   severityText: [
@@ -133,14 +133,14 @@ export const logFields = fieldsOf<LogRecord, Column<typeof logsTable>>({
   ],
   body: ['text', 'body', 'Body; JSON where it is an array or a map', (log) => log.body, { aliases: ['message'] }],
   eventName: ['text', 'event_name', 'Name of the event', (log) => log.eventName, { aliases: ['event_name'] }],
-  traceId: ['traceId', 'trace_id', 'Trace', (log) => log.traceId, trace],
-  spanId: ['spanId', 'span_id', 'Span', (log) => log.spanId, span],
+  traceId: ['traceId', 'trace_id', 'Trace', (log) => log.traceId, traceIdAliases],
+  spanId: ['spanId', 'span_id', 'Span', (log) => log.spanId, spanIdAliases],
   flags: ['number', 'flags', 'Trace flags', (log) => log.flags],
-  ...shared,
+  ...sharedFields,
 });
 
 /** Fields of spans. */
-export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
+export const spanFields = buildFields<Span, Column<typeof spansTable>>({
   timestamp: [
     'time',
     'timestamp',
@@ -171,8 +171,8 @@ export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
     (one) => one.statusMessage,
     { aliases: ['status_message'] },
   ],
-  traceId: ['traceId', 'trace_id', 'Trace', (one) => one.traceId, trace],
-  spanId: ['spanId', 'span_id', 'Span', (one) => one.spanId, span],
+  traceId: ['traceId', 'trace_id', 'Trace', (one) => one.traceId, traceIdAliases],
+  spanId: ['spanId', 'span_id', 'Span', (one) => one.spanId, spanIdAliases],
   parentSpanId: [
     'spanId',
     'parent_span_id',
@@ -182,11 +182,11 @@ export const spanFields = fieldsOf<Span, Column<typeof spansTable>>({
   ],
   traceState: ['text', 'trace_state', 'W3C trace state', (one) => one.traceState, { aliases: ['trace_state'] }],
   flags: ['number', 'flags', 'Trace flags', (one) => one.flags],
-  ...shared,
+  ...sharedFields,
 });
 
 /** Fields of data points. The columns are those of `series`, and `timestamp` and `value` of the point tables. */
-export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Column<typeof samplesTable>>({
+export const pointFields = buildFields<DataPoint, Column<typeof seriesTable> | Column<typeof samplesTable>>({
   timestamp: ['time', 'timestamp', 'Time of the data point; if absent, when it was received', (point) => point.timeNs],
   metric: ['text', 'metric', 'Name of the metric', (point) => point.metric.name],
   kind: ['text', 'kind', 'Kind of the metric', (point) => point.kind],
@@ -199,7 +199,7 @@ export const pointFields = fieldsOf<DataPoint, Column<typeof seriesTable> | Colu
     { names: ['unspecified', 'delta', 'cumulative'] },
   ],
   value: ['number', 'value', 'Value of a gauge or sum; not a number for others', (point) => point.value ?? Number.NaN],
-  ...shared,
+  ...sharedFields,
 });
 
 /** Fields of time series: the point fields that are stored in `series`. */
@@ -218,7 +218,10 @@ const prefixes = ['attribute', 'resource', 'scope'] as const;
  * Resolves a name among the fields of a signal. Every name resolves. An empty name resolves to an attribute that no
  * record has.
  */
-export const referenceOf = <View extends RecordView>(fields: readonly Field<View>[], name: string): Reference<View> => {
+export const resolveReference = <View extends RecordView>(
+  fields: readonly Field<View>[],
+  name: string,
+): Reference<View> => {
   const field = fields.find((each) => each.name === name || each.aliases.includes(name));
   if (field !== undefined) return { kind: 'field', field };
   for (const kind of prefixes) if (name.startsWith(`${kind}.`)) return { kind, key: name.slice(kind.length + 1) };
@@ -245,7 +248,7 @@ export const readReference = <View extends RecordView>(
 };
 
 /** Returns the type of the received attribute; `undefined` for a field, and if the record has no such attribute. */
-export const typeOfReference = <View extends RecordView>(
+export const getReferenceType = <View extends RecordView>(
   reference: Reference<View>,
   record: View,
 ): AttributeType | undefined => {
@@ -278,7 +281,7 @@ export interface AttributeExpressions {
  * `resources`. Any key is allowed.
  */
 export const attributeExpressions = (key: string): AttributeExpressions => {
-  const name = quote(key);
+  const name = quoteString(key);
   return {
     exists: `mapContains(attributes, ${name})`,
     text: attributeText(name),
@@ -291,7 +294,7 @@ export const attributeExpressions = (key: string): AttributeExpressions => {
  * and the type is that of JSON.
  */
 export const scopeExpressions = (key: string): AttributeExpressions => {
-  const name = quote(key);
+  const name = quoteString(key);
   const type = `JSONType(scope_attributes, ${name})`;
   return {
     exists: `JSONHas(scope_attributes, ${name})`,

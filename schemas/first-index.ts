@@ -2,7 +2,7 @@
  * Returns the first index below `count` for which `holds` is true; `count` if there is none. `holds` must be true for
  * all following indexes as well (binary search).
  */
-export const firstIndex = (count: number, holds: (index: number) => boolean): number => {
+export const findFirstIndex = (count: number, holds: (index: number) => boolean): number => {
   let low = 0;
   let high = count;
   while (low < high) {

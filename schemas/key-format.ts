@@ -8,13 +8,13 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 30;
 const checksumLength = 6;
-const shownLength = 6;
+const displayedLength = 6;
 
 export interface KeyFormat {
   /** Prefix of all secrets of this kind. */
   readonly prefix: string;
   /** Creates a secret. Only its SHA-256 may be stored. */
-  make(): string;
+  generate(): string;
   /** Returns whether the text has the format of this secret. */
   isWellFormed(text: string): boolean;
   /** Returns the beginning of a secret, which may be displayed. */
@@ -22,30 +22,30 @@ export interface KeyFormat {
 }
 
 /** Base62 of the CRC-32 of all preceding characters, padded with zeros. */
-const checksumOf = (text: string): string => {
-  let rest = crc32(text);
+const computeChecksum = (text: string): string => {
+  let remaining = crc32(text);
   let digits = '';
   for (let index = 0; index < checksumLength; index++) {
-    digits = alphabet.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
+    digits = alphabet.charAt(remaining % 62) + digits;
+    remaining = Math.floor(remaining / 62);
   }
   return digits;
 };
 
-export const keyFormat = (prefix: string): KeyFormat => {
+export const createKeyFormat = (prefix: string): KeyFormat => {
   const length = prefix.length + randomLength + checksumLength;
-  const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+  const pattern = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
   return {
     prefix,
-    make() {
+    generate() {
       let secret = prefix;
       for (let index = 0; index < randomLength; index++) secret += alphabet.charAt(randomInt(alphabet.length));
-      return secret + checksumOf(secret);
+      return secret + computeChecksum(secret);
     },
     isWellFormed: (text) =>
       text.length === length &&
-      form.test(text) &&
-      checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength),
-    displayPrefix: (secret) => secret.slice(0, prefix.length + shownLength),
+      pattern.test(text) &&
+      computeChecksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength),
+    displayPrefix: (secret) => secret.slice(0, prefix.length + displayedLength),
   };
 };

@@ -1,10 +1,10 @@
-import { keyFormat } from './key-format.ts';
+import { createKeyFormat } from './key-format.ts';
 
 /** License keys: `oiq_lk_…`. */
-const licenseKeyFormat = keyFormat('oiq_lk_');
+const licenseKeyFormat = createKeyFormat('oiq_lk_');
 
 /** Creates a secret. Only its SHA-256 may be stored. */
-export const makeLicenseKey = licenseKeyFormat.make;
+export const makeLicenseKey = licenseKeyFormat.generate;
 
 /** Returns whether the text has the format of a license key. */
 export const isWellFormed = licenseKeyFormat.isWellFormed;

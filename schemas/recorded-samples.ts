@@ -48,29 +48,30 @@ const recordingKeyId = 'rules';
 
 /** A special NaN that Prometheus reads as the end of a series. */
 const staleBits = 0x7ff0000000000002n;
-const numbers: Readonly<Record<string, number>> = {
+const specialNumbers: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   '+Inf': Number.POSITIVE_INFINITY,
   '-Inf': Number.NEGATIVE_INFINITY,
 };
 
 /** Returns the JSON form of a number. */
-export const recordedNumber = (value: number): number | 'NaN' | '+Inf' | '-Inf' => {
+export const toRecordedNumber = (value: number): number | 'NaN' | '+Inf' | '-Inf' => {
   if (Number.isFinite(value)) return value;
   if (Number.isNaN(value)) return 'NaN';
   return value > 0 ? '+Inf' : '-Inf';
 };
 
-const zigzag = (value: number): number => (value >= 0 ? value * 2 : -value * 2 - 1);
+const encodeZigzag = (value: number): number => (value >= 0 ? value * 2 : -value * 2 - 1);
 
-const within = (writer: WireWriter, tag: number, write: () => void): void => {
-  writer.varint(tag);
-  const mark = writer.begin();
+const writeMessage = (writer: WireWriter, tag: number, write: () => void): void => {
+  writer.writeVarint(tag);
+  const mark = writer.beginLengthPrefixed();
   write();
-  writer.end(mark);
+  writer.endLengthPrefixed(mark);
 };
 
-const writeText = (writer: WireWriter, tag: number, text: string): void => within(writer, tag, () => writer.utf8(text));
+const writeText = (writer: WireWriter, tag: number, text: string): void =>
+  writeMessage(writer, tag, () => writer.utf8(text));
 
 const writeDouble = (writer: WireWriter, tag: number, value: number): void => {
   writer.byte(tag);
@@ -78,16 +79,16 @@ const writeDouble = (writer: WireWriter, tag: number, value: number): void => {
 };
 
 const writeDoubles = (writer: WireWriter, tag: number, values: readonly number[]): void => {
-  if (values.length > 0) within(writer, tag, () => values.forEach((value) => void writer.double(value)));
+  if (values.length > 0) writeMessage(writer, tag, () => values.forEach((value) => void writer.double(value)));
 };
 
 const writeSpans = (writer: WireWriter, tag: number, spans: RecordedHistogram['positiveSpans']): void => {
   for (const { offset, length } of spans)
-    within(writer, tag, () => {
+    writeMessage(writer, tag, () => {
       writer.byte(0x08);
-      writer.varint(zigzag(offset));
+      writer.writeVarint(encodeZigzag(offset));
       writer.byte(0x10);
-      writer.varint(length);
+      writer.writeVarint(length);
     });
 };
 
@@ -95,9 +96,9 @@ const writeSpans = (writer: WireWriter, tag: number, spans: RecordedHistogram['p
 const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: number): void => {
   const { count, sum, schema, zeroThreshold, zeroCount, customValues = [] } = histogram;
   writeDouble(writer, 0x11, count);
-  writeDouble(writer, 0x19, typeof sum === 'number' ? sum : (numbers[sum] as number));
+  writeDouble(writer, 0x19, typeof sum === 'number' ? sum : (specialNumbers[sum] as number));
   writer.byte(0x20);
-  writer.varint(zigzag(schema));
+  writer.writeVarint(encodeZigzag(schema));
   writeDouble(writer, 0x29, zeroThreshold);
   writeDouble(writer, 0x39, zeroCount);
   writeSpans(writer, 0x42, histogram.negativeSpans);
@@ -106,40 +107,40 @@ const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: 
   writeDoubles(writer, 0x6a, histogram.positiveBuckets);
   // Results of a rule are gauges, as in Prometheus.
   writer.byte(0x70);
-  writer.varint(3);
+  writer.writeVarint(3);
   writer.byte(0x78);
-  writer.varint(atMs);
+  writer.writeVarint(atMs);
   writeDoubles(writer, 0x82, customValues);
 };
 
 const writeSample = (writer: WireWriter, value: number | string, atMs: number): void => {
   writer.byte(0x09);
   if (value === 'stale') writer.fixed64(staleBits);
-  else writer.double(typeof value === 'number' ? value : (numbers[value] as number));
+  else writer.double(typeof value === 'number' ? value : (specialNumbers[value] as number));
   writer.byte(0x10);
-  writer.varint(atMs);
+  writer.writeVarint(atMs);
 };
 
-const byName = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
+const compareLabelNames = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
   Buffer.compare(Buffer.from(left), Buffer.from(right));
 
 const writeSeries = (writer: WireWriter, { labels, value }: RecordedSeries, atMs: number): void =>
-  within(writer, 0x0a, () => {
-    for (const [name, text] of Object.entries(labels).sort(byName))
-      within(writer, 0x0a, () => {
+  writeMessage(writer, 0x0a, () => {
+    for (const [name, text] of Object.entries(labels).sort(compareLabelNames))
+      writeMessage(writer, 0x0a, () => {
         writeText(writer, 0x0a, name);
         writeText(writer, 0x12, text);
       });
-    if (typeof value === 'object') within(writer, 0x22, () => writeHistogram(writer, value, atMs));
-    else within(writer, 0x12, () => writeSample(writer, value, atMs));
+    if (typeof value === 'object') writeMessage(writer, 0x22, () => writeHistogram(writer, value, atMs));
+    else writeMessage(writer, 0x12, () => writeSample(writer, value, atMs));
   });
 
 /** Returns a remote-write 1.0 request with these samples. */
-export const writeRequestOf = (all: readonly Pick<RecordedSamples, 'atMs' | 'series'>[]): Buffer => {
+export const encodeWriteRequest = (all: readonly Pick<RecordedSamples, 'atMs' | 'series'>[]): Buffer => {
   const writer = new WireWriter(4096);
   for (const { atMs, series } of all) {
     if (atMs < 0) throw new PermanentError('bad-time', `samples of the time ${atMs} are from before 1970`);
-    for (const one of series) writeSeries(writer, one, atMs);
+    for (const recordedSeries of series) writeSeries(writer, recordedSeries, atMs);
   }
   return writer.finish();
 };
@@ -147,14 +148,14 @@ export const writeRequestOf = (all: readonly Pick<RecordedSamples, 'atMs' | 'ser
 /**
  * One message per project, because a telemetry message belongs to one project. The same values give the same messages.
  */
-const messagesOf = (values: readonly RecordedSamples[]) =>
-  [...Map.groupBy(values, ({ projectId }) => projectId)].map(([projectId, own]) => {
-    const value = writeRequestOf(own);
-    const records = own.reduce((sum, { series }) => sum + series.length, 0);
-    const receivedAtMs = Math.max(...own.map(({ atMs }) => atMs));
+const buildMessages = (values: readonly RecordedSamples[]) =>
+  [...Map.groupBy(values, ({ projectId }) => projectId)].map(([projectId, projectValues]) => {
+    const value = encodeWriteRequest(projectValues);
+    const records = projectValues.reduce((sum, { series }) => sum + series.length, 0);
+    const receivedAtMs = Math.max(...projectValues.map(({ atMs }) => atMs));
     const member = { length: value.length, size: value.length, records, receivedAtMs, source: '', traceparent: '' };
     const headers = encodeHeaders({
-      tenantId: own[0]?.tenantId ?? '',
+      tenantId: projectValues[0]?.tenantId ?? '',
       projectId,
       keyId: recordingKeyId,
       signal: 'metrics',
@@ -170,8 +171,8 @@ export const recordedSamples: DerivedTopic<typeof RecordedSamples> = {
   ...topics.remoteWrite,
   value: z.array(RecordedSamples),
   item: RecordedSamples,
-  tenantOf: ({ tenantId }) => tenantId,
+  getTenant: ({ tenantId }) => tenantId,
   // All samples of a series are in one partition, in order. Metric names distribute a tenant's series.
-  keyOf: ({ series }) => series[0]?.labels['__name__'] ?? '',
-  messagesOf,
+  getKey: ({ series }) => series[0]?.labels['__name__'] ?? '',
+  buildMessages,
 };

@@ -17,30 +17,30 @@ export interface RedisAddress {
 }
 
 const scheme = /^redis(s?)(?:-(sentinel|cluster))?:\/\//;
-const ports = { server: 6379, sentinel: 26_379, cluster: 6379 };
-const forms =
+const defaultPorts = { server: 6379, sentinel: 26_379, cluster: 6379 };
+const expectedFormat =
   'must be redis://HOST:PORT, redis-sentinel://HOST:PORT,HOST:PORT/NAME or redis-cluster://HOST:PORT,HOST:PORT (rediss for TLS)';
 
-const nodeOf = (text: string, port: number): RedisAddress['nodes'][number] => {
+const parseNode = (text: string, port: number): RedisAddress['nodes'][number] => {
   const url = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined;
   if (url === undefined || url.hostname === '' || url.pathname !== '' || url.search !== '' || url.hash !== '')
-    throw new Error(`${forms}; passwords are percent-encoded`);
+    throw new Error(`${expectedFormat}; passwords are percent-encoded`);
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || port };
 };
 
-const credential = (text: string | undefined): string | undefined =>
+const decodeCredential = (text: string | undefined): string | undefined =>
   text === undefined || text === '' ? undefined : decodeURIComponent(text);
 
-const databaseOf = (text: string): number => {
+const parseDatabase = (text: string): number => {
   if (text === '') return 0;
   if (!/^\d{1,5}$/.test(text)) throw new Error('the database in its path must be a number');
   return Number(text);
 };
 
 /** Parses an address of the setting `OIQ_REDIS_URL`. Throws an `Error` with the expected format. */
-export const redisAddress = (text: string): RedisAddress => {
+export const parseRedisAddress = (text: string): RedisAddress => {
   const [prefix, secure, form] = scheme.exec(text) ?? [];
-  if (prefix === undefined) throw new Error(forms);
+  if (prefix === undefined) throw new Error(expectedFormat);
   const kind = (form ?? 'server') as RedisAddress['kind'];
   const [beforeQuery = '', query = ''] = splitOnce(text.slice(prefix.length), '?');
   const [authority = '', path = ''] = splitOnce(beforeQuery, '/');
@@ -50,27 +50,27 @@ export const redisAddress = (text: string): RedisAddress => {
   const nodes = authority
     .slice(at + 1)
     .split(',')
-    .map((node) => nodeOf(node.trim(), ports[kind]));
+    .map((node) => parseNode(node.trim(), defaultPorts[kind]));
   const [name = '', database = ''] = kind === 'sentinel' ? splitOnce(path, '/') : ['', path];
   if (kind === 'sentinel' && name === '')
-    throw new Error(`${forms}; NAME is the name of the monitored servers in Sentinel`);
+    throw new Error(`${expectedFormat}; NAME is the name of the monitored servers in Sentinel`);
   if (kind === 'server' && nodes.length > 1)
-    throw new Error(`${forms}; several servers need redis-sentinel or redis-cluster`);
+    throw new Error(`${expectedFormat}; several servers need redis-sentinel or redis-cluster`);
   if (kind === 'cluster' && database !== '') throw new Error('a cluster has no databases: omit the path');
   return {
     kind,
     tls: secure === 's',
-    username: credential(username),
-    password: credential(password),
+    username: decodeCredential(username),
+    password: decodeCredential(password),
     nodes,
     name: kind === 'sentinel' ? decodeURIComponent(name) : undefined,
-    database: databaseOf(database),
+    database: parseDatabase(database),
     sentinelUsername: parameters.get('sentinelUsername') ?? undefined,
     sentinelPassword: parameters.get('sentinelPassword') ?? undefined,
   };
 };
 
-const splitOnce = (text: string, at: string): [string, string?] => {
-  const index = text.indexOf(at);
+const splitOnce = (text: string, separator: string): [string, string?] => {
+  const index = text.indexOf(separator);
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
 };

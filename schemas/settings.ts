@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { editDistance } from './edit-distance.ts';
 import { isWellFormed } from './license-key-format.ts';
-import { redisAddress } from './redis-address.ts';
+import { parseRedisAddress } from './redis-address.ts';
 
 const maxPort = 65_535;
 const address = z
@@ -12,8 +12,8 @@ const address = z
   .refine((text) => !(Number(/:(\d{1,5})$/.exec(text)?.[1]) > maxPort), `the port is above ${maxPort}`)
   .describe('host:port');
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
-const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const optionalSetting = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
+const positiveCount = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 /** Feature names of Prometheus; the first three are syntax, and enabled. */
 const promqlFeatures = [
   'promql-experimental-functions',
@@ -24,21 +24,21 @@ const promqlFeatures = [
   'type-and-unit-labels',
 ] as const;
 
-const partsOf = (text: string): string[] =>
+const splitList = (text: string): string[] =>
   text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-const listOf = (fallback: string) => z.string().default(fallback).transform(partsOf);
-const list = listOf('');
-const networks = list.refine(
+const listWithDefault = (fallback: string) => z.string().default(fallback).transform(splitList);
+const emptyList = listWithDefault('');
+const networks = emptyList.refine(
   (items) => items.every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
   'must be addresses or networks (CIDR), comma-separated',
 );
 
 const isRedisAddress = (text: string, context: z.RefinementCtx): void => {
   try {
-    redisAddress(text);
+    parseRedisAddress(text);
   } catch (error) {
     context.addIssue({ code: 'custom', message: (error as Error).message });
   }
@@ -47,7 +47,7 @@ const isRedisAddress = (text: string, context: z.RefinementCtx): void => {
 /** Name without `OIQ_` → schema, whose description is user-facing */
 export const settingDefinitions = {
   DATA_DIR: z.string().default('.oiq').describe('Directory of the embedded stores and of generated secrets'),
-  CLUSTER: optional(z.stringbool()).describe(
+  CLUSTER: optionalSetting(z.stringbool()).describe(
     'Whether Kafka, ClickHouse and MongoDB are required; by default, a single role and oiq migrate require all three if one of them is set',
   ),
   HTTP_ADDRESS: address
@@ -61,11 +61,11 @@ export const settingDefinitions = {
   OTLP_HTTP_ADDRESS: address
     .default('127.0.0.1:4318')
     .describe('Address of OTLP over HTTP, with the default paths (/v1/logs)'),
-  PUBLIC_URL: optional(url).describe('Public URL of the installation, with which links in emails start'),
-  KAFKA_BROKERS: list.describe(
+  PUBLIC_URL: optionalSetting(url).describe('Public URL of the installation, with which links in emails start'),
+  KAFKA_BROKERS: emptyList.describe(
     'Kafka bootstrap servers, comma-separated; if empty, the bus is segment files in the data directory',
   ),
-  KAFKA_REPLICATION: optional(z.coerce.number().int().positive()).describe(
+  KAFKA_REPLICATION: optionalSetting(z.coerce.number().int().positive()).describe(
     'Replication factor of topics that OIQ creates; by default 3, or the number of brokers if there are fewer',
   ),
   KAFKA_SSL: z
@@ -74,31 +74,33 @@ export const settingDefinitions = {
     .describe(
       'Whether to connect to Kafka over TLS; NODE_EXTRA_CA_CERTS names a file with your own certificate authority',
     ),
-  KAFKA_SSL_CERT_FILE: optional(z.string()).describe(
+  KAFKA_SSL_CERT_FILE: optionalSetting(z.string()).describe(
     'Certificate file (PEM, with the intermediate certificates) for client authentication with the brokers; requires OIQ_KAFKA_SSL and the key below',
   ),
-  KAFKA_SSL_KEY_FILE: optional(z.string()).describe('Private key file of that certificate (PEM, not encrypted)'),
-  KAFKA_RACK: optional(z.string()).describe(
+  KAFKA_SSL_KEY_FILE: optionalSetting(z.string()).describe('Private key file of that certificate (PEM, not encrypted)'),
+  KAFKA_RACK: optionalSetting(z.string()).describe(
     'Rack or availability zone of this process, as in broker.rack: consumers read from a replica in the same rack if brokers select replicas by rack; if empty, from leaders',
   ),
-  KAFKA_SASL_MECHANISM: optional(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])).describe(
+  KAFKA_SASL_MECHANISM: optionalSetting(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])).describe(
     'SASL mechanism for Kafka, with the user name and password below; no authentication by default',
   ),
   KAFKA_SASL_USERNAME: z.string().default('').describe('SASL user name for Kafka'),
   KAFKA_SASL_PASSWORD: z.string().default('').describe('SASL password for Kafka'),
-  SCHEMA_REGISTRY_URL: optional(url).describe('Schema registry (Confluent API) for derived topics'),
-  CLICKHOUSE_URL: optional(z.string().transform(partsOf).pipe(z.array(url))).describe(
+  SCHEMA_REGISTRY_URL: optionalSetting(url).describe('Schema registry (Confluent API) for derived topics'),
+  CLICKHOUSE_URL: optionalSetting(z.string().transform(splitList).pipe(z.array(url))).describe(
     'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; several servers of a cluster comma-separated, at least one of each shard; if empty, chDB in the data directory',
   ),
-  CLICKHOUSE_CLUSTER: optional(z.string()).describe(
+  CLICKHOUSE_CLUSTER: optionalSetting(z.string()).describe(
     'Name of the cluster in system.clusters of those servers: tables are on all its shards, and replicated if servers have the macros shard and replica; if empty, there is one server',
   ),
-  CLICKHOUSE_INSERT_QUORUM: optional(
+  CLICKHOUSE_INSERT_QUORUM: optionalSetting(
     z.union([z.literal('auto'), z.coerce.number().int().min(2)], { error: 'must be auto or at least 2' }),
   ).describe(
     'Number of replicas that must store a batch before it counts as landed, or auto for more than half; if empty, one',
   ),
-  CLICKHOUSE_STORAGE_POLICY: optional(z.string().regex(/^\w+$/, 'must be a name of system.storage_policies')).describe(
+  CLICKHOUSE_STORAGE_POLICY: optionalSetting(
+    z.string().regex(/^\w+$/, 'must be a name of system.storage_policies'),
+  ).describe(
     'Storage policy of telemetry tables, with a volume named cold: rows older than OIQ_CLICKHOUSE_COLD_AFTER_DAYS move there; applied by oiq migrate',
   ),
   CLICKHOUSE_COLD_AFTER_DAYS: z.coerce
@@ -107,16 +109,16 @@ export const settingDefinitions = {
     .min(1)
     .default(7)
     .describe('Days after which rows move to the volume cold of OIQ_CLICKHOUSE_STORAGE_POLICY'),
-  MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
+  MONGODB_URL: optionalSetting(z.string().startsWith('mongodb')).describe(
     'MongoDB replica set; if empty, SQLite in the data directory',
   ),
-  REDIS_URL: optional(z.string().superRefine(isRedisAddress)).describe(
+  REDIS_URL: optionalSetting(z.string().superRefine(isRedisAddress)).describe(
     'Redis for rate limits and caches: redis://user:password@host:6379, redis-sentinel://user:password@host:26379,host:26379/NAME (credentials of the sentinels: ?sentinelUsername=&sentinelPassword=) or redis-cluster://user:password@host:6379,host:6379; rediss… for TLS; if empty, they are stored in memory',
   ),
-  SMTP_URL: optional(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
+  SMTP_URL: optionalSetting(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
     'SMTP server for outgoing email, for example smtp://user:password@host:587; if empty, emails are written to outbox.jsonl in the data directory',
   ),
-  MAIL_FROM: optional(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
+  MAIL_FROM: optionalSetting(z.string().regex(/^[^\p{Cc}]+$/u, 'must be one line')).describe(
     'Sender of emails, for example OIQ <oiq@example.com>; by default noreply@ the host of OIQ_PUBLIC_URL',
   ),
   SELF_SIGNUP: z.stringbool().default(false).describe('Whether anyone may register and create an organization'),
@@ -129,7 +131,7 @@ export const settingDefinitions = {
   OUTBOUND_NETWORKS: networks.describe(
     'Private networks (CIDR) that requests to user-supplied addresses (such as identity providers) may reach, comma-separated; none by default',
   ),
-  CHROMIUM: optional(z.string().min(1)).describe(
+  CHROMIUM: optionalSetting(z.string().min(1)).describe(
     'Chromium executable for page checks of the location local; by default the first in the path',
   ),
   CHROMIUM_SANDBOX: z
@@ -138,27 +140,27 @@ export const settingDefinitions = {
     .describe(
       'Whether Chromium runs pages in its sandbox, the default; the sandbox needs user namespaces, and does not start for root',
     ),
-  MODEL_URL: optional(url).describe(
+  MODEL_URL: optionalSetting(url).describe(
     'Base URL of a language model with OpenAI’s chat completions API (https://host/v1), which improves the wording and coverage of questions and answers; if empty, no model is used. OIQ_OUTBOUND_NETWORKS must allow an address in a private network',
   ),
   MODEL_NAME: z.string().min(1).default('default').describe('Model name at that URL'),
-  MODEL_KEY: optional(z.string().min(1)).describe('API key, sent as a bearer token'),
-  MODEL_ORGANIZATIONS: list.describe(
+  MODEL_KEY: optionalSetting(z.string().min(1)).describe('API key, sent as a bearer token'),
+  MODEL_ORGANIZATIONS: emptyList.describe(
     'IDs of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
   ),
-  MODEL_TOKENS_PER_DAY: count(200_000).describe(
+  MODEL_TOKENS_PER_DAY: positiveCount(200_000).describe(
     'Model tokens per organization and day, in UTC; tokens of embeddings are counted separately',
   ),
-  EMBEDDING_MODEL: optional(z.string().min(1)).describe(
+  EMBEDDING_MODEL: optionalSetting(z.string().min(1)).describe(
     'Embeddings model at the URL of the language model (/embeddings), for semantic search of runbooks and incidents; if empty, they are found by their words only',
   ),
-  BOOTSTRAP_EMAIL: optional(z.email()).describe(
+  BOOTSTRAP_EMAIL: optionalSetting(z.email()).describe(
     'Email address of the first organization’s owner, used at the first start',
   ),
-  BOOTSTRAP_PASSWORD: optional(z.string().min(12)).describe(
+  BOOTSTRAP_PASSWORD: optionalSetting(z.string().min(12)).describe(
     'Password of that owner; by default a random one is printed once',
   ),
-  BOOTSTRAP_LICENSE_KEY: optional(
+  BOOTSTRAP_LICENSE_KEY: optionalSetting(
     z
       .string()
       .refine(
@@ -170,15 +172,15 @@ export const settingDefinitions = {
     .stringbool()
     .default(false)
     .describe('Whether to create a new installation even if the bus or the tables contain data of an earlier one'),
-  SECRET_KEY: optional(z.string().min(32)).describe(
+  SECRET_KEY: optionalSetting(z.string().min(32)).describe(
     'Key that encrypts stored secrets; by default generated and stored in the data directory',
   ),
-  PLANS_FILE: optional(z.string()).describe('JSON file of plans by ID, with prices; read at each start'),
+  PLANS_FILE: optionalSetting(z.string()).describe('JSON file of plans by ID, with prices; read at each start'),
   SELF_SERVICE_PLANS: z
     .stringbool()
     .default(false)
     .describe('Whether administrators may change their organization’s plan'),
-  KEY_REQUESTS_PER_SECOND: count(1000).describe(
+  KEY_REQUESTS_PER_SECOND: positiveCount(1000).describe(
     'Ingest requests per second for each license key, across all receivers',
   ),
   KEY_GRACE_SECONDS: z.coerce
@@ -189,10 +191,10 @@ export const settingDefinitions = {
     .describe(
       'Seconds that receivers continue with the cached license keys, plans and limits while the configuration store is unreachable; at least 5',
     ),
-  API_REQUESTS_PER_SECOND: count(200).describe(
+  API_REQUESTS_PER_SECOND: positiveCount(200).describe(
     'Management API requests per second for each user or service account; bursts may be five times as large',
   ),
-  API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
+  API_ANONYMOUS_REQUESTS_PER_SECOND: positiveCount(20).describe(
     'Management API requests per second for each address without a session: sign-ins, password resets, refused requests',
   ),
   SNAPSHOT_DAYS: z.coerce
@@ -202,23 +204,23 @@ export const settingDefinitions = {
     .max(90)
     .default(90)
     .describe('Maximum days until a shared snapshot of a dashboard expires; the default of a snapshot is 7'),
-  QUERY_SLOTS: optional(z.coerce.number().int().positive()).describe(
+  QUERY_SLOTS: optionalSetting(z.coerce.number().int().positive()).describe(
     'Maximum concurrent telemetry queries of one process; by default 4 embedded, 12 on ClickHouse. Organizations share them fairly',
   ),
-  QUERY_SLOTS_PER_ORGANIZATION: optional(z.coerce.number().int().positive()).describe(
+  QUERY_SLOTS_PER_ORGANIZATION: optionalSetting(z.coerce.number().int().positive()).describe(
     'Maximum concurrent queries of one organization; by default three quarters of all',
   ),
-  QUERY_QUEUE_PER_ORGANIZATION: count(200).describe(
+  QUERY_QUEUE_PER_ORGANIZATION: positiveCount(200).describe(
     'Maximum waiting queries of one organization; more are answered with 429',
   ),
-  QUERY_WAIT_SECONDS: count(10).describe(
+  QUERY_WAIT_SECONDS: positiveCount(10).describe(
     'Maximum seconds that a query waits for a slot before it is answered with 503',
   ),
-  QUERY_SECONDS: count(30).describe('Maximum seconds that a query runs'),
-  QUERY_MEMORY_BYTES: optional(z.coerce.number().int().positive()).describe(
+  QUERY_SECONDS: positiveCount(30).describe('Maximum seconds that a query runs'),
+  QUERY_MEMORY_BYTES: optionalSetting(z.coerce.number().int().positive()).describe(
     'Maximum bytes of memory of a query; by default 2 GiB, embedded at most half of the engine’s memory',
   ),
-  QUERY_ROWS_READ: count(2_000_000_000).describe(
+  QUERY_ROWS_READ: positiveCount(2_000_000_000).describe(
     'Maximum table rows that a query may read; a query that would read more is refused',
   ),
   PROMQL_TRANSLATION: z
@@ -230,44 +232,44 @@ export const settingDefinitions = {
     ])
     .default('UnderscoreEscapingWithSuffixes')
     .describe('Names of OTLP metrics and attributes in PromQL, as in Prometheus’ translation_strategy'),
-  PROMQL_FEATURES: listOf(promqlFeatures.slice(0, 3).join(','))
+  PROMQL_FEATURES: listWithDefault(promqlFeatures.slice(0, 3).join(','))
     .pipe(z.array(z.enum(promqlFeatures)))
     .describe(
       `Enabled experimental features of PromQL, comma-separated, as in Prometheus’ --enable-feature: ${promqlFeatures.join(', ')}`,
     ),
-  PROMQL_RESOURCE_ATTRIBUTES: list.describe(
+  PROMQL_RESOURCE_ATTRIBUTES: emptyList.describe(
     'Resource attributes that become labels of each OTLP series in PromQL, comma-separated; the others are labels of target_info',
   ),
   PROMQL_SCOPE_LABELS: z
     .stringbool()
     .default(true)
     .describe('Whether OTLP series have their instrumentation scope as labels in PromQL (otel_scope_name and others)'),
-  API_TOKEN_MAX_DAYS: count(366).describe(
+  API_TOKEN_MAX_DAYS: positiveCount(366).describe(
     'Maximum lifetime of a new API token, in days; existing tokens are unaffected',
   ),
-  SHUTDOWN_SECONDS: count(25).describe('Seconds after SIGTERM to finish requests, batches and commits'),
+  SHUTDOWN_SECONDS: positiveCount(25).describe('Seconds after SIGTERM to finish requests, batches and commits'),
   BUS_PUBLISH_DELAY_MS: z.coerce
     .number()
     .min(0)
     .max(1000)
     .default(5)
     .describe('Milliseconds that small requests wait to share a message with others'),
-  SEGMENT_RETENTION_BYTES: optional(z.coerce.number().int().positive()).describe(
+  SEGMENT_RETENTION_BYTES: optionalSetting(z.coerce.number().int().positive()).describe(
     'Bytes that the embedded log retains per partition, instead of each topic’s default',
   ),
-  CORS_ORIGINS: list.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
+  CORS_ORIGINS: emptyList.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Minimum severity of log lines'),
-  OPERATOR_WEBHOOK_URL: optional(url).describe(
+  OPERATOR_WEBHOOK_URL: optionalSetting(url).describe(
     'URL that is notified, in the format of Alertmanager’s webhooks, when a consumer group or the evaluation of rules stalls, and when it resumes',
   ),
-  OPERATOR_MAIL: list
+  OPERATOR_MAIL: emptyList
     .pipe(z.array(z.email()))
     .describe('Email addresses for the same notifications, comma-separated; requires OIQ_SMTP_URL'),
-  OTLP_EXPORT_ENDPOINT: optional(url).describe('Endpoint for the platform’s own telemetry (OTLP over gRPC)'),
-  OTLP_EXPORT_HEADERS: list
+  OTLP_EXPORT_ENDPOINT: optionalSetting(url).describe('Endpoint for the platform’s own telemetry (OTLP over gRPC)'),
+  OTLP_EXPORT_HEADERS: emptyList
     .refine((items) => items.every((item) => /^[\w.-]+=/.test(item)), 'must be name=value, comma-separated')
     .describe('Headers for that endpoint, as name=value, comma-separated'),
 } as const satisfies Record<string, z.ZodType>;
@@ -297,7 +299,7 @@ export class SettingsError extends Error {
  * Refuses embedded stores if other processes would not find their data: in a cluster. `OIQ_CLUSTER` declares a cluster.
  * For a process that is part of an installation, one configured store also implies it.
  */
-export const refuseLocalStores = (settings: Settings, { isPart }: { readonly isPart: boolean }): void => {
+export const rejectLocalStores = (settings: Settings, { isPart }: { readonly isPart: boolean }): void => {
   const missing = embeddedStores(settings);
   const isCluster = settings.CLUSTER ?? (isPart && missing.length < storeSettings.length);
   if (!isCluster || missing.length === 0) return;
@@ -310,19 +312,19 @@ export const refuseLocalStores = (settings: Settings, { isPart }: { readonly isP
  * Parses the `OIQ_*` variables. Refuses unknown variables with the nearest known name, and invalid values with the
  * expected format.
  */
-export const settingsOf = (environment: Readonly<Record<string, string | undefined>>): Settings => {
+export const parseSettings = (environment: Readonly<Record<string, string | undefined>>): Settings => {
   const problems = Object.keys(environment)
     .filter((variable) => variable.startsWith('OIQ_') && !(variable.slice(4) in settingDefinitions))
     .map(
       (variable) =>
-        `${variable} is not a setting; did you mean OIQ_${nearest(variable.slice(4))}? (oiq settings lists them)`,
+        `${variable} is not a setting; did you mean OIQ_${findNearestName(variable.slice(4))}? (oiq settings lists them)`,
     );
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(settingDefinitions)) {
     const text = environment[`OIQ_${name}`];
-    const result = schema.safeParse(text === '' ? undefined : text, { error: sentenceOf });
+    const result = schema.safeParse(text === '' ? undefined : text, { error: describeFormat });
     if (result.success) values[name] = result.data;
-    else problems.push(...result.error.issues.map(({ message }) => problemOf(name, message, text)));
+    else problems.push(...result.error.issues.map(({ message }) => formatProblem(name, message, text)));
   }
   if (problems.length > 0) throw new SettingsError(problems);
   const settings = values as Settings;
@@ -342,11 +344,11 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
   return settings;
 };
 
-const problemOf = (name: string, message: string, text: string | undefined): string =>
+const formatProblem = (name: string, message: string, text: string | undefined): string =>
   `OIQ_${name}: ${message}${secret.test(name) ? '' : ` (got ${JSON.stringify(text)})`}`;
 
 /** Expected format of a value, if its schema has no message of its own. */
-const sentenceOf = (issue: z.core.$ZodRawIssue): string => {
+const describeFormat = (issue: z.core.$ZodRawIssue): string => {
   switch (issue.code) {
     case 'too_small':
       if (issue.origin === 'string') return `must have at least ${issue.minimum} characters`;
@@ -369,7 +371,7 @@ const secret = /PASSWORD|SECRET|LICENSE_KEY|MODEL_KEY|HEADERS|(?<!PUBLIC_)URL/;
 /** Returns whether the value of a setting (name without `OIQ_`) is secret. */
 export const isSecretSetting = (name: string): boolean => secret.test(name);
 
-const nearest = (name: string): string => {
+const findNearestName = (name: string): string => {
   let best = '';
   let distance = Number.POSITIVE_INFINITY;
   for (const known of Object.keys(settingDefinitions)) {

@@ -3,13 +3,13 @@ import ipaddr from 'ipaddr.js';
 
 /** A set of networks. IPv4-mapped IPv6 addresses count as IPv4, in networks and in addresses. */
 export interface Networks {
-  readonly empty: boolean;
+  readonly isEmpty: boolean;
   contains(address: string): boolean;
 }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-const rangeOf = (text: string): Range => {
+const parseRange = (text: string): Range => {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)
     : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128];
@@ -19,10 +19,10 @@ const rangeOf = (text: string): Range => {
 };
 
 /** Parses networks. Throws the error of ipaddr.js if an entry is neither an address nor a network. */
-export const networksOf = (entries: readonly string[]): Networks => {
-  const ranges = entries.map(rangeOf);
+export const parseNetworks = (entries: readonly string[]): Networks => {
+  const ranges = entries.map(parseRange);
   return {
-    empty: ranges.length === 0,
+    isEmpty: ranges.length === 0,
     contains(text) {
       if (!ipaddr.isValid(text)) return false;
       const address = ipaddr.process(text);
@@ -32,7 +32,7 @@ export const networksOf = (entries: readonly string[]): Networks => {
 };
 
 /** Returns an address without port, brackets, zone and IPv4 mapping; `undefined` for an invalid address. */
-const plainAddress = (text: string): string | undefined => {
+const normalizeAddress = (text: string): string | undefined => {
   const trimmed = text.trim();
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1];
   const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1];
@@ -41,7 +41,7 @@ const plainAddress = (text: string): string | undefined => {
 };
 
 /** Returns the address range of one subscriber: an IPv4 address, or the IPv6 network with 2^64 addresses. */
-export const subscriberOf = (address: string): string => {
+export const getSubscriberRange = (address: string): string => {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
@@ -52,9 +52,9 @@ export const subscriberOf = (address: string): string => {
 };
 
 /** Returns the source address of a request from its peer and its `X-Forwarded-For` header. */
-export type SourceOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
+export type ResolveSource = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
-const peerAddress = (peer: string | undefined): string => {
+const unmapPeerAddress = (peer: string | undefined): string => {
   if (peer === undefined) return '';
   return peer.startsWith('::ffff:') && peer.includes('.') ? peer.slice(7) : peer;
 };
@@ -63,16 +63,16 @@ const peerAddress = (peer: string | undefined): string => {
  * Returns a function that evaluates `X-Forwarded-For` only as far as trusted proxies wrote it. It reads the addresses
  * from right to left and stops at the first untrusted one. Addresses further left may be forged.
  */
-export const sourceAddresses = (trustedProxies: readonly string[]): SourceOf => {
-  const trusted = networksOf(trustedProxies);
+export const createSourceResolver = (trustedProxies: readonly string[]): ResolveSource => {
+  const trustedNetworks = parseNetworks(trustedProxies);
   return (peer, forwardedFor) => {
-    let source = peerAddress(peer);
-    if (trusted.empty || forwardedFor === undefined || !trusted.contains(source)) return source;
+    let source = unmapPeerAddress(peer);
+    if (trustedNetworks.isEmpty || forwardedFor === undefined || !trustedNetworks.contains(source)) return source;
     for (const entry of forwardedFor.split(',').reverse()) {
-      const address = plainAddress(entry);
+      const address = normalizeAddress(entry);
       if (address === undefined) return source;
       source = address;
-      if (!trusted.contains(address)) return source;
+      if (!trustedNetworks.contains(address)) return source;
     }
     return source;
   };

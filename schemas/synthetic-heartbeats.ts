@@ -32,4 +32,4 @@ export type SyntheticHeartbeat = z.output<typeof SyntheticHeartbeat>;
 /** Interval in which receivers confirm that they accept heartbeats. */
 export const heartbeatTickMs = 5000;
 /** After this time without confirmation, heartbeats may have been refused. */
-export const quietMs = 12_000;
+export const maxSilenceMs = 12_000;

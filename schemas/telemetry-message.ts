@@ -80,12 +80,12 @@ type MemberTuple = [number, number, number, number, string, string, number?];
  * Returns the latest reception time of these messages by tenant, in epoch milliseconds. Ignores messages with
  * unreadable headers.
  */
-export const newestReceived = (
+export const getNewestReceivedMs = (
   messages: readonly { readonly headers: Readonly<Record<string, string>> }[],
 ): ReadonlyMap<string, number> => {
   const newest = new Map<string, number>();
   for (const { headers } of messages) {
-    const decoded = readableHeaders(headers);
+    const decoded = tryDecodeHeaders(headers);
     if (decoded === undefined) continue;
     const { tenantId, members } = decoded;
     newest.set(tenantId, Math.max(newest.get(tenantId) ?? 0, ...members.map(({ receivedAtMs }) => receivedAtMs)));
@@ -93,7 +93,7 @@ export const newestReceived = (
   return newest;
 };
 
-const readableHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders | undefined => {
+const tryDecodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders | undefined => {
   try {
     return decodeHeaders(headers);
   } catch (error) {
@@ -104,24 +104,24 @@ const readableHeaders = (headers: Readonly<Record<string, string>>): TelemetryHe
 
 /** Parses the headers of a message. Throws a `PermanentError` that names missing headers. */
 export const decodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders => {
-  const required = (name: string): string => {
+  const getRequiredHeader = (name: string): string => {
     const value = headers[name];
     if (value === undefined) throw new PermanentError('bad-headers', `the message has no header ${name}`);
     return value;
   };
   let tuples: MemberTuple[];
   try {
-    tuples = JSON.parse(required('members')) as MemberTuple[];
+    tuples = JSON.parse(getRequiredHeader('members')) as MemberTuple[];
   } catch (cause) {
     throw new PermanentError('bad-headers', 'the header members is not JSON', { cause });
   }
   return {
-    tenantId: required('tenant'),
-    projectId: required('project'),
-    keyId: required('key'),
-    signal: required('signal') as Signal,
-    format: required('format') as Format,
-    encoding: required('encoding') as Encoding,
+    tenantId: getRequiredHeader('tenant'),
+    projectId: getRequiredHeader('project'),
+    keyId: getRequiredHeader('key'),
+    signal: getRequiredHeader('signal') as Signal,
+    format: getRequiredHeader('format') as Format,
+    encoding: getRequiredHeader('encoding') as Encoding,
     members: tuples.map(([length, size, records, receivedAtMs, source, traceparent, sentBytes = size]) => ({
       length,
       size,

@@ -3,11 +3,11 @@
 /**
  * Returns the key of one message: messages are distributed over the shards in rotation. A single shard needs no number.
  */
-export const tenantKey = (tenantId: string, shards: number, sequence: number): string =>
+export const buildTenantKey = (tenantId: string, shards: number, sequence: number): string =>
   shards > 1 ? `${tenantId}/${sequence % shards}` : tenantId;
 
 /** Returns all possible keys, including those from before the tenant had several shards. */
-export const tenantKeys = (tenantId: string, shards: number): string[] => [
+export const buildTenantKeys = (tenantId: string, shards: number): string[] => [
   tenantId,
-  ...(shards > 1 ? Array.from({ length: shards }, (_, shard) => tenantKey(tenantId, shards, shard)) : []),
+  ...(shards > 1 ? Array.from({ length: shards }, (_, shard) => buildTenantKey(tenantId, shards, shard)) : []),
 ];

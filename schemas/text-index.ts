@@ -6,14 +6,14 @@
  * that all logs contain, are counted and replaced.
  */
 
-interface Place {
+interface RunEntry {
   readonly id: number;
   readonly text: string;
   /** End of the run in the text. */
   readonly end: number;
 }
 
-const runOf = (text: string, end: number, width: number): number => {
+const encodeRun = (text: string, end: number, width: number): number => {
   let key = 0;
   for (let at = end - width + 1; at <= end; at++) key = (key << 8) | (text.charCodeAt(at) & 0xff);
   return key;
@@ -24,34 +24,34 @@ const lowBits = (text: string, from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => text.charCodeAt(from + at) & 31);
 
 /** Texts by their runs of one width */
-type Runs = Map<number, Place[]>;
+type Runs = Map<number, RunEntry[]>;
 
-const post = (runs: Runs, key: number, place: Place): void => {
+const addEntry = (runs: Runs, key: number, place: RunEntry): void => {
   const places = runs.get(key);
   if (places === undefined) runs.set(key, [place]);
   else places.push(place);
 };
 
 /** Frequency of each run of four */
-const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
-  const often = new Map<number, number>();
+const countRuns = (texts: Iterable<string>): ReadonlyMap<number, number> => {
+  const counts = new Map<number, number>();
   for (const text of texts)
     for (let end = 3; end < text.length; end++) {
-      const key = runOf(text, end, 4);
-      often.set(key, (often.get(key) ?? 0) + 1);
+      const key = encodeRun(text, end, 4);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-  return often;
+  return counts;
 };
 
 /**
  * Returns the end of the cheapest run of four characters, among every second position from `first` on; `undefined` if
  * there is none.
  */
-const cheapestEnd = (text: string, first: number, costOf: (run: number) => number): number | undefined => {
+const findCheapestEnd = (text: string, first: number, costOf: (run: number) => number): number | undefined => {
   let end: number | undefined;
   let minCost = Number.POSITIVE_INFINITY;
   for (let at = first; at < text.length; at += 2) {
-    const cost = costOf(runOf(text, at, 4));
+    const cost = costOf(encodeRun(text, at, 4));
     if (cost >= minCost) continue;
     end = at;
     minCost = cost;
@@ -62,7 +62,7 @@ const cheapestEnd = (text: string, first: number, costOf: (run: number) => numbe
 /** One of this many comparisons is sampled if it found nothing. */
 const comparisonsPerSample = 64;
 /** Runs are chosen again after this many samples, and whenever their number has doubled. */
-const firstSamples = 64;
+const firstMaxSamples = 64;
 /** Cost of a comparison in vain, relative to texts that share a run. */
 const missCost = 4;
 
@@ -80,21 +80,21 @@ export const scanResult = {
 export class TextIndex {
   readonly #texts: ReadonlyMap<string, number>;
   /** Texts by runs of four, and by the first or last three characters of runs with a wildcard */
-  readonly #fours: Runs = new Map();
-  readonly #lasts: Runs = new Map();
-  readonly #firsts: Runs = new Map();
+  readonly #fourCharacterRuns: Runs = new Map();
+  readonly #lastThreeRuns: Runs = new Map();
+  readonly #firstThreeRuns: Runs = new Map();
   /** Whether a run may end with these characters, by their low bits: at nearly all positions none does. */
   readonly #filter = new Int32Array(2 ** 15);
   /** Number of comparisons in bytes, the sampled runs without a match, and the threshold for choosing runs again */
   #comparisons = 0;
   readonly #misses = new Map<number, number>();
   #sampled = 0;
-  #maxSampled = firstSamples;
+  #maxSampled = firstMaxSamples;
 
   /** Texts of three characters or more, with their numbers. */
   constructor(texts: ReadonlyMap<string, number>) {
     this.#texts = texts;
-    this.#choose();
+    this.#chooseRuns();
   }
 
   /** Number of comparisons after a run was found in bytes. For measurements. */
@@ -103,17 +103,17 @@ export class TextIndex {
   }
 
   /** Chooses runs: first those with the fewest comparisons in vain, then those that the fewest texts share. */
-  #choose(): void {
-    const often = howOften(this.#texts.keys());
+  #chooseRuns(): void {
+    const often = countRuns(this.#texts.keys());
     const costOf = (run: number): number => (often.get(run) ?? 0) + missCost * (this.#misses.get(run) ?? 0);
-    for (const runs of [this.#fours, this.#lasts, this.#firsts]) runs.clear();
+    for (const runs of [this.#fourCharacterRuns, this.#lastThreeRuns, this.#firstThreeRuns]) runs.clear();
     this.#filter.fill(0);
     for (const [text, id] of this.#texts)
       for (const first of [3, 4]) {
-        const end = cheapestEnd(text, first, costOf);
+        const end = findCheapestEnd(text, first, costOf);
         if (end === undefined) this.#addShort(text, id, first);
         else {
-          post(this.#fours, runOf(text, end, 4), { id, text, end });
+          addEntry(this.#fourCharacterRuns, encodeRun(text, end, 4), { id, text, end });
           this.#mark(...lowBits(text, end - 3, end));
         }
       }
@@ -122,9 +122,13 @@ export class TextIndex {
   /** Adds a text of three or four characters for positions without a run of four. */
   #addShort(text: string, id: number, first: number): void {
     const three = lowBits(text, 0, 2);
-    const isBehind = first === 3;
-    post(isBehind ? this.#firsts : this.#lasts, runOf(text, 2, 3), { id, text, end: isBehind ? 3 : 2 });
-    for (let any = 0; any < 32; any++) this.#mark(...(isBehind ? [...three, any] : [any, ...three]));
+    const hasWildcardEnd = first === 3;
+    addEntry(hasWildcardEnd ? this.#firstThreeRuns : this.#lastThreeRuns, encodeRun(text, 2, 3), {
+      id,
+      text,
+      end: hasWildcardEnd ? 3 : 2,
+    });
+    for (let any = 0; any < 32; any++) this.#mark(...(hasWildcardEnd ? [...three, any] : [any, ...three]));
   }
 
   /** Calls `found` with the number of each text that occurs, possibly several times. */
@@ -150,7 +154,7 @@ export class TextIndex {
   scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number, end: number) => void): number {
     if (this.#sampled >= this.#maxSampled) {
       this.#maxSampled *= 2;
-      this.#choose();
+      this.#chooseRuns();
     }
     const filter = this.#filter;
     let bits = 0;
@@ -185,13 +189,13 @@ export class TextIndex {
   ): void {
     if (at - from < 2) return;
     let run = 0;
-    for (let index = Math.max(from, at - 3); index <= at; index++) run = (run << 8) | lowerOf(bytes[index] as number);
-    const lasts = this.#lasts.get(run & 0xff_ffff);
+    for (let index = Math.max(from, at - 3); index <= at; index++) run = (run << 8) | lowerByte(bytes[index] as number);
+    const lasts = this.#lastThreeRuns.get(run & 0xff_ffff);
     if (lasts !== undefined) compareBytes(lasts, bytes, from, to, at, found);
     if (at - from < 3) return;
-    const firsts = this.#firsts.get(run >>> 8);
+    const firsts = this.#firstThreeRuns.get(run >>> 8);
     if (firsts !== undefined) compareBytes(firsts, bytes, from, to, at, found);
-    const fours = this.#fours.get(run);
+    const fours = this.#fourCharacterRuns.get(run);
     if (fours === undefined) return;
     const isFound = compareBytes(fours, bytes, from, to, at, found);
     if ((++this.#comparisons & (comparisonsPerSample - 1)) !== 0 || isFound) return;
@@ -208,26 +212,26 @@ export class TextIndex {
   /** Compares the texts with a run that ends at this position. */
   #compareAt(text: string, at: number, found: (id: number) => void): void {
     if (at < 2) return;
-    const lasts = this.#lasts.get(runOf(text, at, 3));
+    const lasts = this.#lastThreeRuns.get(encodeRun(text, at, 3));
     if (lasts !== undefined) compare(lasts, text, at, found);
     if (at < 3) return;
-    const firsts = this.#firsts.get(runOf(text, at - 1, 3));
+    const firsts = this.#firstThreeRuns.get(encodeRun(text, at - 1, 3));
     if (firsts !== undefined) compare(firsts, text, at, found);
-    const fours = this.#fours.get(runOf(text, at, 4));
+    const fours = this.#fourCharacterRuns.get(encodeRun(text, at, 4));
     if (fours !== undefined) compare(fours, text, at, found);
   }
 }
 
-const lowerOf = (byte: number): number => (byte >= 65 && byte <= 90 ? byte | 32 : byte);
+const lowerByte = (byte: number): number => (byte >= 65 && byte <= 90 ? byte | 32 : byte);
 
 const isTextAt = (text: string, bytes: Uint8Array, start: number): boolean => {
   for (let index = 0; index < text.length; index++)
-    if (lowerOf(bytes[start + index] ?? 0) !== text.charCodeAt(index)) return false;
+    if (lowerByte(bytes[start + index] ?? 0) !== text.charCodeAt(index)) return false;
   return true;
 };
 
 const compareBytes = (
-  places: readonly Place[],
+  places: readonly RunEntry[],
   bytes: Uint8Array,
   from: number,
   to: number,
@@ -236,7 +240,7 @@ const compareBytes = (
 ): boolean => {
   let isFound = false;
   for (let index = 0; index < places.length; index++) {
-    const { id, text, end } = places[index] as Place;
+    const { id, text, end } = places[index] as RunEntry;
     const start = at - end;
     const past = start + text.length;
     if (start < from || past > to || !isTextAt(text, bytes, start)) continue;
@@ -246,9 +250,9 @@ const compareBytes = (
   return isFound;
 };
 
-const compare = (places: readonly Place[], text: string, at: number, found: (id: number) => void): void => {
+const compare = (places: readonly RunEntry[], text: string, at: number, found: (id: number) => void): void => {
   for (let index = 0; index < places.length; index++) {
-    const { id, text: indexedText, end } = places[index] as Place;
+    const { id, text: indexedText, end } = places[index] as RunEntry;
     if (at >= end && text.startsWith(indexedText, at - end)) found(id);
   }
 };

@@ -1,14 +1,14 @@
 /** Trims texts in linear time: an expression such as `/\/+$/` scans from each slash to the end. */
 
 /** Returns a text without the characters of `ending` at its end. */
-export const withoutTrailing = (text: string, ending: string): string => {
+export const trimTrailing = (text: string, ending: string): string => {
   let end = text.length;
   while (end > 0 && ending.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 };
 
 /** Returns the text before the first `mark`, or the complete text without one. */
-export const textBefore = (text: string, mark: string): string => {
+export const getTextBefore = (text: string, mark: string): string => {
   const at = text.indexOf(mark);
   return at < 0 ? text : text.slice(0, at);
 };

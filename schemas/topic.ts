@@ -50,23 +50,23 @@ export interface DerivedTopic<Item extends z.ZodType = z.ZodType> extends Topic 
   readonly value: z.ZodArray<Item>;
   /** Schema of one value. */
   readonly item: Item;
-  tenantOf(value: z.output<Item>): string;
+  getTenant(value: z.output<Item>): string;
   /** Returns the partition key of a value within the tenant. Values with the same key stay in order. */
-  keyOf(value: z.output<Item>): string;
+  getKey(value: z.output<Item>): string;
   /** Returns the time of a value in epoch milliseconds, which advances the watermark of its readers. */
-  timeOf?(value: z.output<Item>): number;
+  getTimeMs?(value: z.output<Item>): number;
   /**
    * Returns the messages of values that are not encoded as a JSON array: bodies with their headers. A pure function of
    * the values.
    */
-  messagesOf?(values: readonly z.output<Item>[]): readonly EmittedBody[];
+  buildMessages?(values: readonly z.output<Item>[]): readonly EmittedBody[];
 }
 
 /** Declares a derived topic by the schema of one value, which contains its tenant. */
 export const defineDerivedTopic = <Item extends z.ZodType<{ readonly tenantId: string }>>({
   item,
-  keyOf = () => '',
-  timeOf,
+  keyOf: getKey = () => '',
+  timeOf: getTimeMs,
   ...topic
 }: Pick<Topic, 'name' | 'summary'> &
   Partial<Omit<Topic, 'value' | 'key'>> & {
@@ -76,7 +76,7 @@ export const defineDerivedTopic = <Item extends z.ZodType<{ readonly tenantId: s
   }): DerivedTopic<Item> => ({
   ...defineTopic({ key: 'tenant and bucket of the key', ...topic, value: z.array(item) }),
   item,
-  tenantOf: ({ tenantId }) => tenantId,
-  keyOf,
-  ...(timeOf !== undefined && { timeOf }),
+  getTenant: ({ tenantId }) => tenantId,
+  getKey,
+  ...(getTimeMs !== undefined && { getTimeMs }),
 });

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { AlertEvaluation, AlertTransition } from './alerts.ts';
 import { AnomalyChange, AnomalyEvaluation, AnomalyPoints, AnomalyScores } from './anomalies.ts';
-import { CallEnd, endOf, ServiceEdge } from './edges.ts';
+import { CallEnd, getEndMs, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
@@ -114,7 +114,7 @@ export const topics = {
     summary: 'Both ends of each call between services, from spans, to pair the ends of a call',
     item: CallEnd,
     keyOf: ({ traceId }) => traceId,
-    timeOf: endOf,
+    timeOf: getEndMs,
     retentionHours: 24,
   }),
   serviceEdges: defineDerivedTopic({

@@ -3,7 +3,7 @@ import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from '
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-const time = (ms: number | undefined): string => new Date(ms ?? 0).toISOString();
+const toIsoTime = (ms: number | undefined): string => new Date(ms ?? 0).toISOString();
 
 export const alertTransitions = landValues({
   topic: topics.alertTransitions,
@@ -16,14 +16,14 @@ export const alertTransitions = landValues({
     rule_id: transition.ruleId,
     rule_version: transition.ruleVersion,
     rule_name: transition.ruleName,
-    time: time(transition.atMs),
+    time: toIsoTime(transition.atMs),
     from_state: transition.from,
     to_state: transition.to,
     severity: transition.severity,
     labels: transition.labels,
     annotations: transition.annotations,
-    started_at: time(transition.startedAtMs),
-    ended_at: time(transition.endedAtMs),
+    started_at: toIsoTime(transition.startedAtMs),
+    ended_at: toIsoTime(transition.endedAtMs),
     value: transition.value,
     reason: transition.reason,
     is_test: transition.isTest === true,
@@ -31,7 +31,7 @@ export const alertTransitions = landValues({
 });
 
 /** Rows of an evaluation: the rule as a group of its own, in the first part, and the rule's groups. */
-const parts = ({ groups, ...of }: AlertEvaluation) => [
+const toGroupRows = ({ groups, ...of }: AlertEvaluation) => [
   ...(of.part > 0
     ? []
     : [
@@ -53,12 +53,12 @@ export const alertEvaluations = landValues({
   topic: topics.alertEvaluations,
   table: alertEvaluationsTable,
   row: (evaluation) =>
-    parts(evaluation).map(({ alertId, labels, state, severity, value, reason }) => ({
+    toGroupRows(evaluation).map(({ alertId, labels, state, severity, value, reason }) => ({
       tenant_id: evaluation.tenantId,
       project_id: evaluation.projectId,
       rule_id: evaluation.ruleId,
       rule_version: evaluation.ruleVersion,
-      time: time(evaluation.atMs),
+      time: toIsoTime(evaluation.atMs),
       alert_id: alertId,
       labels,
       state,
@@ -74,13 +74,13 @@ export const alertEvaluations = landValues({
   merging: {
     table: alertStatesTable,
     row: (evaluation) =>
-      parts(evaluation).map(({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }) => ({
+      toGroupRows(evaluation).map(({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }) => ({
         tenant_id: evaluation.tenantId,
         project_id: evaluation.projectId,
         rule_id: evaluation.ruleId,
         alert_id: alertId,
         evaluated_ms: evaluation.atMs,
-        last_seen: time(evaluation.atMs),
+        last_seen: toIsoTime(evaluation.atMs),
         labels,
         state,
         severity: severity ?? '',

@@ -2,7 +2,7 @@ import { anomaliesTable, anomalyEvaluationsTable, anomalyScoresTable } from '../
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 export const anomalyScores = landValues({
   topic: topics.anomalyScores,
@@ -13,7 +13,7 @@ export const anomalyScores = landValues({
         tenant_id: tenantId,
         detector_id: detectorId,
         series: key,
-        time: time(startMs),
+        time: toIsoTime(startMs),
         value,
         expected,
         low,
@@ -30,7 +30,7 @@ export const anomalies = landValues({
   row: ({ tenantId, projectId, id, number, detectorId, detectorName, detectorLabels, ...anomaly }) => ({
     tenant_id: tenantId,
     project_id: projectId,
-    time: time(anomaly.beginMs),
+    time: toIsoTime(anomaly.beginMs),
     id,
     revision: number,
     detector_id: detectorId,
@@ -66,7 +66,7 @@ export const anomalyEvaluations = landValues({
     question,
     revision: number,
     look_ms: evaluatedAtMs,
-    last_seen: time(evaluatedAtMs),
+    last_seen: toIsoTime(evaluatedAtMs),
     up_to_ms: evaluation.upToMs,
     step_ms: evaluation.stepMs,
     watched_from_ms: evaluation.watchedFromMs ?? 0,

@@ -7,5 +7,5 @@ export const deadLetters = defineSink({
   summary: 'Lands dead letters for listing, and the marks of replayed and discarded dead letters.',
   inputs: [topics.deadLetter, topics.deadLetterMarks],
   unprocessable: 'drop',
-  scanner: async () => (await import('./scan/dead-letter-scanner.ts')).deadLetterScanner(),
+  scanner: async () => (await import('./scan/dead-letter-scanner.ts')).createDeadLetterScanner(),
 });

@@ -1,7 +1,7 @@
 /** The sinks, one line each. Consumer groups, metric labels and contract tests are derived from the definitions. */
 
-import { componentsNamed } from '../runtime/components.ts';
-import { consumerGroup } from '../runtime/consumer-groups.ts';
+import { selectComponents } from '../runtime/components.ts';
+import { toConsumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
 import { checkStores } from '../runtime/readiness.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
@@ -10,7 +10,7 @@ import type { Columns } from '../schemas/ports/columns.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { batchHandler } from './engine/run.ts';
+import { createBatchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
 import { sinks } from './registry.ts';
@@ -24,10 +24,13 @@ import { sumUpSloDays } from './slo-days.ts';
  */
 const batchLimits = (embedded: boolean) => ({ maxRecords: 100_000, maxBytes: (embedded ? 16 : 48) * 1024 * 1024 });
 
-const topicsOf = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
+const topicNames = ({ inputs }: Sink): string[] => inputs.map(({ topic }) => topic.name);
 
 /** Consumer groups of the sinks, for measuring lag. */
-export const sinkGroups = sinks.map((sink) => ({ group: consumerGroup('sinks', sink.name), topics: topicsOf(sink) }));
+export const sinkGroups = sinks.map((sink) => ({
+  group: toConsumerGroup('sinks', sink.name),
+  topics: topicNames(sink),
+}));
 
 export interface SinksOptions {
   readonly bus: Bus;
@@ -55,17 +58,17 @@ export const sinkJobs = [applyRetentionHourly, sumUpSloDays];
 /** Starts consuming. The tables and topics must exist. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const { bus, columns } = options;
-  const chosen = componentsNamed('sink', sinks, options.only);
+  const selectedSinks = selectComponents('sink', sinks, options.only);
   const producer = await bus.producer();
   const pool = new ScanPool(new URL('./registry.ts', import.meta.url), options.threads);
-  const running = chosen.map((sink) => {
-    const consumer = bus.consumer({ group: consumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
-    const handler = batchHandler(sink, { ...options, producer, pool });
-    return { consumer, done: trackWork(`sink ${sink.name}`, () => consumer.run(topicsOf(sink), handler)) };
+  const running = selectedSinks.map((sink) => {
+    const consumer = bus.consumer({ group: toConsumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
+    const handler = createBatchHandler(sink, { ...options, producer, pool });
+    return { consumer, done: trackWork(`sink ${sink.name}`, () => consumer.run(topicNames(sink), handler)) };
   });
   return {
     name: 'sinks',
-    async ready() {
+    async checkReady() {
       await checkStores({ 'the bus': () => bus.check(), columns: () => columns.check() });
     },
     async stop() {
@@ -74,6 +77,6 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
       await pool.close();
       await producer.close();
     },
-    failed: Promise.all(running.map(({ done }) => done)).then(() => undefined),
+    failure: Promise.all(running.map(({ done }) => done)).then(() => undefined),
   };
 };

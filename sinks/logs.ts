@@ -8,5 +8,5 @@ export const logs = defineSink({
   summary: 'Lands log records, and their resources.',
   inputs: [topics.logs],
   watermarkTable: logsTable,
-  scanner: async () => (await import('./scan/log-scanner.ts')).logScanner(),
+  scanner: async () => (await import('./scan/log-scanner.ts')).createLogScanner(),
 });

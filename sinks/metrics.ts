@@ -11,5 +11,5 @@ export const metrics = defineSink({
   watermarkTable: samplesTable,
   // Recorded series are from rules, which publish again after a crash.
   positionsTable: emittedMetricsTable,
-  scanner: async () => (await import('./scan/metric-scanner.ts')).metricScanner(),
+  scanner: async () => (await import('./scan/metric-scanner.ts')).createMetricScanner(),
 });

@@ -8,10 +8,12 @@ import { plans } from '../schemas/resources/plan.ts';
 import { applyRetention, type RetentionPolicy } from './engine/retention.ts';
 
 /** Yields the plan's retention in days, limited by that of the organization. */
-export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'>): AsyncGenerator<RetentionPolicy> {
+export async function* retentionPolicies(
+  documents: Pick<Documents, 'findInAllTenants'>,
+): AsyncGenerator<RetentionPolicy> {
   const byPlan = new Map<string, RetentionPolicy['days']>();
-  for await (const plan of documents.everywhere(plans)) byPlan.set(plan.id, plan.retentionDays);
-  for await (const { id, planId, retentionDays } of documents.everywhere(organizations)) {
+  for await (const plan of documents.findInAllTenants(plans)) byPlan.set(plan.id, plan.retentionDays);
+  for await (const { id, planId, retentionDays } of documents.findInAllTenants(organizations)) {
     const plan = byPlan.get(planId);
     if (plan === undefined) continue;
     const days = (signal: keyof typeof plan): number => Math.min(plan[signal], retentionDays[signal] ?? plan[signal]);
@@ -21,7 +23,7 @@ export async function* retentionPolicies(documents: Pick<Documents, 'everywhere'
 
 export interface RetentionOptions {
   readonly columns: Columns;
-  readonly documents: Pick<Documents, 'everywhere'>;
+  readonly documents: Pick<Documents, 'findInAllTenants'>;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -3,8 +3,8 @@
 import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
-import { quote } from '../schemas/tables/literal.ts';
-import { countedAs, countedForSql, countsOfSlices } from '../subjects/slos/slices/tallies.ts';
+import { quoteString } from '../schemas/tables/literal.ts';
+import { countedForSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
 
 const everyMs = 5 * 60_000;
 /** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */
@@ -23,7 +23,7 @@ interface Day {
 }
 
 /** Days whose sums are missing, outdated, or for another budgeting method. */
-const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
+const findStaleDays = (columns: Columns, changedBeforeMs: number): Promise<Day[]> =>
   columns.query<Day>(
     `SELECT tenant_id AS tenant, slo_id AS slo, series, toString(day) AS day, toString(changes_now) AS written, required
     FROM (
@@ -37,45 +37,46 @@ const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
     ) AS looks USING (tenant_id, slo_id, series)
     WHERE summed != changes_now OR (counted_for != required AND required NOT IN ('', 'occurrences'))
     ORDER BY tenant_id, slo_id, series, day LIMIT {most:UInt32}`,
-    { rested: Math.floor(restedMs / 1000), most: maxDaysAtOnce },
+    { rested: Math.floor(changedBeforeMs / 1000), most: maxDaysAtOnce },
   );
 
-const counted = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
+const dayKeyColumns = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
 
 /**
  * Uses a change count from before the slices are read: if more slices are written meanwhile, the sums count as
  * outdated. With several shards, each server sums its own slices, and the parts of a day add up.
  */
-const sumUp = (columns: Columns, days: readonly Day[], budgeting: string): Promise<void> => {
-  const { own, every, known, enough, parts, by_total } = countsOfSlices(countedAs(budgeting));
+const sumDays = (columns: Columns, days: readonly Day[], budgeting: string): Promise<void> => {
+  const { own, every, known, enough, parts, by_total } = sliceCountSql(parseDailySumKey(budgeting));
   const keys = days.map(
-    ({ tenant, slo, series, day }) => `${quote(tenant)}, ${quote(slo)}, ${quote(series)}, toDate(${quote(day)})`,
+    ({ tenant, slo, series, day }) =>
+      `${quoteString(tenant)}, ${quoteString(slo)}, ${quoteString(series)}, toDate(${quoteString(day)})`,
   );
-  const named = keys.map((key, index) => `(${key}, toUInt64(${days[index]?.written ?? 0}))`);
+  const daysWithChanges = keys.map((key, index) => `(${key}, toUInt64(${days[index]?.written ?? 0}))`);
   return columns.execute(
-    `INSERT INTO slo_days (${counted}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
-    SELECT ${counted}, changes, now64(3, 'UTC'), own, every, known, ${quote(budgeting)}, enough, parts, by_total
+    `INSERT INTO slo_days (${dayKeyColumns}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
+    SELECT ${dayKeyColumns}, changes, now64(3, 'UTC'), own, every, known, ${quoteString(budgeting)}, enough, parts, by_total
     FROM (
       SELECT named.1 AS tenant_id, named.2 AS slo_id, named.3 AS series, named.4 AS day, named.5 AS changes
-      FROM (SELECT arrayJoin([${named.join(', ')}]) AS named)
+      FROM (SELECT arrayJoin([${daysWithChanges.join(', ')}]) AS named)
     ) AS asked
     LEFT JOIN (
       SELECT toString(tenant_id) AS tenant_id, toString(slo_id) AS slo_id, toString(series) AS series, toDate(begin) AS day,
         ${own} AS own, ${every} AS every, ${known} AS known, ${enough} AS enough, ${parts} AS parts, ${by_total} AS by_total
       FROM slo_slices FINAL
       WHERE (tenant_id, slo_id, series, toDate(begin)) IN (${keys.map((key) => `(${key})`).join(', ')}) AND total > 0
-      GROUP BY ${counted}
-    ) AS counted USING (${counted})`,
+      GROUP BY ${dayKeyColumns}
+    ) AS counted USING (${dayKeyColumns})`,
   );
 };
 
 /** Updates the outdated day sums of all organizations. Returns the number of updated days. */
 export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
-  const days = await staleDays(columns, restedMs);
-  for (const [budgeting, alike] of Map.groupBy(days, (day) => day.required || 'occurrences'))
-    for (let from = 0; from < alike.length; from += maxDaysPerQuery) {
+  const days = await findStaleDays(columns, restedMs);
+  for (const [budgeting, daysOfBudgeting] of Map.groupBy(days, (day) => day.required || 'occurrences'))
+    for (let from = 0; from < daysOfBudgeting.length; from += maxDaysPerQuery) {
       signal?.throwIfAborted();
-      await sumUp(columns, alike.slice(from, from + maxDaysPerQuery), budgeting);
+      await sumDays(columns, daysOfBudgeting.slice(from, from + maxDaysPerQuery), budgeting);
     }
   return days.length;
 };

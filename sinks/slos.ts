@@ -2,7 +2,7 @@ import { sloMeasurementsTable, sloSlicesTable } from '../schemas/tables/slos.ts'
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 export const sloSlices = landValues({
   topic: topics.sloSlices,
@@ -12,7 +12,7 @@ export const sloSlices = landValues({
       tenant_id: tenantId,
       slo_id: sloId,
       series,
-      begin: time(beginMs),
+      begin: toIsoTime(beginMs),
       good,
       total,
       look_ms: measuredAtMs,
@@ -24,7 +24,7 @@ export const sloSlices = landValues({
       slo_id: sloId,
       series,
       look_ms: measuredAtMs,
-      last_seen: time(measuredAtMs),
+      last_seen: toIsoTime(measuredAtMs),
       from_ms: fromMs,
       up_to_ms: upToMs,
       settled_up_to_ms: settledUpToMs,

@@ -7,13 +7,13 @@ import {
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Maximum characters of a message, in addition to the latest results: alerts contain it. */
 const messageChars = 300;
 
 /** The engine retains the row with the highest value for a key: that of the first accepted result. */
-const latestMs = 8_640_000_000_000_000;
+const maxTimeMs = 8_640_000_000_000_000;
 
 export const syntheticRuns = landValues({
   topic: topics.syntheticRuns,
@@ -23,10 +23,10 @@ export const syntheticRuns = landValues({
     project_id: projectId,
     check_id: checkId,
     location,
-    due: time(dueMs),
+    due: toIsoTime(dueMs),
     is_manual: isManual ? 1 : 0,
-    earliness: latestMs - acceptedMs,
-    started: time(run.startedAtMs),
+    earliness: maxTimeMs - acceptedMs,
+    started: toIsoTime(run.startedAtMs),
     outcome: run.outcome,
     attempts: run.attempts,
     duration_ms: run.durationMs,
@@ -48,7 +48,7 @@ export const syntheticRuns = landValues({
             check_id: checkId,
             location,
             due_ms: reportedAtMs ?? dueMs,
-            last_seen: time(dueMs),
+            last_seen: toIsoTime(dueMs),
             started_ms: reportedAtMs ?? startedAtMs,
             outcome,
             message: message.slice(0, messageChars),
@@ -63,7 +63,7 @@ export const syntheticStates = landValues({
     tenant_id: tenantId,
     check_id: checkId,
     location,
-    at: time(atMs),
+    at: toIsoTime(atMs),
     state,
   }),
 });
@@ -74,7 +74,7 @@ export const syntheticVerdicts = landValues({
   row: ({ tenantId, checkId, judgedMs, state, isMaintenance, says: summary, locations }) => ({
     tenant_id: tenantId,
     check_id: checkId,
-    judged: time(judgedMs),
+    judged: toIsoTime(judgedMs),
     state,
     says: summary,
     is_maintenance: isMaintenance ? 1 : 0,

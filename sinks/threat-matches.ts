@@ -2,7 +2,7 @@ import { threatMatchesTable } from '../schemas/tables/threat-matches.ts';
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 export const threatMatches = landValues({
   topic: topics.threatMatches,
@@ -13,7 +13,7 @@ export const threatMatches = landValues({
     project_id: projectId,
     record_id: recordId,
     retro_hunt: retroHunt,
-    time: iso(timeMs),
-    last_time: iso(lastMs),
+    time: toIsoTime(timeMs),
+    last_time: toIsoTime(lastMs),
   }),
 });

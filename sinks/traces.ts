@@ -8,5 +8,5 @@ export const traces = defineSink({
   summary: 'Lands spans, and their resources.',
   inputs: [topics.traces],
   watermarkTable: spansTable,
-  scanner: async () => (await import('./scan/span-scanner.ts')).spanScanner(),
+  scanner: async () => (await import('./scan/span-scanner.ts')).createSpanScanner(),
 });

@@ -6,5 +6,5 @@ export const usage = defineSink({
   name: 'usage',
   summary: 'Lands rejected requests, for the ledger.',
   inputs: [topics.usage],
-  scanner: async () => (await import('./scan/usage-report-scanner.ts')).usageReportScanner(),
+  scanner: async () => (await import('./scan/usage-report-scanner.ts')).createUsageReportScanner(),
 });

@@ -1,14 +1,14 @@
 /** Processor time of this thread: it is the same however busy the machine is. */
-import { threadMs } from '../runtime/thread-time.ts';
+import { getThreadCpuMs } from '../runtime/thread-time.ts';
 
 /** Milliseconds that something takes. */
 export const cpuMsOf = async (run: () => unknown): Promise<number> => {
-  const before = threadMs();
+  const before = getThreadCpuMs();
   await run();
-  return threadMs() - before;
+  return getThreadCpuMs() - before;
 };
 
 /** Takes so many milliseconds. */
 export const compute = (ms: number): void => {
-  for (const endMs = threadMs() + ms; threadMs() < endMs; );
+  for (const endMs = getThreadCpuMs() + ms; getThreadCpuMs() < endMs; );
 };

@@ -1,20 +1,20 @@
 /** Topics, groups, offsets and lag. Rare requests use the admin client of `kafkajs`; frequent requests do not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
-import { formerGroup } from '../../runtime/consumer-groups.ts';
+import { getFormerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import type { Bounds, Cluster } from './cluster.ts';
 import { Coordinator, type Position } from './coordinator.ts';
-import { failureOf, MissingTopicError } from './failures.ts';
+import { MissingTopicError, toFailure } from './failures.ts';
 import { headerAllowance } from './wire.ts';
 
 const { ConfigResourceTypes } = kafkajs;
 
 /** Default replication factor. With this many replicas, a write needs two of them. */
-const maxCopies = 3;
+const defaultReplicationFactor = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 const timeoutMs = 10_000;
@@ -31,26 +31,26 @@ const segmentBytes = ({ retentionBytes }: Topic): number =>
   Math.min(512 * mebibyte, Math.max(mebibyte, Math.floor(retentionBytes / 16)));
 
 /** Topic settings: some only ever grow, the others follow the declaration. */
-const limitsOf = (topic: Topic): ReadonlyMap<string, number> =>
+const buildTopicLimits = (topic: Topic): ReadonlyMap<string, number> =>
   new Map([
     ['retention.ms', Math.round(topic.retentionHours * hourMs)],
     ['retention.bytes', topic.retentionBytes],
     ['max.message.bytes', topic.maxMessageBytes + headerAllowance],
   ]);
 
-const creation = (topic: Topic, copies: number) => ({
+const buildTopicConfig = (topic: Topic, copies: number) => ({
   topic: topic.name,
   numPartitions: topic.partitions,
   replicationFactor: copies,
   configEntries: [
-    ...[...limitsOf(topic)].map(([name, value]) => ({ name, value: String(value) })),
+    ...[...buildTopicLimits(topic)].map(([name, value]) => ({ name, value: String(value) })),
     { name: 'segment.bytes', value: String(segmentBytes(topic)) },
-    ...(copies >= maxCopies ? [{ name: 'min.insync.replicas', value: '2' }] : []),
+    ...(copies >= defaultReplicationFactor ? [{ name: 'min.insync.replicas', value: '2' }] : []),
   ],
 });
 
-const copiesByBrokers = async (admin: Admin): Promise<number> =>
-  Math.min(maxCopies, (await admin.describeCluster()).brokers.length);
+const getDefaultReplicationFactor = async (admin: Admin): Promise<number> =>
+  Math.min(defaultReplicationFactor, (await admin.describeCluster()).brokers.length);
 
 const partitionKey = (topic: string, partition: number): string => `${topic}/${partition}`;
 
@@ -89,7 +89,7 @@ export class Administration {
     clearTimeout(this.#idle);
     this.#activeRequests++;
     try {
-      return await this.#answer(request);
+      return await this.#retryUntilAnswered(request);
     } finally {
       this.#activeRequests--;
       clearTimeout(this.#idle);
@@ -97,10 +97,10 @@ export class Administration {
     }
   }
 
-  async #answer<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
+  async #retryUntilAnswered<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     for (const deadline = Date.now() + timeoutMs; ; ) {
       try {
-        return await request(await this.#connected());
+        return await request(await this.#connect());
       } catch (cause) {
         const { name, type, retriable } = cause as { name?: string; type?: string; retriable?: boolean };
         if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
@@ -108,14 +108,14 @@ export class Administration {
             cause,
           });
         if (!(cause instanceof Error) || !('retriable' in cause)) throw cause;
-        const isPassing = retriable === true || name === 'KafkaJSGroupCoordinatorNotFound';
-        if (!isPassing || Date.now() > deadline) throw failureOf('Kafka did not complete the request', cause);
+        const isTransient = retriable === true || name === 'KafkaJSGroupCoordinatorNotFound';
+        if (!isTransient || Date.now() > deadline) throw toFailure('Kafka did not complete the request', cause);
       }
       await sleep(retryMs);
     }
   }
 
-  async #connected(): Promise<Admin> {
+  async #connect(): Promise<Admin> {
     this.#connecting ??= this.#closing
       .then(() => this.#admin.connect())
       .catch((error: unknown) => {
@@ -128,13 +128,13 @@ export class Administration {
 
   async ensureTopics(topics: readonly Topic[]): Promise<void> {
     const existing = new Set(await this.#request((admin) => admin.listTopics()));
-    const copies = this.#options.replication ?? (await this.#request(copiesByBrokers));
-    const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => creation(topic, copies));
+    const copies = this.#options.replication ?? (await this.#request(getDefaultReplicationFactor));
+    const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => buildTopicConfig(topic, copies));
     // Another process may create the same topics at this moment; that is not an error.
     if (missing.length > 0)
       await this.#request((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
     const present = topics.filter(({ name }) => existing.has(name));
-    const raised = present.length > 0 ? await this.#request((admin) => this.#raise(admin, present, copies)) : [];
+    const raised = present.length > 0 ? await this.#request((admin) => this.#raiseLimits(admin, present, copies)) : [];
     const changed = new Set([...missing, ...raised].map(({ topic }) => topic));
     await this.#awaitLeaders(topics.filter(({ name }) => changed.has(name)));
   }
@@ -167,7 +167,7 @@ export class Administration {
    * Raises the partition counts and limits of existing topics; higher existing limits stay. Returns the topics with new
    * partitions.
    */
-  async #raise(admin: Admin, topics: readonly Topic[], copies: number): Promise<{ topic: string }[]> {
+  async #raiseLimits(admin: Admin, topics: readonly Topic[], copies: number): Promise<{ topic: string }[]> {
     const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
     for (const { name, partitions } of found) {
       const fewest = Math.min(...partitions.map(({ replicas }) => replicas.length));
@@ -189,7 +189,7 @@ export class Administration {
     );
     for (const topic of topics) {
       const current = settings.get(topic.name) ?? new Map<string, string>();
-      const raised = [...limitsOf(topic)].filter(([name, value]) => isLower(current.get(name), value));
+      const raised = [...buildTopicLimits(topic)].filter(([name, value]) => isLower(current.get(name), value));
       if (raised.length === 0) continue;
       for (const [name, value] of raised) current.set(name, String(value));
       // This request replaces all settings of a topic, so it repeats the unchanged ones.
@@ -208,13 +208,13 @@ export class Administration {
       includeSynonyms: false,
       resources: topics.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
     });
-    const ownSource = 1;
+    const topicConfigSource = 1;
     return new Map(
       resources.map(({ resourceName, configEntries }) => [
         resourceName,
         new Map(
           configEntries
-            .filter(({ configSource }) => Number(configSource) === ownSource)
+            .filter(({ configSource }) => Number(configSource) === topicConfigSource)
             .map(({ configName, configValue }) => [configName, configValue]),
         ),
       ]),
@@ -222,14 +222,14 @@ export class Administration {
   }
 
   async offsets(topic: string): Promise<Bounds[]> {
-    return this.#persistently(() => this.#cluster.bounds(topic));
+    return this.#retryUntilDeadline(() => this.#cluster.bounds(topic));
   }
 
   /** Committed positions of a group, which may no longer run. */
   async positions(group: string, topics: readonly string[]): Promise<Position[]> {
     const coordinator = this.#coordinators.get(group) ?? new Coordinator(this.#cluster, this.#cluster, group);
     this.#coordinators.set(group, coordinator);
-    return this.#persistently(async () => {
+    return this.#retryUntilDeadline(async () => {
       const metadata = await this.#cluster.metadata(topics);
       const partitions = topics.map((topic) => [topic, [...(metadata.topics.get(topic)?.leaders.keys() ?? [])]]);
       return coordinator.positions(Object.fromEntries(partitions));
@@ -237,13 +237,13 @@ export class Administration {
   }
 
   /** Retries for a while, for example during a leader election or when a coordinator moves. */
-  async #persistently<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  async #retryUntilDeadline<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     for (const deadline = performance.now() + requestTimeoutMs; ; ) {
       try {
         return await request();
       } catch (cause) {
         if (cause instanceof MissingTopicError) throw cause;
-        if (performance.now() > deadline) throw failureOf('Kafka did not complete the request', cause);
+        if (performance.now() > deadline) throw toFailure('Kafka did not complete the request', cause);
       }
       await sleep(retryMs);
     }
@@ -264,7 +264,7 @@ export class Administration {
    */
   async lag(group: string, topics: readonly string[]): Promise<Lag[]> {
     const own = await this.positions(group, topics);
-    const former = own.some(({ offset }) => offset === undefined) ? formerGroup(group) : undefined;
+    const former = own.some(({ offset }) => offset === undefined) ? getFormerGroup(group) : undefined;
     const next = positionsByPartition([...(former === undefined ? [] : await this.positions(former, topics)), ...own]);
     const lags: Lag[] = [];
     for (const topic of topics)
@@ -279,7 +279,7 @@ export class Administration {
     try {
       await this.#request((admin) => admin.deleteGroups([group]));
     } catch (error) {
-      throw refusalOf(group, error) ?? error;
+      throw toRefusalError(group, error) ?? error;
     }
   }
 
@@ -299,7 +299,7 @@ const refusals: Readonly<Record<number, readonly [reason: string, why: string]>>
   69: ['unknown-group', 'is not known'],
 };
 
-const refusalOf = (group: string, error: unknown): PermanentError | undefined => {
+const toRefusalError = (group: string, error: unknown): PermanentError | undefined => {
   const cause = error instanceof UnavailableError ? error.cause : error;
   const code = (cause as { groups?: readonly { errorCode?: number }[] }).groups?.[0]?.errorCode;
   const refusal = code === undefined ? undefined : refusals[code];

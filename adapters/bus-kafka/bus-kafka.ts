@@ -1,23 +1,23 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
-import { formerGroup } from '../../runtime/consumer-groups.ts';
+import { getFormerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
 import { withTimeout } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { pooledBufferBytes } from '../buffer-pool.ts';
 import { Administration } from './administration.ts';
 import { Cluster, type DriverOptions, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
-import { failureOf } from './failures.ts';
+import { toFailure } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
 import { KafkaFollower } from './follower.ts';
 import { Takeover } from './group-migration.ts';
 import { KafkaProducer } from './producer.ts';
 import { SharedFetcher } from './shared-fetcher.ts';
 import { runTransaction } from './transaction.ts';
-import { incoming } from './wire.ts';
+import { toBusRecord } from './wire.ts';
 
 export interface KafkaBusOptions extends KafkaSecurity {
   /** Bootstrap servers, `host:port`. */
@@ -60,7 +60,7 @@ const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetc
  * abandons consumers that were not stopped: their batches in progress are not committed.
  */
 export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
-  const { brokers, replication, clientId = 'oiq', log = silent, tls = false, sasl } = options;
+  const { brokers, replication, clientId = 'oiq', log = silentLog, tls = false, sasl } = options;
   const { sessionTimeoutMs = 10_000, rebalanceTimeoutMs = 300_000 } = options;
   const driver = driverOptions(brokers, clientId, options);
   const kafka = new Kafka({
@@ -82,30 +82,32 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const shared = new SharedFetcher(() => openWorkerFetcher(driver, log), new Budget(maxHeldBytes));
 
   const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
-    const former = formerGroup(group);
-    const made = new KafkaConsumer({
+    const formerGroup = getFormerGroup(group);
+    const newConsumer = new KafkaConsumer({
       driver,
       group,
       limits: { maxRecords, maxBytes, maxWaitMs },
       timing: { sessionTimeoutMs, rebalanceTimeoutMs },
       log,
       shared,
-      takeover: former === undefined ? undefined : new Takeover({ group, former, administration, log }),
+      takeover: formerGroup === undefined ? undefined : new Takeover({ group, formerGroup, administration, log }),
       earliest: async (topic) => (await administration.offsets(topic)).map(({ earliest }) => earliest),
     });
-    consumers.add(made);
-    return made;
+    consumers.add(newConsumer);
+    return newConsumer;
   };
 
   const check = async (): Promise<void> => {
     try {
       await withTimeout(checkMs, cluster.metadata([], true));
     } catch (cause) {
-      throw failureOf('Kafka cannot be reached', cause);
+      throw toFailure('Kafka cannot be reached', cause);
     }
     // Brokers may answer and still refuse writes, for example with too few replicas or without the right to write.
-    const trouble = [...producers].map((producer) => producer.failureReason).find((reason) => reason !== undefined);
-    if (trouble !== undefined) throw new UnavailableError(trouble);
+    const publishFailure = [...producers]
+      .map((producer) => producer.failureReason)
+      .find((reason) => reason !== undefined);
+    if (publishFailure !== undefined) throw new UnavailableError(publishFailure);
   };
 
   /**
@@ -113,9 +115,9 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
    * connection.
    */
   const follower = (): KafkaFollower => {
-    const made = new KafkaFollower(new Cluster(driver), log);
-    followers.add(made);
-    return made;
+    const newFollower = new KafkaFollower(new Cluster(driver), log);
+    followers.add(newFollower);
+    return newFollower;
   };
 
   return {
@@ -135,7 +137,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     offsets: (topic) => administration.offsets(topic),
     lag: (group, topics) => administration.lag(group, topics),
     members: (groups) => administration.members(groups),
-    forget: (group) => administration.forget(group),
+    deleteGroup: (group) => administration.forget(group),
     check,
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));
@@ -148,14 +150,14 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   };
 };
 
-interface Reading {
+interface ReadSource {
   readonly administration: Administration;
   readonly cluster: Cluster;
   readonly log: Log;
 }
 
 async function* readRange(
-  { administration, cluster, log }: Reading,
+  { administration, cluster, log }: ReadSource,
   topic: string,
   partition: number,
   from: number,
@@ -169,11 +171,11 @@ async function* readRange(
   try {
     for (let next = from; next < end; ) {
       // Some callers read the first record only.
-      const piece = await fetcher.fetch(topic, partition, next, next === from ? 1 : pooledBufferBytes);
-      if (piece === undefined) return;
-      for (const { offset, timestampMs, record } of piece.records)
-        if (offset < end) yield incoming(topic, partition, offset, timestampMs, record);
-      next = piece.next;
+      const batch = await fetcher.fetch(topic, partition, next, next === from ? 1 : pooledBufferBytes);
+      if (batch === undefined) return;
+      for (const { offset, timestampMs, record } of batch.records)
+        if (offset < end) yield toBusRecord(topic, partition, offset, timestampMs, record);
+      next = batch.next;
     }
   } finally {
     fetcher.close();

@@ -92,15 +92,15 @@ const requestTimeoutMs = 2000;
 const metadataMaxAgeMs = 60_000;
 const unknownTopic = 3;
 
-const addressOf = ({ host, port }: Node): string => `${host}:${port}`;
+const formatAddress = ({ host, port }: Node): string => `${host}:${port}`;
 
 /** One client's view of the cluster, with its own connections: a blocking request delays only this client. */
 export class Cluster {
   readonly #pool: ConnectionPool;
   readonly #direct: DirectConnections;
   readonly #bootstrap: readonly Node[];
-  #known: Metadata = { brokers: new Map(), topics: new Map() };
-  readonly #knownAt = new Map<string, number>();
+  #metadataCache: Metadata = { brokers: new Map(), topics: new Map() };
+  readonly #refreshedAt = new Map<string, number>();
   /** Time of a broker's last failure to answer, by address. Brokers that failed are tried last. */
   readonly #failedAt = new Map<string, number>();
   #nextBroker = 0;
@@ -127,13 +127,13 @@ export class Cluster {
           requestTimeoutMs,
           this.#pool.get(node).then((connection) => request(connection)),
         );
-        this.#failedAt.delete(addressOf(node));
+        this.#failedAt.delete(formatAddress(node));
         return answer;
       } catch (error) {
         failure = error;
         if (error instanceof MissingTopicError || isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) continue;
         if (error instanceof ResponseError) throw error;
-        this.#failedAt.set(addressOf(node), performance.now());
+        this.#failedAt.set(formatAddress(node), performance.now());
       }
     }
     throw failure;
@@ -143,11 +143,11 @@ export class Cluster {
    * Brokers in the order in which to try them. The first one rotates, since one broker may be cut off from the others.
    */
   #candidates(): Node[] {
-    const nodes = [...this.#known.brokers.values(), ...this.#bootstrap];
-    const distinct = [...new Map(nodes.map((node) => [addressOf(node), node])).values()];
+    const nodes = [...this.#metadataCache.brokers.values(), ...this.#bootstrap];
+    const distinct = [...new Map(nodes.map((node) => [formatAddress(node), node])).values()];
     const from = this.#nextBroker++ % distinct.length;
     const rotated = [...distinct.slice(from), ...distinct.slice(0, from)];
-    const failedAt = (node: Node): number => this.#failedAt.get(addressOf(node)) ?? Number.NEGATIVE_INFINITY;
+    const failedAt = (node: Node): number => this.#failedAt.get(formatAddress(node)) ?? Number.NEGATIVE_INFINITY;
     return rotated.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
   }
 
@@ -157,36 +157,36 @@ export class Cluster {
    */
   async metadata(topics: readonly string[], forceUpdate = false): Promise<Metadata> {
     const oldest = performance.now() - metadataMaxAgeMs;
-    const isKnown = topics.every((topic) => (this.#knownAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
-    if (isKnown && !forceUpdate && this.#known.brokers.size > 0) return this.#known;
-    return this.#learn(await this.requestAny((connection) => fetchMetadata(connection, topics)));
+    const isFresh = topics.every((topic) => (this.#refreshedAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
+    if (isFresh && !forceUpdate && this.#metadataCache.brokers.size > 0) return this.#metadataCache;
+    return this.#updateMetadata(await this.requestAny((connection) => fetchMetadata(connection, topics)));
   }
 
-  #learn({ brokers, topics }: MetadataAnswer): Metadata {
-    const learned = new Map(this.#known.topics);
+  #updateMetadata({ brokers, topics }: MetadataAnswer): Metadata {
+    const updatedTopics = new Map(this.#metadataCache.topics);
     for (const { errorCode, name, topicId, partitions } of topics) {
       if (name == null) continue;
       if (errorCode !== 0) throw new ProtocolError(errorCode);
       const leaders: number[] = [];
       for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId;
-      learned.set(name, { id: topicId, leaders });
-      this.#knownAt.set(name, performance.now());
+      updatedTopics.set(name, { id: topicId, leaders });
+      this.#refreshedAt.set(name, performance.now());
     }
-    this.#known = {
+    this.#metadataCache = {
       brokers: new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }])),
-      topics: learned,
+      topics: updatedTopics,
     };
-    return this.#known;
+    return this.#metadataCache;
   }
 
   /** Returns a connection to a broker by its id; a new connection after the old one broke. */
   async connection(metadata: Metadata, node: number): Promise<Connection> {
-    return this.#pool.get(brokerOf(metadata, node));
+    return this.#pool.get(getBroker(metadata, node));
   }
 
   /** Like `connection`, for large answers. */
   async directConnection(metadata: Metadata, node: number): Promise<DirectConnection> {
-    return this.#direct.get(brokerOf(metadata, node));
+    return this.#direct.get(getBroker(metadata, node));
   }
 
   /** Returns the first retained offset and the next offset of each partition, in order. */
@@ -194,11 +194,11 @@ export class Cluster {
     const metadata = await this.metadata([topic], true);
     const leaders = metadata.topics.get(topic)?.leaders ?? [];
     const byLeader = Map.groupBy(leaders.keys(), (partition) => leaders[partition] ?? -1);
-    const found = await Promise.all(
+    const boundsByLeader = await Promise.all(
       [...byLeader].map(async ([leader, partitions]) => {
         const connection = await this.connection(metadata, leader);
         const [earliest, end] = await Promise.all(
-          [-2n, -1n].map((timestamp) => offsetsAt(connection, topic, partitions, timestamp)),
+          [-2n, -1n].map((timestamp) => listOffsets(connection, topic, partitions, timestamp)),
         );
         return partitions.map((partition) => ({
           partition,
@@ -207,7 +207,7 @@ export class Cluster {
         }));
       }),
     );
-    return found.flat().sort((a, b) => a.partition - b.partition);
+    return boundsByLeader.flat().sort((a, b) => a.partition - b.partition);
   }
 
   /** Returns the first retained offset. */
@@ -225,7 +225,7 @@ export class Cluster {
       try {
         const metadata = await this.metadata([topic], attempt > 1);
         const connection = await this.connection(metadata, metadata.topics.get(topic)?.leaders[partition] ?? -1);
-        return (await offsetsAt(connection, topic, [partition], timestamp)).get(partition) ?? 0;
+        return (await listOffsets(connection, topic, [partition], timestamp)).get(partition) ?? 0;
       } catch (error) {
         // Another broker may lead the partition since the last metadata refresh.
         if (attempt === 2) throw error;
@@ -245,7 +245,7 @@ export class Cluster {
 }
 
 /** Offsets at a time (-1 for the next offset, -2 for the first one), for partitions that one broker leads. */
-const offsetsAt = async (
+const listOffsets = async (
   connection: Connection,
   topic: string,
   partitions: readonly number[],
@@ -260,7 +260,7 @@ const offsetsAt = async (
   return new Map(topics[0]?.partitions.map(({ partitionIndex, offset }) => [partitionIndex, Number(offset)]));
 };
 
-const brokerOf = (metadata: Metadata, node: number): Node => {
+const getBroker = (metadata: Metadata, node: number): Node => {
   const broker = metadata.brokers.get(node);
   if (broker === undefined) throw new Error(`Kafka does not know a broker ${node}`);
   return broker;

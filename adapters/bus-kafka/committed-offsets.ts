@@ -2,8 +2,8 @@
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
 import type { PartitionAnswer } from './fetch-answer.ts';
 
-const transactional = 0x10;
-const control = 0x20;
+const transactionalFlag = 0x10;
+const controlFlag = 0x20;
 
 /** A record with its offset and time */
 export interface FetchedRecord {
@@ -13,7 +13,7 @@ export interface FetchedRecord {
 }
 
 /** The key of a control record is version and type; type 0 aborts, 1 commits. */
-const endsInAbort = (batch: RecordsBatch): boolean => batch.records[0]?.key?.readInt16BE(2) === 0;
+const isAbortMarker = (batch: RecordsBatch): boolean => batch.records[0]?.key?.readInt16BE(2) === 0;
 
 /**
  * Returns the records from `from` on, and the offset of the next fetch. The broker sends aborted transactions with the
@@ -25,21 +25,25 @@ export const committedRecords = (
   from: number,
 ): { records: FetchedRecord[]; next: number } => {
   const aborted = [...(abortedTransactions ?? [])].sort((a, b) => Number(a.firstOffset - b.firstOffset));
-  const hidden = new Set<bigint>();
+  const abortingProducers = new Set<bigint>();
   const visible: FetchedRecord[] = [];
-  let begun = 0;
+  let nextAborted = 0;
   let next = from;
   for (const batch of records) {
     const first = Number(batch.firstOffset);
     const last = first + batch.lastOffsetDelta;
-    for (let range = aborted[begun]; range !== undefined && Number(range.firstOffset) <= last; range = aborted[begun]) {
-      hidden.add(range.producerId);
-      begun++;
+    for (
+      let range = aborted[nextAborted];
+      range !== undefined && Number(range.firstOffset) <= last;
+      range = aborted[nextAborted]
+    ) {
+      abortingProducers.add(range.producerId);
+      nextAborted++;
     }
     next = Math.max(next, last + 1);
-    if ((batch.attributes & control) !== 0) {
-      if (endsInAbort(batch)) hidden.delete(batch.producerId);
-    } else if ((batch.attributes & transactional) === 0 || !hidden.has(batch.producerId)) {
+    if ((batch.attributes & controlFlag) !== 0) {
+      if (isAbortMarker(batch)) abortingProducers.delete(batch.producerId);
+    } else if ((batch.attributes & transactionalFlag) === 0 || !abortingProducers.has(batch.producerId)) {
       appendVisible(batch, first, from, visible);
     }
   }

@@ -6,11 +6,11 @@ import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.t
 import type { Log } from '../../schemas/ports/log.ts';
 import { Cluster, type DriverOptions } from './cluster.ts';
 import type { Assignment } from './coordinator.ts';
-import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
+import { describeFailure, isProtocolError, MissingTopicError } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
 import type { Takeover } from './group-migration.ts';
 import { type GroupTiming, Membership } from './membership.ts';
-import { type BatchLimits, claimedIn, PartitionLoop } from './partition-loop.ts';
+import { type BatchLimits, PartitionLoop, parseClaim } from './partition-loop.ts';
 import type { SharedFetcher } from './shared-fetcher.ts';
 import { FatalBusError } from './wire.ts';
 
@@ -36,25 +36,25 @@ interface Handlers {
 const maxBackOffMs = 2000;
 const commitRetryMs = 250;
 /** Number of attempts to commit after `stop` while the coordinator is unavailable. */
-const triesAfterStop = 40;
+const maxCommitAttemptsAfterStop = 40;
 /** A broker that has just started may not know its topics yet. */
-const missingTopicPatience = 5;
+const maxMissingTopicAttempts = 5;
 
 /** The group gave this member's partitions to others. */
-class LostError extends Error {}
+class PartitionLostError extends Error {}
 
-const isLost = (error: unknown): boolean => isProtocolError(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION');
+const isMembershipLost = (error: unknown): boolean => isProtocolError(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION');
 
 export class KafkaConsumer implements Consumer {
   readonly #options: KafkaConsumerOptions;
   /** Separate connections: a fetch or a join that waits must not delay heartbeats. */
-  readonly #fetching: Cluster;
-  readonly #coordinating: Cluster;
+  readonly #fetchCluster: Cluster;
+  readonly #coordinatorCluster: Cluster;
   readonly #membership: Membership;
   readonly #rejected = throttleFailures((error, partitions) => {
     const { log, group } = this.#options;
     log.warn(
-      { group, partitions, reason: reasonOf(error) },
+      { group, partitions, reason: describeFailure(error) },
       'assigned partitions were rejected; they are assigned again',
     );
   });
@@ -66,9 +66,9 @@ export class KafkaConsumer implements Consumer {
   constructor(options: KafkaConsumerOptions) {
     const { driver, group, timing } = options;
     this.#options = options;
-    this.#fetching = new Cluster(driver);
-    this.#coordinating = new Cluster({ ...driver, requestTimeout: timing.rebalanceTimeoutMs + 10_000 });
-    this.#membership = new Membership(this.#coordinating, this.#fetching, group, timing);
+    this.#fetchCluster = new Cluster(driver);
+    this.#coordinatorCluster = new Cluster({ ...driver, requestTimeout: timing.rebalanceTimeoutMs + 10_000 });
+    this.#membership = new Membership(this.#coordinatorCluster, this.#fetchCluster, group, timing);
   }
 
   run(topics: readonly string[], onBatch: Handlers['onBatch'], events: PartitionEvents = {}): Promise<void> {
@@ -85,14 +85,14 @@ export class KafkaConsumer implements Consumer {
   async abandon(): Promise<void> {
     this.#abandoning.abort();
     this.#stopping.abort();
-    await Promise.all([this.#fetching.close(), this.#coordinating.close()]).catch(() => undefined);
+    await Promise.all([this.#fetchCluster.close(), this.#coordinatorCluster.close()]).catch(() => undefined);
   }
 
   /** Emits no events after abandonment, like a crash. */
   #untilAbandoned(events: PartitionEvents): PartitionEvents {
     return {
       assigned: (partition) => events.assigned?.(partition),
-      revoked: (partition) => (this.#abandoning.signal.aborted ? undefined : events.revoked?.(partition)),
+      onRevoked: (partition) => (this.#abandoning.signal.aborted ? undefined : events.onRevoked?.(partition)),
     };
   }
 
@@ -100,7 +100,7 @@ export class KafkaConsumer implements Consumer {
     try {
       for (let failures = 0; !this.#stopping.signal.aborted; ) {
         try {
-          await this.#member(topics, handlers);
+          await this.#runMembership(topics, handlers);
           failures = 0;
         } catch (error) {
           failures++;
@@ -118,19 +118,19 @@ export class KafkaConsumer implements Consumer {
   /** Waits before the next attempt; rejects when no attempt is left. */
   async #recover(error: unknown, failures: number): Promise<void> {
     const { log, group } = this.#options;
-    const perhapsLater = error instanceof MissingTopicError && failures < missingTopicPatience;
-    if (error instanceof FatalBusError && !perhapsLater) throw error;
+    const mayAppearLater = error instanceof MissingTopicError && failures < maxMissingTopicAttempts;
+    if (error instanceof FatalBusError && !mayAppearLater) throw error;
     // A restarting broker is normal operation; only a lasting failure is logged.
-    if (failures === 3) log.warn({ group, reason: reasonOf(error) }, 'cannot join the group; trying again');
+    if (failures === 3) log.warn({ group, reason: describeFailure(error) }, 'cannot join the group; trying again');
     const backOffMs = Math.min(200 * 2 ** failures, maxBackOffMs);
     await sleep(backOffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
   /** Runs one membership, from the join until the group requires a new join or `stop` is called. */
-  async #member(topics: readonly string[], handlers: Handlers): Promise<void> {
+  async #runMembership(topics: readonly string[], handlers: Handlers): Promise<void> {
     const assignment = await this.#join(topics);
     const { shared, log } = this.#options;
-    const fetcher = shared.reader(new Fetcher(this.#fetching, log));
+    const fetcher = shared.reader(new Fetcher(this.#fetchCluster, log));
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
     // Every partition that waits for its next attempt listens.
@@ -139,12 +139,12 @@ export class KafkaConsumer implements Consumer {
     const heartbeats = this.#sendHeartbeats(ending, heartbeatStop.signal);
     let failure: unknown;
     try {
-      const loops = await this.#loops(assignment, fetcher, ending, handlers);
+      const loops = await this.#createLoops(assignment, fetcher, ending, handlers);
       const running = loops.map(async (loop) => {
         try {
           await loop.run(signal);
         } catch (error) {
-          if (!(error instanceof LostError)) failure ??= error;
+          if (!(error instanceof PartitionLostError)) failure ??= error;
           ending.abort();
         }
       });
@@ -162,19 +162,19 @@ export class KafkaConsumer implements Consumer {
 
   async #join(topics: readonly string[]): Promise<Assignment> {
     // Reports a missing topic before other members have to rebalance for it.
-    await this.#fetching.metadata(topics);
+    await this.#fetchCluster.metadata(topics);
     if (!this.#joined) await this.#options.takeover?.wait(this.#stopping.signal);
     try {
       const assignment = await this.#membership.join(topics, this.#stopping.signal);
       this.#joined = true;
       return assignment;
     } catch (error) {
-      if (isLost(error)) this.#membership.forget();
+      if (isMembershipLost(error)) this.#membership.forget();
       throw error;
     }
   }
 
-  async #loops(
+  async #createLoops(
     assignment: Assignment,
     fetcher: Pick<Fetcher, 'fetch'>,
     ending: AbortController,
@@ -182,16 +182,16 @@ export class KafkaConsumer implements Consumer {
   ): Promise<PartitionLoop[]> {
     const { limits, log, takeover } = this.#options;
     const loops: PartitionLoop[] = [];
-    const own = await this.#membership.positions(assignment);
-    const positions = await takeover?.inheritPositions(own, ({ topic, partition, offset, metadata }) =>
+    const groupPositions = await this.#membership.positions(assignment);
+    const positions = await takeover?.inheritPositions(groupPositions, ({ topic, partition, offset, metadata }) =>
       this.#membership.commit(topic, partition, offset, metadata),
     );
-    for (const { topic, partition, offset, metadata } of positions ?? own) {
+    for (const { topic, partition, offset, metadata } of positions ?? groupPositions) {
       const start = offset ?? (await this.#options.earliest(topic))[partition] ?? 0;
       const commit = (to: number, claim: string) => this.#commit(topic, partition, to, claim, ending);
       loops.push(
         new PartitionLoop(
-          { topic, partition, offset: start, claimed: offset === undefined ? undefined : claimedIn(metadata) },
+          { topic, partition, offset: start, claimed: offset === undefined ? undefined : parseClaim(metadata) },
           { fetcher, limits, log, rejected: this.#rejected, ...handlers, commit },
         ),
       );
@@ -211,17 +211,17 @@ export class KafkaConsumer implements Consumer {
     ending: AbortController,
   ): Promise<void> {
     for (let tries = 0; ; tries++) {
-      if (this.#abandoning.signal.aborted) throw new LostError('abandoned');
+      if (this.#abandoning.signal.aborted) throw new PartitionLostError('abandoned');
       try {
         return await this.#membership.commit(topic, partition, offset, metadata);
       } catch (error) {
-        if (isLost(error)) {
+        if (isMembershipLost(error)) {
           ending.abort();
-          throw new LostError('the group gave the partition to another member', { cause: error });
+          throw new PartitionLostError('the group gave the partition to another member', { cause: error });
         }
       }
-      if (this.#stopping.signal.aborted && tries > triesAfterStop)
-        throw new LostError('the coordinator is unavailable');
+      if (this.#stopping.signal.aborted && tries > maxCommitAttemptsAfterStop)
+        throw new PartitionLostError('the coordinator is unavailable');
       await sleep(commitRetryMs);
     }
   }
@@ -239,7 +239,7 @@ export class KafkaConsumer implements Consumer {
         await this.#membership.heartbeat();
       } catch (error) {
         if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) ending.abort();
-        if (isLost(error)) ending.abort();
+        if (isMembershipLost(error)) ending.abort();
       }
     }
   }

@@ -24,14 +24,14 @@ const checkIntervalMs = 3000;
 
 export class Coordinator {
   readonly #cluster: Cluster;
-  readonly #directory: Cluster;
+  readonly #anyBroker: Cluster;
   readonly #group: string;
   #node: Node | undefined;
 
   /** Requests of the group, which may wait long, use `cluster`; requests that any broker can answer use `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string) {
     this.#cluster = cluster;
-    this.#directory = directory;
+    this.#anyBroker = directory;
     this.#group = group;
   }
 
@@ -45,24 +45,24 @@ export class Coordinator {
   ): Promise<Answer> {
     let connection: Connection | undefined;
     try {
-      this.#node ??= await this.#find();
+      this.#node ??= await this.#findCoordinator();
       const node = this.#node;
       connection = await this.#cluster.connectionTo(node);
       const answer = withTimeout(timeoutMs, request(connection));
-      const settled = unlessMoved(answer, checkIntervalMs, async () => {
-        const { host, port } = await this.#find();
+      const watchedAnswer = unlessMoved(answer, checkIntervalMs, async () => {
+        const { host, port } = await this.#findCoordinator();
         return host !== node.host || port !== node.port;
       });
-      return await (stopping === undefined ? settled : unlessAborted(settled, stopping));
+      return await (stopping === undefined ? watchedAnswer : unlessAborted(watchedAnswer, stopping));
     } catch (error) {
-      const answered = isProtocolError(
+      const isCoordinatorAnswer = isProtocolError(
         error,
         'REBALANCE_IN_PROGRESS',
         'UNKNOWN_MEMBER_ID',
         'ILLEGAL_GENERATION',
         'MEMBER_ID_REQUIRED',
       );
-      if (!answered) {
+      if (!isCoordinatorAnswer) {
         this.#node = undefined;
         // A broker that hangs would block every later request on this connection.
         if (connection !== undefined && !(error instanceof ResponseError)) connection.socket.destroy();
@@ -79,8 +79,8 @@ export class Coordinator {
       offsetFetchV8.api.async(connection, [{ groupId: this.#group, memberId: null, memberEpoch: -1, topics }], true),
     );
     return groups.flatMap((group) =>
-      group.topics.flatMap(({ name, partitions: found }) =>
-        found.map(({ partitionIndex, committedOffset, metadata }) => ({
+      group.topics.flatMap(({ name, partitions: fetchedPartitions }) =>
+        fetchedPartitions.map(({ partitionIndex, committedOffset, metadata }) => ({
           topic: name,
           partition: partitionIndex,
           offset: committedOffset < 0n ? undefined : Number(committedOffset),
@@ -90,8 +90,8 @@ export class Coordinator {
     );
   }
 
-  async #find(): Promise<Node> {
-    const { coordinators } = await this.#directory.requestAny((connection) =>
+  async #findCoordinator(): Promise<Node> {
+    const { coordinators } = await this.#anyBroker.requestAny((connection) =>
       findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
     );
     const [coordinator] = coordinators;

@@ -12,21 +12,21 @@ export const unlessMoved = async <Value>(
 ): Promise<Value> => {
   const { promise: moved, reject } = Promise.withResolvers<never>();
   moved.catch(() => undefined);
-  let isOver = false;
+  let isSettled = false;
   let timer: NodeJS.Timeout | undefined;
   const checkMoved = async (): Promise<void> => {
     if (await hasMoved().catch(() => false)) reject(new Error('another broker took over from the queried broker'));
-    else if (!isOver) set();
+    else if (!isSettled) scheduleCheck();
   };
   // No `AbortSignal`: aborting creates two errors with stacks for each request.
-  const set = (): void => {
+  const scheduleCheck = (): void => {
     timer = setTimeout(checkMoved, everyMs).unref();
   };
-  set();
+  scheduleCheck();
   try {
     return await Promise.race([request, moved]);
   } finally {
-    isOver = true;
+    isSettled = true;
     clearTimeout(timer);
   }
 };
@@ -51,30 +51,30 @@ export const unlessAborted = async <Value>(promise: Promise<Value>, signal: Abor
  */
 export const watchdog = (ms: number, onDue: () => void): { begin(): void; end(): void } => {
   let isSet = false;
-  let since: number | undefined;
-  const set = (delayMs: number): void => {
+  let startedAt: number | undefined;
+  const startTimer = (delayMs: number): void => {
     isSet = true;
     setTimeout(check, delayMs).unref();
   };
   const check = (): void => {
     isSet = false;
-    if (since === undefined) return;
-    const left = since + ms - performance.now();
-    if (left >= 1) {
-      set(left);
+    if (startedAt === undefined) return;
+    const remainingMs = startedAt + ms - performance.now();
+    if (remainingMs >= 1) {
+      startTimer(remainingMs);
       return;
     }
-    since = performance.now();
-    set(ms);
+    startedAt = performance.now();
+    startTimer(ms);
     onDue();
   };
   return {
     begin() {
-      since = performance.now();
-      if (!isSet) set(ms);
+      startedAt = performance.now();
+      if (!isSet) startTimer(ms);
     },
     end() {
-      since = undefined;
+      startedAt = undefined;
     },
   };
 };
@@ -85,11 +85,11 @@ export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promi
   const { begin, end } = watchdog(ms, () => giveUp(new TimeoutError(ms)));
   return async (promise) => {
     promise.catch(() => undefined);
-    const { promise: late, reject } = Promise.withResolvers<never>();
+    const { promise: timedOut, reject } = Promise.withResolvers<never>();
     giveUp = reject;
     begin();
     try {
-      return await Promise.race([promise, late]);
+      return await Promise.race([promise, timedOut]);
     } finally {
       end();
     }

@@ -9,13 +9,13 @@ export interface DirectRequest<Answer> {
   readonly key: number;
   readonly version: number;
   /** Whether the request's header ends in tagged fields. */
-  readonly tagged: boolean;
+  readonly hasTaggedFields: boolean;
   readonly payload: Writer;
   /** Parses an answer of this length, starting after its correlation id. */
   parser(bytes: number): Parser<Answer>;
 }
 
-interface Pending {
+interface PendingRequest {
   readonly id: number;
   parser(bytes: number): Parser<void>;
   reject(error: Error): void;
@@ -33,14 +33,14 @@ export class DirectConnection {
   readonly connected: Promise<unknown>;
   readonly #socket: Socket;
   readonly #clientId: string;
-  readonly #pending: Pending[] = [];
+  readonly #pending: PendingRequest[] = [];
   #lastId = 0;
   #failure: Error | undefined;
 
   constructor(host: string, port: number, { clientId, tls, requestTimeout = 10_000 }: BaseOptions) {
     this.#clientId = clientId;
-    const buffer = new FetchBuffer(() => this.#answer());
-    const read = (receive: () => void): true => {
+    const buffer = new FetchBuffer(() => this.#nextParser());
+    const failOnError = (receive: () => void): true => {
       try {
         receive();
       } catch (error) {
@@ -53,9 +53,9 @@ export class DirectConnection {
       : connect({
           host,
           port,
-          onread: { buffer: () => buffer.room, callback: (bytes) => read(() => buffer.received(bytes)) },
+          onread: { buffer: () => buffer.writeBuffer, callback: (bytes) => failOnError(() => buffer.advance(bytes)) },
         });
-    if (tls) this.#socket.on('data', (chunk: Buffer) => read(() => buffer.append(chunk)));
+    if (tls) this.#socket.on('data', (chunk: Buffer) => failOnError(() => buffer.append(chunk)));
     this.connected = once(this.#socket, tls ? 'secureConnect' : 'connect');
     this.connected.catch(() => undefined);
     this.#socket.setNoDelay(true);
@@ -71,13 +71,13 @@ export class DirectConnection {
     return this.#failure === undefined;
   }
 
-  request<Answer>({ key, version, tagged, payload, parser }: DirectRequest<Answer>): Promise<Answer> {
+  request<Answer>({ key, version, hasTaggedFields, payload, parser }: DirectRequest<Answer>): Promise<Answer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#lastId = (this.#lastId + 1) & 0x7fffffff;
     const id = this.#lastId;
     const writer = Writer.create().appendInt16(key).appendInt16(version).appendInt32(id);
     writer.appendString(this.#clientId, false);
-    if (tagged) writer.appendTaggedFields();
+    if (hasTaggedFields) writer.appendTaggedFields();
     return new Promise((resolve, reject) => {
       const settle = function* (bytes: number): Parser<void> {
         resolve(yield* parser(bytes));
@@ -91,12 +91,12 @@ export class DirectConnection {
     this.#fail(new Error('the connection to Kafka was closed'));
   }
 
-  #answer(): Parser<void> | undefined {
+  #nextParser(): Parser<void> | undefined {
     const [pending] = this.#pending;
-    return pending === undefined ? undefined : this.#expect(pending);
+    return pending === undefined ? undefined : this.#parseAnswer(pending);
   }
 
-  *#expect({ id, parser }: Pending): Parser<void> {
+  *#parseAnswer({ id, parser }: PendingRequest): Parser<void> {
     const head = yield 8;
     const bytes = head.readInt32BE(0) - 4;
     if (bytes < 0 || bytes > maxAnswerBytes || head.readInt32BE(4) !== id)

@@ -11,24 +11,24 @@ export const isProtocolError = (error: unknown, ...ids: readonly string[]): bool
   error instanceof Error && ids.some((id) => findErrorBy(error, 'apiId', id) !== null);
 
 /** An error and the errors it wraps, the outermost first. */
-function* chainOf(error: unknown): Generator<Error> {
+function* errorChain(error: unknown): Generator<Error> {
   if (!(error instanceof Error)) return;
   yield error;
-  if (error instanceof AggregateError) for (const each of error.errors) yield* chainOf(each);
-  yield* chainOf(error.cause);
+  if (error instanceof AggregateError) for (const each of error.errors) yield* errorChain(each);
+  yield* errorChain(error.cause);
 }
 
 /** Like `isProtocolError`, but also for causes and for errors of `kafkajs`. */
 const isAny = (error: unknown, id: string): boolean =>
-  [...chainOf(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
+  [...errorChain(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
 
 const isUnknownMechanism = (error: unknown): boolean => isAny(error, 'UNSUPPORTED_SASL_MECHANISM');
 
 /** Whether brokers reject our credentials. A connection that breaks during authentication is not a rejection. */
-export const isRefusedLogin = (error: unknown): boolean =>
+export const isAuthenticationRejected = (error: unknown): boolean =>
   isUnknownMechanism(error) ||
   isAny(error, 'SASL_AUTHENTICATION_FAILED') ||
-  [...chainOf(error)].some(({ name }) => name === 'KafkaJSSASLAuthenticationError');
+  [...errorChain(error)].some(({ name }) => name === 'KafkaJSSASLAuthenticationError');
 
 const certificateCodes = [
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -39,10 +39,10 @@ const certificateCodes = [
 ];
 
 /** The setting that an operator checks first, for failures that a setting can fix. */
-const adviceOn = (error: unknown): string => {
-  const chain = [...chainOf(error)];
+const getAdvice = (error: unknown): string => {
+  const chain = [...errorChain(error)];
   if (isUnknownMechanism(error)) return ' (set OIQ_KAFKA_SASL_MECHANISM to a mechanism that the brokers offer)';
-  if (isRefusedLogin(error)) return ' (check OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
+  if (isAuthenticationRejected(error)) return ' (check OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
   if (chain.some(({ message }) => /alert (?:bad certificate|certificate required)/.test(message)))
     return ' (set OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE to the certificate that the brokers require)';
   if (chain.some((each) => certificateCodes.includes((each as NodeJS.ErrnoException).code ?? '')))
@@ -52,9 +52,9 @@ const adviceOn = (error: unknown): string => {
   return '';
 };
 
-const innermost = (error: unknown): string => {
-  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors.at(-1));
-  if (error instanceof Error && error.cause !== undefined) return innermost(error.cause);
+const getInnermostMessage = (error: unknown): string => {
+  if (error instanceof AggregateError && error.errors.length > 0) return getInnermostMessage(error.errors.at(-1));
+  if (error instanceof Error && error.cause !== undefined) return getInnermostMessage(error.cause);
   return error instanceof Error ? error.message : String(error);
 };
 
@@ -62,10 +62,10 @@ const innermost = (error: unknown): string => {
  * Returns the readable reason of a failure: the innermost message of the driver's nested errors, and the setting to
  * check.
  */
-export const reasonOf = (error: unknown): string => `${innermost(error)}${adviceOn(error)}`;
+export const describeFailure = (error: unknown): string => `${getInnermostMessage(error)}${getAdvice(error)}`;
 
 /** Returns the error for a failed request: retriable, unless Kafka rejects our credentials. */
-export const failureOf = (what: string, cause: unknown): Error => {
-  const message = `${what}: ${reasonOf(cause)}`;
-  return isRefusedLogin(cause) ? new Error(message, { cause }) : new UnavailableError(message, { cause });
+export const toFailure = (what: string, cause: unknown): Error => {
+  const message = `${what}: ${describeFailure(cause)}`;
+  return isAuthenticationRejected(cause) ? new Error(message, { cause }) : new UnavailableError(message, { cause });
 };

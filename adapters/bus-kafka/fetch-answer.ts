@@ -26,37 +26,37 @@ export interface FetchAnswer {
 }
 
 /** Parses a fetch answer, starting after its correlation id. Records are read into buffers of `bufferPool`. */
-export function* fetchAnswer(bufferPool: BufferPool): Parser<FetchAnswer> {
-  yield* taggedFields();
+export function* parseFetchAnswer(bufferPool: BufferPool): Parser<FetchAnswer> {
+  yield* skipTaggedFields();
   const head = yield 10; // Throttle time, error, session
   const errorCode = head.readInt16BE(4);
   const responses: TopicAnswer[] = [];
-  for (let left = yield* arrayLength(); left > 0; left--) {
+  for (let remainingTopics = yield* readArrayLength(); remainingTopics > 0; remainingTopics--) {
     const topicId = (yield 16).toString('hex');
     const partitions: PartitionAnswer[] = [];
-    for (let more = yield* arrayLength(); more > 0; more--) {
-      partitions.push(yield* partitionAnswer(bufferPool));
-      yield* taggedFields();
+    for (let remainingPartitions = yield* readArrayLength(); remainingPartitions > 0; remainingPartitions--) {
+      partitions.push(yield* parsePartitionAnswer(bufferPool));
+      yield* skipTaggedFields();
     }
-    yield* taggedFields();
-    responses.push({ topicId: uuidOf(topicId), partitions });
+    yield* skipTaggedFields();
+    responses.push({ topicId: formatUuid(topicId), partitions });
   }
-  yield* taggedFields();
+  yield* skipTaggedFields();
   return { errorCode, responses };
 }
 
-function* partitionAnswer(bufferPool: BufferPool): Parser<PartitionAnswer> {
+function* parsePartitionAnswer(bufferPool: BufferPool): Parser<PartitionAnswer> {
   const head = yield 30; // …, high watermark, last stable offset, first offset
   const partitionIndex = head.readInt32BE(0);
   const errorCode = head.readInt16BE(4);
   const abortedTransactions: { producerId: bigint; firstOffset: bigint }[] = [];
-  for (let left = yield* arrayLength(); left > 0; left--) {
+  for (let left = yield* readArrayLength(); left > 0; left--) {
     const entry = yield 16;
     abortedTransactions.push({ producerId: entry.readBigInt64BE(0), firstOffset: entry.readBigInt64BE(8) });
-    yield* taggedFields();
+    yield* skipTaggedFields();
   }
   const preferredReplica = (yield 4).readInt32BE(0);
-  const bytes = yield* arrayLength();
+  const bytes = yield* readArrayLength();
   const pooledBuffer = bytes > 0 ? bufferPool.acquire(bytes) : undefined;
   if (pooledBuffer !== undefined) yield pooledBuffer.bytes;
   const records = pooledBuffer === undefined ? [] : readRecordsBatches(Reader.from(pooledBuffer.bytes));
@@ -64,11 +64,11 @@ function* partitionAnswer(bufferPool: BufferPool): Parser<PartitionAnswer> {
 }
 
 /** Length of a compact array; `null` and empty both return 0. */
-function* arrayLength(): Parser<number> {
-  return Math.max(0, (yield* varint()) - 1);
+function* readArrayLength(): Parser<number> {
+  return Math.max(0, (yield* readVarint()) - 1);
 }
 
-function* varint(): Parser<number> {
+function* readVarint(): Parser<number> {
   let value = 0;
   for (let shift = 0; shift < 35; shift += 7) {
     const byte = (yield 1)[0] ?? 0;
@@ -79,12 +79,12 @@ function* varint(): Parser<number> {
 }
 
 /** Skips fields that a later version may add. */
-function* taggedFields(): Parser<void> {
-  for (let left = yield* varint(); left > 0; left--) {
-    yield* varint();
-    for (let bytes = yield* varint(); bytes > 0; bytes -= maxReadBytes) yield Math.min(bytes, maxReadBytes);
+function* skipTaggedFields(): Parser<void> {
+  for (let left = yield* readVarint(); left > 0; left--) {
+    yield* readVarint();
+    for (let bytes = yield* readVarint(); bytes > 0; bytes -= maxReadBytes) yield Math.min(bytes, maxReadBytes);
   }
 }
 
-const uuidOf = (hex: string): string =>
+const formatUuid = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -13,16 +13,16 @@ export const maxReadBytes = 1024;
 const scratchBytes = 64 * 1024;
 
 /**
- * Runs parsers, one after the other. The owner of the socket writes received bytes to `room` and then calls `received`.
- * While a parser waits for a buffer to be filled, `room` is that buffer: nothing is copied, and one read fills it with
+ * Runs parsers, one after the other. The owner of the socket writes received bytes to `writeBuffer` and then calls `advance`.
+ * While a parser waits for a buffer to be filled, `writeBuffer` is that buffer: nothing is copied, and one read fills it with
  * all bytes that have arrived.
  */
 export class FetchBuffer {
   readonly #parsers: () => Parser<void> | undefined;
   readonly #scratch = Buffer.allocUnsafeSlow(scratchBytes);
   /** The part of the scratch memory that no parser has read yet. */
-  #from = 0;
-  #to = 0;
+  #scratchStart = 0;
+  #scratchEnd = 0;
   #parser: Parser<void> | undefined;
   #pendingRead: ReadRequest = 0;
   #filled = 0;
@@ -33,62 +33,62 @@ export class FetchBuffer {
   }
 
   /** The buffer for the next bytes; never empty. */
-  get room(): Buffer {
+  get writeBuffer(): Buffer {
     if (typeof this.#pendingRead === 'object') return this.#pendingRead.subarray(this.#filled);
-    return this.#scratch.subarray(this.#to);
+    return this.#scratch.subarray(this.#scratchEnd);
   }
 
   /**
-   * Call it after writing this many bytes to `room`. Throws errors of the parser, and an error when no answer was
+   * Call it after writing this many bytes to `writeBuffer`. Throws errors of the parser, and an error when no answer was
    * expected; the rest of the stream is then unreadable.
    */
-  received(bytes: number): void {
+  advance(bytes: number): void {
     if (typeof this.#pendingRead === 'object') this.#filled += bytes;
-    else this.#to += bytes;
-    for (let given = this.#next(); given !== undefined; given = this.#next()) this.#step(given);
+    else this.#scratchEnd += bytes;
+    for (let data = this.#completeRead(); data !== undefined; data = this.#completeRead()) this.#resumeParser(data);
   }
 
-  /** Like `received`, for bytes in another buffer. */
+  /** Like `advance`, for bytes in another buffer. */
   append(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
-      const copied = chunk.copy(this.room, 0, at);
-      at += copied;
-      this.received(copied);
+    for (let position = 0; position < chunk.length; ) {
+      const copied = chunk.copy(this.writeBuffer, 0, position);
+      position += copied;
+      this.advance(copied);
     }
   }
 
   /** The data that the parser needs, once all of it has arrived. */
-  #next(): Buffer | undefined {
+  #completeRead(): Buffer | undefined {
     const pendingRead = this.#pendingRead;
     if (typeof pendingRead === 'object') {
-      const copied = this.#scratch.copy(pendingRead, this.#filled, this.#from, this.#to);
-      this.#from += copied;
+      const copied = this.#scratch.copy(pendingRead, this.#filled, this.#scratchStart, this.#scratchEnd);
+      this.#scratchStart += copied;
       this.#filled += copied;
       this.#rewind();
       return this.#filled === pendingRead.length ? pendingRead : undefined;
     }
     // The first step of an answer waits for its first byte.
     const minBytes = Math.max(1, pendingRead);
-    if (this.#to - this.#from >= minBytes) {
-      this.#from += pendingRead;
-      return this.#scratch.subarray(this.#from - pendingRead, this.#from);
+    if (this.#scratchEnd - this.#scratchStart >= minBytes) {
+      this.#scratchStart += pendingRead;
+      return this.#scratch.subarray(this.#scratchStart - pendingRead, this.#scratchStart);
     }
     this.#rewind();
-    if (this.#from + maxReadBytes > scratchBytes) {
-      this.#scratch.copyWithin(0, this.#from, this.#to);
-      this.#to -= this.#from;
-      this.#from = 0;
+    if (this.#scratchStart + maxReadBytes > scratchBytes) {
+      this.#scratch.copyWithin(0, this.#scratchStart, this.#scratchEnd);
+      this.#scratchEnd -= this.#scratchStart;
+      this.#scratchStart = 0;
     }
     return undefined;
   }
 
   #rewind(): void {
-    if (this.#from < this.#to) return;
-    this.#from = 0;
-    this.#to = 0;
+    if (this.#scratchStart < this.#scratchEnd) return;
+    this.#scratchStart = 0;
+    this.#scratchEnd = 0;
   }
 
-  #step(given: Buffer): void {
+  #resumeParser(given: Buffer): void {
     this.#parser ??= this.#parsers();
     if (this.#parser === undefined) throw new Error('Kafka sent data that was not requested');
     this.#filled = 0;

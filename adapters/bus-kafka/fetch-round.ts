@@ -1,5 +1,5 @@
 /** Selects the messages to send in one request. */
-import { batchOverhead, type Outgoing } from './wire.ts';
+import { batchOverhead, type OutgoingMessage } from './wire.ts';
 
 /** Maximum bytes of a request. */
 const maxBytes = 32 * 1024 * 1024;
@@ -9,27 +9,27 @@ const maxBytes = 32 * 1024 * 1024;
  * partition become one record batch, which counts as one message for the topic's size limit. When a partition is full,
  * its later messages wait too, which preserves their order.
  */
-export const nextRound = <Entry extends Outgoing>(
+export const selectForRequest = <Entry extends OutgoingMessage>(
   queue: readonly Entry[],
   limitOf: (topic: string) => number,
-): { round: Entry[]; rest: Entry[] } => {
-  const used = new Map<string, number>();
-  const full = new Set<string>();
+): { round: Entry[]; remaining: Entry[] } => {
+  const bytesByPartition = new Map<string, number>();
+  const fullPartitions = new Set<string>();
   const round: Entry[] = [];
-  const rest: Entry[] = [];
+  const remaining: Entry[] = [];
   let total = 0;
   for (const entry of queue) {
     const key = `${entry.topic}:${entry.partition}`;
-    const before = used.get(key) ?? batchOverhead;
-    const fits = before === batchOverhead || before + entry.bytes <= limitOf(entry.topic);
-    if (full.has(key) || !fits || (round.length > 0 && total + entry.bytes > maxBytes)) {
-      full.add(key);
-      rest.push(entry);
+    const partitionBytes = bytesByPartition.get(key) ?? batchOverhead;
+    const fits = partitionBytes === batchOverhead || partitionBytes + entry.bytes <= limitOf(entry.topic);
+    if (fullPartitions.has(key) || !fits || (round.length > 0 && total + entry.bytes > maxBytes)) {
+      fullPartitions.add(key);
+      remaining.push(entry);
       continue;
     }
-    used.set(key, before + entry.bytes);
+    bytesByPartition.set(key, partitionBytes + entry.bytes);
     total += entry.bytes;
     round.push(entry);
   }
-  return { round, rest };
+  return { round, remaining };
 };

@@ -9,13 +9,13 @@ import { BufferPool, pooledBufferBytes } from '../buffer-pool.ts';
 import type { Cluster, Metadata } from './cluster.ts';
 import { committedRecords, type FetchedRecord } from './committed-offsets.ts';
 import { unlessMoved } from './deadline.ts';
-import { reasonOf } from './failures.ts';
-import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
-import { NearerReplicas } from './rack-aware-fetch.ts';
+import { describeFailure } from './failures.ts';
+import { type PartitionAnswer, parseFetchAnswer } from './fetch-answer.ts';
+import { PreferredReplicas } from './rack-aware-fetch.ts';
 import { FatalBusError } from './wire.ts';
 
 /** Records of a partition from one fetch. */
-export interface Piece {
+export interface FetchedBatch {
   readonly records: readonly FetchedRecord[];
   /** Offset of the next fetch; beyond the last record when control records follow. */
   readonly next: number;
@@ -30,7 +30,7 @@ interface PartitionRequest {
   readonly maxBytes: number;
   /** Consecutive failures to find a broker that serves the partition. */
   failures: number;
-  resolve(piece: Piece | undefined): void;
+  resolve(piece: FetchedBatch | undefined): void;
   reject(error: Error): void;
 }
 
@@ -59,14 +59,14 @@ export class Fetcher {
   readonly #log: Log;
   readonly #requests = new Map<string, PartitionRequest>();
   /** Partitions whose last request failed, or that have no leader; they are retried after a delay. */
-  #parked: PartitionRequest[] = [];
+  #delayedRequests: PartitionRequest[] = [];
   /** Brokers with a running loop */
-  readonly #busy = new Set<number>();
-  readonly #ending = new AbortController();
+  readonly #servedNodes = new Set<number>();
+  readonly #closing = new AbortController();
   readonly #bufferPool = new BufferPool();
-  readonly #nearerReplicas = new NearerReplicas();
+  readonly #nearerReplicas = new PreferredReplicas();
   #routing = false;
-  #routeAgain = false;
+  #mustRouteAgain = false;
   #failures = 0;
 
   constructor(cluster: Cluster, log: Log) {
@@ -79,8 +79,13 @@ export class Fetcher {
    * offset does not exist. Allows one call per partition at a time. A piece has at least one record batch, otherwise at
    * most `maxBytes`.
    */
-  fetch(topic: string, partition: number, offset: number, maxBytes = pooledBufferBytes): Promise<Piece | undefined> {
-    if (this.#ending.signal.aborted) return Promise.resolve(undefined);
+  fetch(
+    topic: string,
+    partition: number,
+    offset: number,
+    maxBytes = pooledBufferBytes,
+  ): Promise<FetchedBatch | undefined> {
+    if (this.#closing.signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       this.#requests.set(keyOf(topic, partition), { topic, partition, offset, maxBytes, failures: 0, resolve, reject });
       void this.#route();
@@ -89,26 +94,26 @@ export class Fetcher {
 
   /** Ends all waiting calls. The cluster stays open. */
   close(): void {
-    this.#ending.abort();
-    for (const { resolve } of [...this.#requests.values(), ...this.#parked]) resolve(undefined);
+    this.#closing.abort();
+    for (const { resolve } of [...this.#requests.values(), ...this.#delayedRequests]) resolve(undefined);
     this.#requests.clear();
-    this.#parked = [];
+    this.#delayedRequests = [];
   }
 
   /** Starts a loop for every broker with partitions that have a waiting call. */
   async #route(forceUpdate = false): Promise<void> {
-    this.#routeAgain = true;
+    this.#mustRouteAgain = true;
     if (this.#routing) return;
     this.#routing = true;
     let failure: unknown;
     try {
       // Calls that arrive while this waits for metadata must be routed as well.
-      while (this.#routeAgain && !this.#ending.signal.aborted) {
-        this.#routeAgain = false;
+      while (this.#mustRouteAgain && !this.#closing.signal.aborted) {
+        this.#mustRouteAgain = false;
         for (const node of (await this.#requestsByNode(forceUpdate)).keys())
-          if (!this.#busy.has(node)) {
-            this.#busy.add(node);
-            void this.#serve(node);
+          if (!this.#servedNodes.has(node)) {
+            this.#servedNodes.add(node);
+            void this.#serveNode(node);
           }
       }
     } catch (error) {
@@ -129,7 +134,7 @@ export class Fetcher {
       if (requests.some(({ topic }) => !metadata.topics.has(topic))) continue;
       for (const request of requests) {
         const node = this.#nodeFor(request, metadata);
-        if (node < 0) this.#park(request, 'it has no leader');
+        if (node < 0) this.#delayRetry(request, 'it has no leader');
         else byNode.set(node, [...(byNode.get(node) ?? []), request]);
       }
       return byNode;
@@ -143,12 +148,12 @@ export class Fetcher {
   }
 
   /** Fetches from one broker until no call waits for one of its partitions. */
-  async #serve(node: number): Promise<void> {
+  async #serveNode(node: number): Promise<void> {
     let failure: unknown;
     try {
       for (;;) {
         const requests = (await this.#requestsByNode()).get(node);
-        if (requests === undefined || this.#ending.signal.aborted) break;
+        if (requests === undefined || this.#closing.signal.aborted) break;
         await this.#request(node, requests);
         this.#failures = 0;
         // Partitions that just received a piece request the next one immediately. A request without them would first
@@ -159,7 +164,7 @@ export class Fetcher {
       failure = error;
       this.#nearerReplicas.forgetNode(node);
     }
-    this.#busy.delete(node);
+    this.#servedNodes.delete(node);
     if (failure !== undefined) await this.#recover(failure);
     // A call that arrived while this loop was ending started no loop.
     else if (this.#requests.size > 0) await this.#route();
@@ -167,7 +172,7 @@ export class Fetcher {
 
   /** Waits, then refreshes the leaders of partitions. A missing topic rejects all waiting calls. */
   async #recover(error: unknown): Promise<void> {
-    if (this.#ending.signal.aborted) return;
+    if (this.#closing.signal.aborted) return;
     if (error instanceof FatalBusError) {
       for (const { reject } of this.#requests.values()) reject(error);
       this.#requests.clear();
@@ -175,27 +180,28 @@ export class Fetcher {
     }
     this.#failures++;
     // Leader changes are normal operation; only lasting failures are logged.
-    if (this.#failures === 3) this.#log.warn({ reason: reasonOf(error) }, 'cannot fetch from Kafka; trying again');
-    await sleep(retryMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    if (this.#failures === 3)
+      this.#log.warn({ reason: describeFailure(error) }, 'cannot fetch from Kafka; trying again');
+    await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     await this.#route(true);
   }
 
   /** Parks a partition until its leader may have changed, so that it blocks no other partition. */
-  #park(request: PartitionRequest, reason: string): void {
+  #delayRetry(request: PartitionRequest, reason: string): void {
     const { topic, partition } = request;
     this.#requests.delete(keyOf(topic, partition));
     request.failures++;
     if (request.failures === failuresToReport)
       this.#log.warn({ topic, partition, reason }, 'cannot fetch a partition from Kafka; trying again');
-    this.#parked.push(request);
-    if (this.#parked.length === 1) void this.#unpark();
+    this.#delayedRequests.push(request);
+    if (this.#delayedRequests.length === 1) void this.#retryDelayed();
   }
 
-  async #unpark(): Promise<void> {
-    await sleep(retryMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
-    if (this.#ending.signal.aborted) return;
-    for (const request of this.#parked) this.#requests.set(keyOf(request.topic, request.partition), request);
-    this.#parked = [];
+  async #retryDelayed(): Promise<void> {
+    await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    if (this.#closing.signal.aborted) return;
+    for (const request of this.#delayedRequests) this.#requests.set(keyOf(request.topic, request.partition), request);
+    this.#delayedRequests = [];
     await this.#route(true);
   }
 
@@ -221,9 +227,9 @@ export class Fetcher {
     const pendingAnswer = connection.request({
       key: fetchV15.api.key,
       version: fetchV15.api.version,
-      tagged: true,
+      hasTaggedFields: true,
       payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], this.#cluster.rack),
-      parser: () => fetchAnswer(this.#bufferPool),
+      parser: () => parseFetchAnswer(this.#bufferPool),
     });
     const { errorCode, responses } = await unlessMoved(pendingAnswer, checkIntervalMs, () =>
       this.#hasMoved(node, requests),
@@ -235,7 +241,7 @@ export class Fetcher {
     for (const { topicId, partitions: answers } of responses) {
       const topic = names.get(topicId);
       if (topic === undefined) continue;
-      for (const answer of answers) await this.#settle(topic, answer);
+      for (const answer of answers) await this.#deliver(topic, answer);
     }
   }
 
@@ -245,20 +251,20 @@ export class Fetcher {
   async #hasMoved(node: number, requests: readonly PartitionRequest[]): Promise<boolean> {
     const metadata = await this.#cluster.metadata([...new Set(requests.map(({ topic }) => topic))], true);
     return requests.some((request) => {
-      const now = this.#nodeFor(request, metadata);
-      return now >= 0 && now !== node;
+      const currentNode = this.#nodeFor(request, metadata);
+      return currentNode >= 0 && currentNode !== node;
     });
   }
 
   /** Delivers the answer for a partition to its caller. */
-  async #settle(topic: string, answer: PartitionAnswer): Promise<void> {
+  async #deliver(topic: string, answer: PartitionAnswer): Promise<void> {
     const key = keyOf(topic, answer.partitionIndex);
     const request = this.#requests.get(key);
     if (request === undefined) return;
-    if (answer.errorCode !== 0 && this.#nearerReplicas.forget(key)) {
+    if (answer.errorCode !== 0 && this.#nearerReplicas.clearPreferred(key)) {
       // A replica may be behind the leader, which is read next.
       answer.pooledBuffer?.release();
-      this.#park(request, new ProtocolError(answer.errorCode).message);
+      this.#delayRetry(request, new ProtocolError(answer.errorCode).message);
       return;
     }
     if (answer.errorCode === offsetOutOfRange) {
@@ -269,13 +275,13 @@ export class Fetcher {
     }
     if (answer.errorCode !== 0) {
       answer.pooledBuffer?.release();
-      this.#park(request, new ProtocolError(answer.errorCode).message);
+      this.#delayRetry(request, new ProtocolError(answer.errorCode).message);
       return;
     }
     request.failures = 0;
     if (answer.preferredReplica >= 0) {
       answer.pooledBuffer?.release();
-      this.#nearerReplicas.name(key, answer.preferredReplica);
+      this.#nearerReplicas.setPreferred(key, answer.preferredReplica);
       void this.#route();
       return;
     }

@@ -3,7 +3,7 @@ import type { BusRecord, Fetched, Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Cluster } from './cluster.ts';
 import { Fetcher } from './fetcher.ts';
-import { FatalBusError, incoming } from './wire.ts';
+import { FatalBusError, toBusRecord } from './wire.ts';
 
 /** A follower that sends one request to each broker for all partitions that it follows there. */
 export class KafkaFollower implements Follower {
@@ -20,17 +20,20 @@ export class KafkaFollower implements Follower {
   }
 
   async next(topic: string, partition: number, offset: number): Promise<Fetched | undefined> {
-    const piece = await this.#fetcher.fetch(topic, partition, offset);
-    if (piece === undefined) return undefined;
+    const batch = await this.#fetcher.fetch(topic, partition, offset);
+    if (batch === undefined) return undefined;
     const records: BusRecord[] = [];
-    for (const { offset: at, timestampMs, record } of piece.records)
+    for (const { offset: recordOffset, timestampMs, record } of batch.records)
       try {
-        records.push(incoming(topic, partition, at, timestampMs, record));
+        records.push(toBusRecord(topic, partition, recordOffset, timestampMs, record));
       } catch (error) {
         if (!(error instanceof FatalBusError)) throw error;
-        this.#log.warn({ topic, partition, offset: at, reason: error.message }, 'a damaged record is skipped');
+        this.#log.warn(
+          { topic, partition, offset: recordOffset, reason: error.message },
+          'a damaged record is skipped',
+        );
       }
-    const { next, release } = piece;
+    const { next, release } = batch;
     return { records, next, release };
   }
 

@@ -12,14 +12,14 @@ const pollMs = 1000;
 
 export interface TakeoverOptions {
   readonly group: string;
-  readonly former: string;
+  readonly formerGroup: string;
   readonly administration: Pick<Administration, 'hasMembers' | 'positions'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 export class Takeover {
   readonly #options: TakeoverOptions;
-  #waited = false;
+  #isWaitLogged = false;
 
   constructor(options: TakeoverOptions) {
     this.#options = options;
@@ -30,10 +30,11 @@ export class Takeover {
    * early when the signal aborts.
    */
   async wait(stopping: AbortSignal): Promise<void> {
-    const { group, former, administration, log } = this.#options;
-    while (!stopping.aborted && (await administration.hasMembers(former))) {
-      if (!this.#waited) log.warn({ group, former }, 'waiting for processes of the former version to stop');
-      this.#waited = true;
+    const { group, formerGroup, administration, log } = this.#options;
+    while (!stopping.aborted && (await administration.hasMembers(formerGroup))) {
+      if (!this.#isWaitLogged)
+        log.warn({ group, former: formerGroup }, 'waiting for processes of the former version to stop');
+      this.#isWaitLogged = true;
       await sleep(pollMs, undefined, { signal: stopping }).catch(() => undefined);
     }
   }
@@ -43,25 +44,28 @@ export class Takeover {
     positions: readonly Position[],
     commit: (position: Position & { readonly offset: number }) => Promise<void>,
   ): Promise<readonly Position[]> {
-    const { group, former, administration, log } = this.#options;
+    const { group, formerGroup, administration, log } = this.#options;
     const topics = [...new Set(positions.filter(({ offset }) => offset === undefined).map(({ topic }) => topic))];
     if (topics.length === 0) return positions;
-    const stood = await administration.positions(former, topics);
+    const formerPositions = await administration.positions(formerGroup, topics);
     let copiedCount = 0;
-    const filled: Position[] = [];
+    const inherited: Position[] = [];
     for (const position of positions) {
       const { topic, partition } = position;
-      const before = stood.find((each) => each.topic === topic && each.partition === partition);
-      if (position.offset !== undefined || before?.offset === undefined) {
-        filled.push(position);
+      const formerPosition = formerPositions.find((each) => each.topic === topic && each.partition === partition);
+      if (position.offset !== undefined || formerPosition?.offset === undefined) {
+        inherited.push(position);
         continue;
       }
-      await commit({ ...before, offset: before.offset });
-      filled.push(before);
+      await commit({ ...formerPosition, offset: formerPosition.offset });
+      inherited.push(formerPosition);
       copiedCount++;
     }
     if (copiedCount > 0)
-      log.info({ group, former, partitions: copiedCount }, 'the group continues at the offsets of the former group');
-    return filled;
+      log.info(
+        { group, former: formerGroup, partitions: copiedCount },
+        'the group continues at the offsets of the former group',
+      );
+    return inherited;
   }
 }

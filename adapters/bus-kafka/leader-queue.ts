@@ -6,30 +6,30 @@ import type { BaseOptions } from '@platformatic/kafka';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { deadline } from './deadline.ts';
-import { isProtocolError, reasonOf } from './failures.ts';
-import { nextRound } from './fetch-round.ts';
+import { describeFailure, isProtocolError } from './failures.ts';
+import { selectForRequest } from './fetch-round.ts';
 import { Sender } from './sender.ts';
-import type { Outgoing } from './wire.ts';
+import type { OutgoingMessage } from './wire.ts';
 
 /** A call of `publish` that is not acknowledged yet. */
-export interface Call {
+export interface PublishCall {
   /** Number of its messages that are not acknowledged yet. */
-  waiting: number;
+  unacknowledged: number;
   resolve(): void;
   reject(error: Error): void;
 }
 
-export interface Entry extends Outgoing {
-  readonly call: Call;
+export interface Entry extends OutgoingMessage {
+  readonly call: PublishCall;
 }
 
 export interface LeaderQueueOptions {
   readonly driver: BaseOptions;
   /** Returns the maximum bytes of one partition's messages in a request, per topic. */
   limitOf(topic: string): number;
-  acknowledged(): void;
+  onAcknowledged(): void;
   /** Called when a round failed and its calls reject with `reason`; the metadata of its topics may be out of date. */
-  failed(reason: Error): void;
+  onFailure(reason: Error): void;
 }
 
 /** After this time without an acknowledgement, calls reject; Kafka may or may not have stored their messages. */
@@ -62,12 +62,12 @@ export class LeaderQueue {
     // Calls in the same tick of the event loop share the request.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const { round, rest } = nextRound(this.#queue, this.#options.limitOf);
-      this.#queue = rest;
+      const { round, remaining } = selectForRequest(this.#queue, this.#options.limitOf);
+      this.#queue = remaining;
       try {
         await this.#withinDeadline(this.#sender.send(round));
-        this.#options.acknowledged();
-        for (const { call } of round) if (--call.waiting === 0) call.resolve();
+        this.#options.onAcknowledged();
+        for (const { call } of round) if (--call.unacknowledged === 0) call.resolve();
       } catch (error) {
         this.#fail(round, error);
       }
@@ -77,25 +77,25 @@ export class LeaderQueue {
 
   /** Rejects the calls of a round and all calls that wait behind it, which would only wait as long again. */
   #fail(round: readonly Entry[], error: unknown): void {
-    const failed = new Set([...round, ...this.#queue].map(({ call }) => call));
+    const failedCalls = new Set([...round, ...this.#queue].map(({ call }) => call));
     this.#queue = [];
-    const tooLarge = isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE') && round.length === 1;
-    const reason = tooLarge
+    const isTooLarge = isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE') && round.length === 1;
+    const reason = isTooLarge
       ? new PermanentError('too-large', `Kafka refused a message of topic ${round[0]?.topic} as too large`)
       : new UnavailableError(`Kafka did not acknowledge: ${this.#describeFailure(error)}`, { cause: error });
-    this.#options.failed(reason);
-    for (const call of failed) call.reject(reason);
+    this.#options.onFailure(reason);
+    for (const call of failedCalls) call.reject(reason);
     // Retries of the old sender must not interleave with messages that are published from now on.
-    const old = this.#sender;
+    const failedSender = this.#sender;
     this.#sender = new Sender(this.#options.driver);
-    void old.close().catch(() => undefined);
+    void failedSender.close().catch(() => undefined);
   }
 
   #describeFailure(error: unknown): string {
-    const { trouble } = this.#sender;
-    return error instanceof TimeoutError && trouble !== undefined
-      ? `${reasonOf(error)}; ${reasonOf(trouble)}`
-      : reasonOf(error);
+    const { pendingFailure } = this.#sender;
+    return error instanceof TimeoutError && pendingFailure !== undefined
+      ? `${describeFailure(error)}; ${describeFailure(pendingFailure)}`
+      : describeFailure(error);
   }
 
   /** Waits until all entries are settled, and closes the connections. */

@@ -37,8 +37,8 @@ export const assignPartitions = (
   for (const topic of [...topics.keys()].sort()) {
     const subscribers = sorted.filter((member) => member.topics.includes(topic));
     for (let partition = 0; subscribers.length > 0 && partition < (topics.get(topic) ?? 0); partition++) {
-      const own = assigned.get(subscribers[nextSubscriber++ % subscribers.length]?.memberId ?? '') ?? {};
-      own[topic] = [...(own[topic] ?? []), partition];
+      const assignment = assigned.get(subscribers[nextSubscriber++ % subscribers.length]?.memberId ?? '') ?? {};
+      assignment[topic] = [...(assignment[topic] ?? []), partition];
     }
   }
   return assigned;
@@ -46,7 +46,7 @@ export const assignPartitions = (
 
 export class Membership {
   readonly #coordinator: Coordinator;
-  readonly #directory: Cluster;
+  readonly #anyBroker: Cluster;
   readonly #group: string;
   readonly #timing: GroupTiming;
   #memberId = '';
@@ -55,7 +55,7 @@ export class Membership {
   /** Requests of the group, which may wait long, use `cluster`; requests that any broker can answer use `directory`. */
   constructor(cluster: Cluster, directory: Cluster, group: string, timing: GroupTiming) {
     this.#coordinator = new Coordinator(cluster, directory, group);
-    this.#directory = directory;
+    this.#anyBroker = directory;
     this.#group = group;
     this.#timing = timing;
   }
@@ -68,8 +68,8 @@ export class Membership {
     const joined = await this.#joinGroup(topics, stopping);
     this.#memberId = joined.memberId;
     this.#generation = joined.generationId;
-    const leads = joined.leader === joined.memberId;
-    const assignments = leads ? await this.#assignments(joined.members) : [];
+    const isLeader = joined.leader === joined.memberId;
+    const assignments = isLeader ? await this.#assignMembers(joined.members) : [];
     const { assignment } = await this.#coordinator.request(
       (connection) =>
         syncGroupV5.api.async(
@@ -90,8 +90,8 @@ export class Membership {
 
   async #joinGroup(topics: readonly string[], stopping: AbortSignal) {
     const { sessionTimeoutMs, rebalanceTimeoutMs } = this.#timing;
-    const protocols = [{ name: protocolName, metadata: MemberMetadata.encode(subscription(topics)) }];
-    const attempt = () =>
+    const protocols = [{ name: protocolName, metadata: MemberMetadata.encode(toSubscription(topics)) }];
+    const requestJoin = () =>
       this.#coordinator.request(
         (connection) =>
           joinGroupV9.api.async(
@@ -108,26 +108,26 @@ export class Membership {
         stopping,
       );
     try {
-      return await attempt();
+      return await requestJoin();
     } catch (error) {
       // A new member first receives its id and must join again with it.
       if (!isProtocolError(error, 'MEMBER_ID_REQUIRED')) throw error;
       this.#memberId = ((error as ResponseError)['response'] as { memberId: string }).memberId;
-      return attempt();
+      return requestJoin();
     }
   }
 
-  async #assignments(
+  async #assignMembers(
     members: readonly { readonly memberId: string; readonly metadata: Buffer }[],
   ): Promise<{ memberId: string; assignment: Buffer }[]> {
-    const wishes = members.map(({ memberId, metadata }) => ({
+    const subscriptions = members.map(({ memberId, metadata }) => ({
       memberId,
       topics: MemberMetadata.decode(metadata)?.topics ?? [],
     }));
-    const names = [...new Set(wishes.flatMap(({ topics }) => topics))];
-    const metadata = await this.#directory.metadata(names, true);
+    const names = [...new Set(subscriptions.flatMap(({ topics }) => topics))];
+    const metadata = await this.#anyBroker.metadata(names, true);
     const counts = new Map(names.map((name) => [name, metadata.topics.get(name)?.leaders.length ?? 0]));
-    return [...assignPartitions(counts, wishes)].map(([memberId, assignment]) => ({
+    return [...assignPartitions(counts, subscriptions)].map(([memberId, assignment]) => ({
       memberId,
       assignment: MemberAssignment.encode({ version: 0, assignment, userData: Buffer.alloc(0) }),
     }));
@@ -177,7 +177,7 @@ export class Membership {
   }
 }
 
-const subscription = (topics: readonly string[]) => ({
+const toSubscription = (topics: readonly string[]) => ({
   version: 0,
   topics: [...topics],
   userData: Buffer.alloc(0),

@@ -1,10 +1,16 @@
 /** One assigned partition: collects records into batches, claims the range of each batch, delivers it, commits. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Batch, type BusRecord, bytesIn, type PartitionEvents, recordsIn } from '../../schemas/ports/bus.ts';
+import {
+  type Batch,
+  type BusRecord,
+  countRecords,
+  getDecompressedBytes,
+  type PartitionEvents,
+} from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { reasonOf } from './failures.ts';
-import type { Fetcher, Piece } from './fetcher.ts';
-import { incoming } from './wire.ts';
+import { describeFailure } from './failures.ts';
+import type { FetchedBatch, Fetcher } from './fetcher.ts';
+import { toBusRecord } from './wire.ts';
 
 export interface BatchLimits {
   readonly maxRecords: number;
@@ -37,10 +43,10 @@ const firstBackOffMs = 300;
 const maxBackOffMs = 30_000;
 
 /** Metadata of a commit: the end of the delivered range that begins at the committed offset. */
-const claimOf = (last: number): string => JSON.stringify({ last });
+const encodeClaim = (last: number): string => JSON.stringify({ last });
 
 /** Parses the metadata of a commit. Metadata of other tools means no claim. */
-export const claimedIn = (metadata: string): number | undefined => {
+export const parseClaim = (metadata: string): number | undefined => {
   try {
     const { last } = JSON.parse(metadata) as { last?: unknown };
     return typeof last === 'number' ? last : undefined;
@@ -50,7 +56,7 @@ export const claimedIn = (metadata: string): number | undefined => {
 };
 
 /** Calls until the call resolves, with a back-off between attempts. Returns `false` when the signal aborts first. */
-const untilAcknowledged = async (
+const retryUntilAcknowledged = async (
   call: () => Promise<void>,
   rejected: (error: unknown) => void,
   signal: AbortSignal,
@@ -74,7 +80,7 @@ export class PartitionLoop {
   readonly #queue: BusRecord[] = [];
   #queuedBytes = 0;
   /** Pieces with records in the queue or in the current batch, in order. */
-  readonly #held: { readonly last: number; release(): void }[] = [];
+  readonly #unreleased: { readonly last: number; release(): void }[] = [];
   /** Next offset to fetch. */
   #fetchFrom: number;
   /** The fetch in progress */
@@ -110,7 +116,7 @@ export class PartitionLoop {
   #assign(signal: AbortSignal): Promise<boolean> {
     const { topic, partition, offset: committed, claimed } = this.#start;
     const { events, rejected } = this.#ports;
-    return untilAcknowledged(
+    return retryUntilAcknowledged(
       async () => events.assigned?.({ topic, partition, committed, claimed: claimed !== undefined }),
       (error) => rejected(`${topic}/${partition}`, error),
       signal,
@@ -121,32 +127,32 @@ export class PartitionLoop {
     const { topic, partition } = this.#start;
     const { events, log } = this.#ports;
     try {
-      await events.revoked?.({ topic, partition });
+      await events.onRevoked?.({ topic, partition });
     } catch (error) {
-      log.warn({ topic, partition, reason: reasonOf(error) }, 'the handler of a revoked partition failed');
+      log.warn({ topic, partition, reason: describeFailure(error) }, 'the handler of a revoked partition failed');
     }
   }
 
   async #consume(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const records = await this.#gather(signal);
+      const records = await this.#collectBatch(signal);
       if (records === undefined) return;
       if (records.length === 0) {
-        await this.#stepOver();
+        await this.#skipInvisible();
         continue;
       }
-      if (!(await this.#handOver(records, signal))) return;
+      if (!(await this.#processBatch(records, signal))) return;
     }
   }
 
   /**
    * Claims the range, delivers it until it is acknowledged, and commits. Returns `false` when the signal aborted first.
    */
-  async #handOver(records: readonly BusRecord[], signal: AbortSignal): Promise<boolean> {
+  async #processBatch(records: readonly BusRecord[], signal: AbortSignal): Promise<boolean> {
     const { topic, partition } = this.#start;
     const first = records[0]?.offset ?? 0;
     const last = records.at(-1)?.offset ?? 0;
-    if (this.#claimed === undefined) await this.#commit(this.#position, claimOf(last));
+    if (this.#claimed === undefined) await this.#commit(this.#position, encodeClaim(last));
     this.#claimed ??= last;
     if (signal.aborted) return false;
     if (!(await this.#deliver({ topic, partition, first, last, records }, signal))) return false;
@@ -161,15 +167,15 @@ export class PartitionLoop {
   #deliver(batch: Batch, signal: AbortSignal): Promise<boolean> {
     const { topic, partition, first, last } = batch;
     const { onBatch, log } = this.#ports;
-    return untilAcknowledged(
+    return retryUntilAcknowledged(
       () => onBatch(batch),
-      (error) => log.warn({ topic, partition, first, last, reason: reasonOf(error) }, 'a batch was rejected'),
+      (error) => log.warn({ topic, partition, first, last, reason: describeFailure(error) }, 'a batch was rejected'),
       signal,
     );
   }
 
   /** Skips control records and aborted transactions; otherwise lag would never reach 0. */
-  async #stepOver(): Promise<void> {
+  async #skipInvisible(): Promise<void> {
     this.#claimed = undefined;
     this.#position = this.#queue[0]?.offset ?? this.#fetchFrom;
     if (this.#position > this.#committed) await this.#commit(this.#position, '');
@@ -183,12 +189,12 @@ export class PartitionLoop {
   /**
    * Returns the next batch; an empty one when only control records arrived, `undefined` when the signal aborts first.
    */
-  async #gather(signal: AbortSignal): Promise<BusRecord[] | undefined> {
+  async #collectBatch(signal: AbortSignal): Promise<BusRecord[] | undefined> {
     const batch: BusRecord[] = [];
     const size = { records: 0, bytes: 0 };
     let deadline: Promise<'late'> | undefined;
     const timer = new AbortController();
-    while (!this.#complete(batch, size)) {
+    while (!this.#isComplete(batch, size)) {
       if (batch.length > 0 && this.#claimed === undefined && deadline === undefined) {
         deadline = sleep(this.#ports.limits.maxWaitMs, 'late' as const, { signal: timer.signal });
         deadline.catch(() => undefined);
@@ -205,7 +211,7 @@ export class PartitionLoop {
   }
 
   /** Whether to deliver the batch, or to move the position, without waiting for more. */
-  #complete(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
+  #isComplete(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
     if (this.#fill(batch, size)) return true;
     if (this.#damage !== undefined) {
       if (batch.length > 0 && this.#claimed === undefined) return true;
@@ -223,16 +229,16 @@ export class PartitionLoop {
   #fill(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
     const { maxRecords, maxBytes } = this.#ports.limits;
     for (let record = this.#queue[0]; record !== undefined; record = this.#queue[0]) {
-      const past =
+      const isPastLimit =
         this.#claimed === undefined
           ? batch.length > 0 && size.bytes + record.value.length > maxBytes
           : record.offset > this.#claimed;
-      if (past) return batch.length > 0;
+      if (isPastLimit) return batch.length > 0;
       this.#queue.shift();
       this.#queuedBytes -= record.value.length;
       batch.push(record);
-      size.records += recordsIn(record.headers);
-      size.bytes += bytesIn(record);
+      size.records += countRecords(record.headers);
+      size.bytes += getDecompressedBytes(record);
       if (this.#claimed === undefined && (size.records >= maxRecords || size.bytes >= maxBytes)) return true;
     }
     return this.#claimed !== undefined && batch.length > 0 && this.#fetchFrom > this.#claimed;
@@ -241,13 +247,13 @@ export class PartitionLoop {
   /** Fetches the next piece into the queue. One fetch runs at a time; it never rejects. */
   #fetch(): Promise<void> {
     if (this.#damage !== undefined) return Promise.resolve();
-    this.#fetching ??= this.#bring().finally(() => {
+    this.#fetching ??= this.#fetchIntoQueue().finally(() => {
       this.#fetching = undefined;
     });
     return this.#fetching;
   }
 
-  async #bring(): Promise<void> {
+  async #fetchIntoQueue(): Promise<void> {
     const { topic, partition } = this.#start;
     try {
       const piece = await this.#ports.fetcher.fetch(topic, partition, this.#fetchFrom);
@@ -259,14 +265,14 @@ export class PartitionLoop {
 
   /** Releases the memory of pieces that end at or before `last`. */
   #release(last: number): void {
-    while (this.#held[0] !== undefined && this.#held[0].last <= last) this.#held.shift()?.release();
+    while (this.#unreleased[0] !== undefined && this.#unreleased[0].last <= last) this.#unreleased.shift()?.release();
   }
 
-  #accept({ records, next, release }: Piece): void {
+  #accept({ records, next, release }: FetchedBatch): void {
     const { topic, partition } = this.#start;
-    this.#held.push({ last: records.at(-1)?.offset ?? -1, release });
+    this.#unreleased.push({ last: records.at(-1)?.offset ?? -1, release });
     for (const { offset, timestampMs, record } of records) {
-      const read = incoming(topic, partition, offset, timestampMs, record);
+      const read = toBusRecord(topic, partition, offset, timestampMs, record);
       this.#queue.push(read);
       this.#queuedBytes += read.value.length;
       this.#fetchFrom = offset + 1;

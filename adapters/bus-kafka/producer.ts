@@ -4,11 +4,11 @@ import { withTimeout } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Cluster } from './cluster.ts';
-import { reasonOf } from './failures.ts';
-import { nextRound } from './fetch-round.ts';
+import { describeFailure } from './failures.ts';
+import { selectForRequest } from './fetch-round.ts';
 import { largestValue } from './largest-value.ts';
-import { acknowledgementTimeoutMs, type Call, LeaderQueue } from './leader-queue.ts';
-import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
+import { acknowledgementTimeoutMs, LeaderQueue, type PublishCall } from './leader-queue.ts';
+import { FatalBusError, headerAllowance, type OutgoingMessage, toOutgoing } from './wire.ts';
 
 export interface KafkaProducerOptions {
   readonly driver: BaseOptions;
@@ -16,7 +16,7 @@ export interface KafkaProducerOptions {
   /** Runs a transaction with messages whose partitions are already chosen. */
   transaction<Result>(
     name: string,
-    work: (send: (messages: readonly Outgoing[]) => Promise<void>) => Promise<Result>,
+    work: (send: (messages: readonly OutgoingMessage[]) => Promise<void>) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -26,11 +26,11 @@ const maxPendingBytes = 256 * 1024 * 1024;
  * How long a failed round affects readiness. A process that stays unready gets no requests, so no later success would
  * clear the failure.
  */
-const troubleMs = 10_000;
+const failureMemoryMs = 10_000;
 
 interface KnownTopic {
   readonly partitions: number;
-  readonly largest: number;
+  readonly maxValueBytes: number;
   /** The queue of each partition */
   readonly queues: readonly LeaderQueue[];
 }
@@ -44,9 +44,9 @@ export class KafkaProducer implements Producer {
   readonly #queues = new Map<number, LeaderQueue>();
   /** Metadata of topics, and the names of topics whose metadata is current. A failure makes all metadata stale. */
   readonly #topics = new Map<string, KnownTopic>();
-  readonly #fresh = new Set<string>();
+  readonly #freshTopics = new Set<string>();
   #pendingBytes = 0;
-  #trouble: { readonly at: number; readonly reason: string } | undefined;
+  #lastFailure: { readonly at: number; readonly reason: string } | undefined;
   #closed = false;
 
   constructor(options: KafkaProducerOptions) {
@@ -55,8 +55,8 @@ export class KafkaProducer implements Producer {
 
   async publish(messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
-    const ready = this.#prepare(messages);
-    const entries = ready ?? (await this.#refreshAndPrepare(messages));
+    const prepared = this.#prepare(messages);
+    const entries = prepared ?? (await this.#refreshAndPrepare(messages));
     if (this.#closed) throw new UnavailableError('the producer is closed');
     let bytes = 0;
     for (const entry of entries) bytes += entry.bytes;
@@ -65,7 +65,7 @@ export class KafkaProducer implements Producer {
     this.#pendingBytes += bytes;
     try {
       await new Promise<void>((resolve, reject) => {
-        const call: Call = { waiting: entries.length, resolve, reject };
+        const call: PublishCall = { unacknowledged: entries.length, resolve, reject };
         for (const entry of entries) this.#queueFor(entry).push({ ...entry, call });
       });
     } finally {
@@ -76,18 +76,18 @@ export class KafkaProducer implements Producer {
   /**
    * Chooses partitions without waiting, so that calls preserve their order; `undefined` when a topic is not known yet.
    */
-  #prepare(messages: readonly Message[]): Outgoing[] | undefined {
-    const entries: Outgoing[] = [];
+  #prepare(messages: readonly Message[]): OutgoingMessage[] | undefined {
+    const entries: OutgoingMessage[] = [];
     for (const message of messages) {
       const topic = this.#topics.get(message.topic);
-      if (topic === undefined || !this.#fresh.has(message.topic)) return undefined;
-      if (message.value.byteLength > topic.largest)
+      if (topic === undefined || !this.#freshTopics.has(message.topic)) return undefined;
+      if (message.value.byteLength > topic.maxValueBytes)
         throw new PermanentError(
           'too-large',
-          `a message of ${message.value.byteLength} bytes exceeds the maximum of ${topic.largest} bytes of topic ${message.topic}`,
+          `a message of ${message.value.byteLength} bytes exceeds the maximum of ${topic.maxValueBytes} bytes of topic ${message.topic}`,
         );
-      const entry = outgoing(message, topic.partitions);
-      if (entry.bytes > topic.largest + headerAllowance)
+      const entry = toOutgoing(message, topic.partitions);
+      if (entry.bytes > topic.maxValueBytes + headerAllowance)
         throw new PermanentError(
           'too-large',
           `key and headers of a message of topic ${message.topic} exceed ${headerAllowance} bytes`,
@@ -97,34 +97,34 @@ export class KafkaProducer implements Producer {
     return entries;
   }
 
-  #learning: Promise<void> = Promise.resolve();
+  #refreshing: Promise<void> = Promise.resolve();
 
   /** Refreshes metadata, one call after the other, in order. */
-  async #refreshAndPrepare(messages: readonly Message[]): Promise<Outgoing[]> {
-    const learned = this.#learning.then(() => this.#learn(messages.map(({ topic }) => topic)));
-    this.#learning = learned.catch(() => undefined);
-    await learned;
+  async #refreshAndPrepare(messages: readonly Message[]): Promise<OutgoingMessage[]> {
+    const refreshed = this.#refreshing.then(() => this.#refreshTopics(messages.map(({ topic }) => topic)));
+    this.#refreshing = refreshed.catch(() => undefined);
+    await refreshed;
     return this.#prepare(messages) ?? [];
   }
 
-  async #learn(topics: readonly string[]): Promise<void> {
-    const unknown = [...new Set(topics)].filter((topic) => !this.#fresh.has(topic));
-    if (unknown.length === 0) return;
+  async #refreshTopics(topics: readonly string[]): Promise<void> {
+    const staleTopics = [...new Set(topics)].filter((topic) => !this.#freshTopics.has(topic));
+    if (staleTopics.length === 0) return;
     try {
-      const metadata = await withTimeout(acknowledgementTimeoutMs, this.#options.cluster.metadata(unknown, true));
-      for (const topic of unknown) {
-        const largest = await withTimeout(acknowledgementTimeoutMs, largestValue(this.#options.cluster, topic));
+      const metadata = await withTimeout(acknowledgementTimeoutMs, this.#options.cluster.metadata(staleTopics, true));
+      for (const topic of staleTopics) {
+        const maxValueBytes = await withTimeout(acknowledgementTimeoutMs, largestValue(this.#options.cluster, topic));
         const queues = this.#queuesFor(topic, metadata.topics.get(topic)?.leaders ?? []);
-        this.#topics.set(topic, { partitions: queues.length, largest, queues });
-        this.#fresh.add(topic);
+        this.#topics.set(topic, { partitions: queues.length, maxValueBytes, queues });
+        this.#freshTopics.add(topic);
       }
     } catch (cause) {
       if (cause instanceof FatalBusError) throw new UnavailableError(cause.message, { cause });
-      throw new UnavailableError(`Kafka cannot be reached: ${reasonOf(cause)}`, { cause });
+      throw new UnavailableError(`Kafka cannot be reached: ${describeFailure(cause)}`, { cause });
     }
   }
 
-  #queueFor({ topic, partition }: Outgoing): LeaderQueue {
+  #queueFor({ topic, partition }: OutgoingMessage): LeaderQueue {
     const queue = this.#topics.get(topic)?.queues[partition];
     if (queue === undefined) throw new UnavailableError(`topic ${topic} has no partition ${partition} any more`);
     return queue;
@@ -135,39 +135,39 @@ export class KafkaProducer implements Producer {
     const before = this.#topics.get(topic)?.queues ?? [];
     return leaders.map((leader, partition) => {
       const queue = before[partition];
-      return queue === undefined || queue.isIdle ? this.#queueOf(leader) : queue;
+      return queue === undefined || queue.isIdle ? this.#getOrCreateQueue(leader) : queue;
     });
   }
 
-  #queueOf(leader: number): LeaderQueue {
+  #getOrCreateQueue(leader: number): LeaderQueue {
     const existing = this.#queues.get(leader);
     if (existing !== undefined) return existing;
     const queue = new LeaderQueue({
       driver: this.#options.driver,
       limitOf: this.#roundLimit,
-      acknowledged: () => {
-        this.#trouble = undefined;
+      onAcknowledged: () => {
+        this.#lastFailure = undefined;
       },
-      failed: (reason) => {
-        this.#fresh.clear();
-        if (!(reason instanceof PermanentError)) this.#trouble = { at: performance.now(), reason: reason.message };
+      onFailure: (reason) => {
+        this.#freshTopics.clear();
+        if (!(reason instanceof PermanentError)) this.#lastFailure = { at: performance.now(), reason: reason.message };
       },
     });
     this.#queues.set(leader, queue);
     return queue;
   }
 
-  readonly #roundLimit = (topic: string): number => (this.#topics.get(topic)?.largest ?? 0) + headerAllowance;
+  readonly #roundLimit = (topic: string): number => (this.#topics.get(topic)?.maxValueBytes ?? 0) + headerAllowance;
 
   async transaction<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
     return this.#options.transaction(name, (send) =>
       work(async (messages) => {
         if (messages.length === 0) return;
-        let rest: readonly Outgoing[] = this.#prepare(messages) ?? (await this.#refreshAndPrepare(messages));
+        let rest: readonly OutgoingMessage[] = this.#prepare(messages) ?? (await this.#refreshAndPrepare(messages));
         while (rest.length > 0) {
-          const next = nextRound(rest, this.#roundLimit);
+          const next = selectForRequest(rest, this.#roundLimit);
           await send(next.round);
-          rest = next.rest;
+          rest = next.remaining;
         }
       }),
     );
@@ -175,8 +175,8 @@ export class KafkaProducer implements Producer {
 
   /** Why the last round was not acknowledged; `undefined` after a success, or when it is time to retry. */
   get failureReason(): string | undefined {
-    const failureReason = this.#trouble;
-    return failureReason !== undefined && performance.now() - failureReason.at < troubleMs
+    const failureReason = this.#lastFailure;
+    return failureReason !== undefined && performance.now() - failureReason.at < failureMemoryMs
       ? failureReason.reason
       : undefined;
   }

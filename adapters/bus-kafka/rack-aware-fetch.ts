@@ -8,32 +8,32 @@ import type { Metadata } from './cluster.ts';
 const maxAgeMs = 5 * 60_000;
 
 /** The read replica of each partition. Callers name partitions by their own key. */
-export class NearerReplicas {
-  readonly #named = new Map<string, { readonly node: number; readonly until: number }>();
+export class PreferredReplicas {
+  readonly #preferred = new Map<string, { readonly node: number; readonly until: number }>();
 
   /**
    * Returns the node from which to read a partition: the preferred replica if available, otherwise the leader (-1 for
    * none).
    */
   nodeFor(partition: string, leader: number, { brokers }: Pick<Metadata, 'brokers'>): number {
-    const named = this.#named.get(partition);
-    if (named === undefined || leader < 0) return leader;
-    if (named.until > performance.now() && brokers.has(named.node)) return named.node;
-    this.#named.delete(partition);
+    const replica = this.#preferred.get(partition);
+    if (replica === undefined || leader < 0) return leader;
+    if (replica.until > performance.now() && brokers.has(replica.node)) return replica.node;
+    this.#preferred.delete(partition);
     return leader;
   }
 
-  name(partition: string, node: number): void {
-    this.#named.set(partition, { node, until: performance.now() + maxAgeMs });
+  setPreferred(partition: string, node: number): void {
+    this.#preferred.set(partition, { node, until: performance.now() + maxAgeMs });
   }
 
   /** Switches the partition back to its leader. Returns false if the leader was already in use. */
-  forget(partition: string): boolean {
-    return this.#named.delete(partition);
+  clearPreferred(partition: string): boolean {
+    return this.#preferred.delete(partition);
   }
 
   /** Switches all partitions that are read from this node back to their leaders. */
   forgetNode(node: number): void {
-    for (const [partition, named] of this.#named) if (named.node === node) this.#named.delete(partition);
+    for (const [partition, named] of this.#preferred) if (named.node === node) this.#preferred.delete(partition);
   }
 }

@@ -1,6 +1,6 @@
 /** Kafka's record batch (magic 2), written once into one buffer of its exact size. */
 import { crc32c } from '@platformatic/kafka';
-import type { Outgoing } from './wire.ts';
+import type { OutgoingMessage } from './wire.ts';
 
 /**
  * The producer of a batch, and the number of records that it wrote to the partition before. Brokers use both to drop
@@ -14,7 +14,7 @@ export interface Sequence {
 
 const headerBytes = 61;
 /** The batch length counts the bytes after itself; the checksum covers the bytes after itself. */
-const lengthFrom = 12;
+const lengthEnd = 12;
 const checksumAt = 17;
 const magic = 2;
 
@@ -28,14 +28,14 @@ const varintSize = (value: number): number => {
 /** Numbers of a record are zigzag-encoded; our numbers are never negative. */
 const numberSize = (value: number): number => varintSize(value * 2);
 
-const writeVarint = (into: Buffer, at: number, value: number): number => {
+const writeVarint = (target: Buffer, at: number, value: number): number => {
   let position = at;
-  let rest = value;
-  while (rest > 127) {
-    into[position++] = (rest & 127) | 128;
-    rest >>>= 7;
+  let remaining = value;
+  while (remaining > 127) {
+    target[position++] = (remaining & 127) | 128;
+    remaining >>>= 7;
   }
-  into[position++] = rest;
+  target[position++] = remaining;
   return position;
 };
 
@@ -43,9 +43,9 @@ const writeNumber = (into: Buffer, at: number, value: number): number => writeVa
 
 const writeText = (into: Buffer, at: number, text: string): number => {
   const length = Buffer.byteLength(text);
-  const start = writeNumber(into, at, length);
-  into.write(text, start, length, 'utf8');
-  return start + length;
+  const textStart = writeNumber(into, at, length);
+  into.write(text, textStart, length, 'utf8');
+  return textStart + length;
 };
 
 const textSize = (text: string): number => {
@@ -54,7 +54,7 @@ const textSize = (text: string): number => {
 };
 
 /** Size of a record without its own length. Attributes and the time difference, always 0, use one byte each. */
-const recordSize = ({ key, value, headers }: Outgoing, index: number): number => {
+const recordSize = ({ key, value, headers }: OutgoingMessage, index: number): number => {
   let size = 2 + numberSize(index) + numberSize(key.length) + key.length + numberSize(value.length) + value.length;
   let count = 0;
   for (const name in headers) {
@@ -64,7 +64,7 @@ const recordSize = ({ key, value, headers }: Outgoing, index: number): number =>
   return size + numberSize(count);
 };
 
-const writeRecord = (into: Buffer, at: number, { key, value, headers }: Outgoing, index: number): number => {
+const writeRecord = (into: Buffer, at: number, { key, value, headers }: OutgoingMessage, index: number): number => {
   let position = at;
   into[position++] = 0;
   into[position++] = 0;
@@ -83,13 +83,13 @@ const writeRecord = (into: Buffer, at: number, { key, value, headers }: Outgoing
 };
 
 /** Encodes the messages of one partition, in their order, as the broker stores them. */
-export const recordBatch = (messages: readonly Outgoing[], nowMs: number, sequence: Sequence): Buffer => {
+export const encodeRecordBatch = (messages: readonly OutgoingMessage[], nowMs: number, sequence: Sequence): Buffer => {
   const sizes = messages.map(recordSize);
   let total = headerBytes;
   for (const size of sizes) total += numberSize(size) + size;
   const batch = Buffer.allocUnsafe(total);
   batch.fill(0, 0, checksumAt + 6);
-  batch.writeInt32BE(total - lengthFrom, 8);
+  batch.writeInt32BE(total - lengthEnd, 8);
   batch[16] = magic;
   batch.writeInt32BE(messages.length - 1, 23);
   batch.writeBigInt64BE(BigInt(nowMs), 27);

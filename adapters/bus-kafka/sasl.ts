@@ -18,16 +18,16 @@ const request = <Answer>(
   connection: DirectConnection,
   { api: { key, version }, parseResponse }: Api<Answer>,
   payload: Writer,
-  tagged: boolean,
+  hasTaggedFields: boolean,
 ): Promise<Answer> =>
   connection.request({
     key,
     version,
-    tagged,
+    hasTaggedFields,
     payload,
     *parser(bytes) {
       const reader = Reader.from(yield Buffer.alloc(bytes));
-      if (tagged) reader.readTaggedFields();
+      if (hasTaggedFields) reader.readTaggedFields();
       return parseResponse(0, key, version, reader);
     },
   });
@@ -37,25 +37,25 @@ export const authenticate = async (
   connection: DirectConnection,
   { mechanism, username, password }: Credentials,
 ): Promise<number> => {
-  const step = (bytes: Buffer) =>
+  const sendToken = (bytes: Buffer) =>
     request(connection, saslAuthenticateV2, saslAuthenticateV2.createRequest(bytes), true);
   await request(connection, saslHandshakeV1, saslHandshakeV1.createRequest(mechanism), false);
   const { sessionLifetimeMs } =
     mechanism === 'PLAIN'
-      ? await step(Buffer.from(['', username, password].join('\0')))
-      : await scram(step, mechanism === 'SCRAM-SHA-256' ? 'SHA-256' : 'SHA-512', username, password);
+      ? await sendToken(Buffer.from(['', username, password].join('\0')))
+      : await authenticateScram(sendToken, mechanism === 'SCRAM-SHA-256' ? 'SHA-256' : 'SHA-512', username, password);
   return Number(sessionLifetimeMs);
 };
 
-type Step = (bytes: Buffer) => Promise<saslAuthenticateV2.SaslAuthenticateResponse>;
+type SendToken = (bytes: Buffer) => Promise<saslAuthenticateV2.SaslAuthenticateResponse>;
 
 /** The driver's SCRAM exchange over our own connection. */
-const scram = (step: Step, algorithm: 'SHA-256' | 'SHA-512', username: string, password: string) => {
+const authenticateScram = (step: SendToken, algorithm: 'SHA-256' | 'SHA-512', username: string, password: string) => {
   const send: typeof saslAuthenticateV2.api = Object.assign(
     (
       _connection: unknown,
       bytes: Buffer,
-      callback?: (error: Error | null, answer?: Awaited<ReturnType<Step>>) => void,
+      callback?: (error: Error | null, answer?: Awaited<ReturnType<SendToken>>) => void,
     ) => {
       step(bytes).then(
         (answer) => callback?.(null, answer),

@@ -9,9 +9,9 @@ import {
 } from '@platformatic/kafka';
 import { Cluster, type Metadata } from './cluster.ts';
 import { watchdog } from './deadline.ts';
-import { isProtocolError, isRefusedLogin } from './failures.ts';
-import { recordBatch } from './record-batch.ts';
-import { FatalBusError, type Outgoing } from './wire.ts';
+import { isAuthenticationRejected, isProtocolError } from './failures.ts';
+import { encodeRecordBatch } from './record-batch.ts';
+import { FatalBusError, type OutgoingMessage } from './wire.ts';
 
 interface Producer {
   readonly id: bigint;
@@ -42,7 +42,7 @@ const checkAfterMs = 1000;
 const acknowledgedByAll = -1;
 const largestSequence = 2 ** 31;
 /** The broker's error for a batch that it stored already, too long ago to report its offset. */
-const alreadyThere = 'DUPLICATE_SEQUENCE_NUMBER';
+const duplicateError = 'DUPLICATE_SEQUENCE_NUMBER';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -52,23 +52,23 @@ const protocolErrors = (error: unknown): ProtocolError[] => {
   return error instanceof AggregateError ? error.errors.flatMap(protocolErrors) : [];
 };
 
-const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, alreadyThere);
+const isDuplicate = (error: ProtocolError): boolean => isProtocolError(error, duplicateError);
 
 /** Whether resending the same bytes can help: the connection broke, a leader is missing, or the error is retriable. */
 const canRetry = (error: unknown): boolean => {
   if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
-  if (isRefusedLogin(error)) return false;
+  if (isAuthenticationRejected(error)) return false;
   const errors = protocolErrors(error);
   return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
 };
 
 /** Encodes the batches of one leader as a Produce request of version 9, without copying large parts. */
-const requestOf = (batches: readonly Batch[], timeoutMs: number): Writer => {
+const encodeProduceRequest = (batches: readonly Batch[], timeoutMs: number): Writer => {
   const topics = new Map<string, Batch[]>();
   for (const batch of batches) {
-    const others = topics.get(batch.topic);
-    if (others === undefined) topics.set(batch.topic, [batch]);
-    else others.push(batch);
+    const topicBatches = topics.get(batch.topic);
+    if (topicBatches === undefined) topics.set(batch.topic, [batch]);
+    else topicBatches.push(batch);
   }
   const request = Writer.create().appendString(undefined).appendInt16(acknowledgedByAll).appendInt32(timeoutMs);
   return request
@@ -93,7 +93,7 @@ export class Sender {
   #producer: Producer | undefined;
   readonly #inFlight = new Set<InFlight>();
   readonly #watchdog = watchdog(checkAfterMs, () => void this.#disconnectFormerLeaders().catch(() => undefined));
-  #trouble: unknown;
+  #pendingFailure: unknown;
   #closed = false;
 
   constructor(driver: BaseOptions) {
@@ -102,21 +102,21 @@ export class Sender {
   }
 
   /** Why the current round is not acknowledged yet; `undefined` when no reason is known. */
-  get trouble(): unknown {
-    return this.#trouble;
+  get pendingFailure(): unknown {
+    return this.#pendingFailure;
   }
 
   /**
    * Resolves when all in-sync replicas of every partition have the messages. Rejects with errors that a retry cannot
    * fix.
    */
-  async send(messages: readonly Outgoing[]): Promise<void> {
+  async send(messages: readonly OutgoingMessage[]): Promise<void> {
     const topics = [...new Set(messages.map(({ topic }) => topic))];
     let batches: readonly Batch[] | undefined;
-    this.#trouble = undefined;
+    this.#pendingFailure = undefined;
     for (let attempt = 0; ; attempt++) {
       try {
-        const metadata = this.#known(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
+        const metadata = this.#cachedMetadata(topics) ?? (await this.#cluster.metadata(topics, attempt > 0));
         this.#metadata = undefined;
         this.#producer ??= await this.#newProducer();
         batches ??= this.#batches(messages, this.#producer);
@@ -126,7 +126,7 @@ export class Sender {
           return;
         }
       } catch (error) {
-        this.#trouble = error;
+        this.#pendingFailure = error;
         if (!canRetry(error)) throw error;
       }
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
@@ -142,7 +142,7 @@ export class Sender {
     await this.#cluster.close();
   }
 
-  #known(topics: readonly string[]): Metadata | undefined {
+  #cachedMetadata(topics: readonly string[]): Metadata | undefined {
     const known = this.#metadata;
     return known !== undefined && topics.every((topic) => known.topics.has(topic)) ? known : undefined;
   }
@@ -154,13 +154,13 @@ export class Sender {
     return { id: producerId, epoch: producerEpoch };
   }
 
-  #batches(messages: readonly Outgoing[], { id, epoch }: Producer): Batch[] {
-    const partitions = new Map<string, Outgoing[]>();
+  #batches(messages: readonly OutgoingMessage[], { id, epoch }: Producer): Batch[] {
+    const partitions = new Map<string, OutgoingMessage[]>();
     for (const message of messages) {
-      const place = `${message.topic}:${message.partition}`;
-      const others = partitions.get(place);
-      if (others === undefined) partitions.set(place, [message]);
-      else others.push(message);
+      const partitionKey = `${message.topic}:${message.partition}`;
+      const partitionMessages = partitions.get(partitionKey);
+      if (partitionMessages === undefined) partitions.set(partitionKey, [message]);
+      else partitionMessages.push(message);
     }
     const now = Date.now();
     const batches: Batch[] = [];
@@ -169,7 +169,7 @@ export class Sender {
       if (head === undefined) continue;
       const first = this.#sequences.get(place) ?? 0;
       this.#sequences.set(place, (first + group.length) % largestSequence);
-      const bytes = recordBatch(group, now, { producerId: id, epoch, first });
+      const bytes = encodeRecordBatch(group, now, { producerId: id, epoch, first });
       batches.push({ topic: head.topic, partition: head.partition, bytes });
     }
     return batches;
@@ -180,9 +180,9 @@ export class Sender {
     const leaders = new Map<number, Batch[]>();
     for (const batch of batches) {
       const leader = metadata.topics.get(batch.topic)?.leaders[batch.partition] ?? -1;
-      const others = leaders.get(leader);
-      if (others === undefined) leaders.set(leader, [batch]);
-      else others.push(batch);
+      const leaderBatches = leaders.get(leader);
+      if (leaderBatches === undefined) leaders.set(leader, [batch]);
+      else leaderBatches.push(batch);
     }
     if (leaders.size === 1) for (const [leader, group] of leaders) return this.#sendTo(metadata, leader, group);
     const unsent = await Promise.all([...leaders].map(([leader, group]) => this.#sendTo(metadata, leader, group)));
@@ -191,7 +191,9 @@ export class Sender {
 
   async #sendTo(metadata: Metadata, leader: number, batches: Batch[]): Promise<Batch[]> {
     if (leader < 0) {
-      this.#trouble = new Error(`partition ${batches[0]?.partition} of topic ${batches[0]?.topic} has no leader`);
+      this.#pendingFailure = new Error(
+        `partition ${batches[0]?.partition} of topic ${batches[0]?.topic} has no leader`,
+      );
       return batches;
     }
     try {
@@ -202,7 +204,7 @@ export class Sender {
       const errors = protocolErrors(error);
       if (errors.length > 0 && errors.every(isDuplicate)) return [];
       if (!canRetry(error)) throw error;
-      this.#trouble = error;
+      this.#pendingFailure = error;
       return batches;
     }
   }
@@ -215,7 +217,7 @@ export class Sender {
         request.connection.send(
           produceV9.api.key,
           produceV9.api.version,
-          () => requestOf(request.batches, this.#timeoutMs),
+          () => encodeProduceRequest(request.batches, this.#timeoutMs),
           produceV9.parseResponse,
           true,
           true,
@@ -237,7 +239,7 @@ export class Sender {
     const { topics } = await this.#cluster.metadata([...new Set(names)], true);
     for (const { leader, batches, connection } of waiting) {
       const leaders = batches.map(({ topic, partition }) => topics.get(topic)?.leaders[partition] ?? -1);
-      if (leaders.some((now) => now >= 0 && now !== leader)) connection.socket.destroy();
+      if (leaders.some((currentLeader) => currentLeader >= 0 && currentLeader !== leader)) connection.socket.destroy();
     }
   }
 }

@@ -1,26 +1,26 @@
 /** Fetches records once for several consumers of this process that read the same partition. */
-import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
-import type { Fetcher, Piece } from './fetcher.ts';
+import { type Budget, ReadingWindow, type WindowBatch, type WindowReader } from '../../runtime/reading-window.ts';
+import type { FetchedBatch, Fetcher } from './fetcher.ts';
 
-type Fetching = Pick<Fetcher, 'fetch' | 'close'>;
+type FetchSource = Pick<Fetcher, 'fetch' | 'close'>;
 
-interface Held extends WindowPiece, Piece {}
+interface HeldBatch extends WindowBatch, FetchedBatch {}
 
 interface Position extends WindowReader {
   next: number;
 }
 
-const bytesOf = ({ records }: Piece): number =>
+const countBytes = ({ records }: FetchedBatch): number =>
   records.reduce((sum, { record }) => sum + (record.value?.length ?? 0), 0);
 
 /** The front of one partition, where several readers share each fetched piece. */
-class Front {
-  readonly window: ReadingWindow<Held>;
+class PartitionFront {
+  readonly window: ReadingWindow<HeldBatch>;
   next = 0;
   fetching: Promise<void> | undefined;
 
   constructor(budget: Budget) {
-    this.window = new ReadingWindow<Held>(budget, (pieces) => {
+    this.window = new ReadingWindow<HeldBatch>(budget, (pieces) => {
       for (const { release } of pieces) release();
     });
   }
@@ -28,15 +28,15 @@ class Front {
 
 /** Fetches of one topic. It has open connections while at least one consumer reads. */
 class TopicFetcher {
-  readonly fronts = new Map<number, Front>();
-  readonly #open: () => Fetching;
-  #fetcher: Fetching | undefined;
+  readonly fronts = new Map<number, PartitionFront>();
+  readonly #open: () => FetchSource;
+  #fetcher: FetchSource | undefined;
 
-  constructor(open: () => Fetching) {
+  constructor(open: () => FetchSource) {
     this.#open = open;
   }
 
-  get fetcher(): Fetching {
+  get fetcher(): FetchSource {
     this.#fetcher ??= this.#open();
     return this.#fetcher;
   }
@@ -49,36 +49,36 @@ class TopicFetcher {
 }
 
 export class SharedFetcher {
-  readonly #open: () => Fetching;
+  readonly #open: () => FetchSource;
   readonly #budget: Budget;
   readonly #topics = new Map<string, TopicFetcher>();
 
   /** `open` creates a fetcher with its own connections, which its `close` closes. */
-  constructor(open: () => Fetching, budget: Budget) {
+  constructor(open: () => FetchSource, budget: Budget) {
     this.#open = open;
     this.#budget = budget;
   }
 
   /**
-   * Returns a reader for one membership of a consumer. `own` fetches records that are behind the shared front; it is
+   * Returns a reader for one membership of a consumer. `ownFetcher` fetches records that are behind the shared front; it is
    * closed with the reader.
    */
-  reader(own: Fetching): Fetching {
-    const positions = new Map<Front, Position>();
+  reader(ownFetcher: FetchSource): FetchSource {
+    const positions = new Map<PartitionFront, Position>();
     const closed = Promise.withResolvers<undefined>();
     let isClosed = false;
     return {
       fetch: async (topic, partition, offset) => {
-        const front = this.#frontOf(topic, partition);
+        const front = this.#getFront(topic, partition);
         const position = positions.get(front) ?? { next: offset };
         position.next = offset;
         positions.set(front, position);
         front.window.readers.add(position);
         while (!isClosed) {
-          const held = front.window.find(offset);
-          if (held !== undefined) return from(front, held, offset);
-          const isPassed = front.window.readers.size > 1 && offset < front.next;
-          if (front.fetching === undefined && isPassed) return await own.fetch(topic, partition, offset);
+          const heldBatch = front.window.find(offset);
+          if (heldBatch !== undefined) return sliceFrom(front, heldBatch, offset);
+          const isBehindFront = front.window.readers.size > 1 && offset < front.next;
+          if (front.fetching === undefined && isBehindFront) return await ownFetcher.fetch(topic, partition, offset);
           front.fetching ??= this.#advance(front, topic, partition, offset);
           await Promise.race([front.fetching, closed.promise]);
         }
@@ -86,11 +86,11 @@ export class SharedFetcher {
       },
       close: () => {
         isClosed = true;
-        own.close();
+        ownFetcher.close();
         closed.resolve(undefined);
         for (const [front, position] of positions) {
           front.window.readers.delete(position);
-          front.window.clean();
+          front.window.releaseUnneeded();
         }
         this.#closeUnused();
       },
@@ -101,25 +101,25 @@ export class SharedFetcher {
     for (const topic of this.#topics.values()) topic.close();
   }
 
-  #topicOf(topic: string): TopicFetcher {
+  #getTopic(topic: string): TopicFetcher {
     const known = this.#topics.get(topic) ?? new TopicFetcher(this.#open);
     this.#topics.set(topic, known);
     return known;
   }
 
-  #frontOf(topic: string, partition: number): Front {
-    const { fronts } = this.#topicOf(topic);
-    const known = fronts.get(partition) ?? new Front(this.#budget);
+  #getFront(topic: string, partition: number): PartitionFront {
+    const { fronts } = this.#getTopic(topic);
+    const known = fronts.get(partition) ?? new PartitionFront(this.#budget);
     fronts.set(partition, known);
     return known;
   }
 
-  async #advance(front: Front, topic: string, partition: number, offset: number): Promise<void> {
+  async #advance(front: PartitionFront, topic: string, partition: number, offset: number): Promise<void> {
     try {
-      const piece = await this.#topicOf(topic).fetcher.fetch(topic, partition, offset);
+      const piece = await this.#getTopic(topic).fetcher.fetch(topic, partition, offset);
       if (piece === undefined) return;
       front.next = piece.next;
-      front.window.add({ ...piece, first: offset, bytes: bytesOf(piece) });
+      front.window.add({ ...piece, first: offset, bytes: countBytes(piece) });
     } finally {
       front.fetching = undefined;
     }
@@ -136,7 +136,7 @@ export class SharedFetcher {
 }
 
 /** The part of a piece from an offset on. */
-const from = ({ window }: Front, held: Held, offset: number): Piece => {
+const sliceFrom = ({ window }: PartitionFront, held: HeldBatch, offset: number): FetchedBatch => {
   window.use(held);
   let isHeld = true;
   return {
@@ -146,7 +146,7 @@ const from = ({ window }: Front, held: Held, offset: number): Piece => {
       if (!isHeld) return;
       isHeld = false;
       window.leave(held);
-      window.clean();
+      window.releaseUnneeded();
     },
   };
 };

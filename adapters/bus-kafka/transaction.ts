@@ -1,10 +1,10 @@
 /** Transactions: one producer per transactional id, which invalidates every earlier producer of that id. */
 import { type Kafka, Partitioners } from 'kafkajs';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { reasonOf } from './failures.ts';
-import type { Outgoing } from './wire.ts';
+import { describeFailure } from './failures.ts';
+import type { OutgoingMessage } from './wire.ts';
 
-type Send = (messages: readonly Outgoing[]) => Promise<void>;
+type Send = (messages: readonly OutgoingMessage[]) => Promise<void>;
 
 /**
  * Covers a coordinator that moves to another broker, and the creation of the transaction topic by the first transaction
@@ -20,10 +20,10 @@ const isFenced = (error: unknown): boolean => {
   return (type !== undefined && fencedTypes.includes(type)) || isFenced(error.cause);
 };
 
-const translated = (name: string, error: unknown): Error =>
+const toUnavailable = (name: string, error: unknown): Error =>
   isFenced(error)
     ? new UnavailableError(`transaction ${name} was taken over by a newer producer of the same name`, { cause: error })
-    : new UnavailableError(`Kafka did not complete transaction ${name}: ${reasonOf(error)}`, { cause: error });
+    : new UnavailableError(`Kafka did not complete transaction ${name}: ${describeFailure(error)}`, { cause: error });
 
 /** Runs `work`; commits when it resolves and aborts when it rejects. */
 export const runTransaction = async <Result>(
@@ -39,20 +39,20 @@ export const runTransaction = async <Result>(
     allowAutoTopicCreation: false,
     retry,
   });
-  const translating = async <Value>(promise: Promise<Value>): Promise<Value> => {
+  const withTranslatedErrors = async <Value>(promise: Promise<Value>): Promise<Value> => {
     try {
       return await promise;
     } catch (error) {
-      throw translated(name, error);
+      throw toUnavailable(name, error);
     }
   };
   try {
-    await translating(producer.connect());
-    const transaction = await translating(producer.transaction());
+    await withTranslatedErrors(producer.connect());
+    const transaction = await withTranslatedErrors(producer.transaction());
     let failure: unknown;
     const send: Send = async (messages) => {
       try {
-        await translating(transaction.sendBatch({ acks: -1, topicMessages: topicMessages(messages) }));
+        await withTranslatedErrors(transaction.sendBatch({ acks: -1, topicMessages: groupByTopic(messages) }));
       } catch (error) {
         failure = error;
         throw error;
@@ -67,17 +67,22 @@ export const runTransaction = async <Result>(
       await transaction.abort().catch(() => undefined);
       throw error;
     }
-    await translating(transaction.commit());
+    await withTranslatedErrors(transaction.commit());
     return result;
   } finally {
     await producer.disconnect().catch(() => undefined);
   }
 };
 
-const topicMessages = (messages: readonly Outgoing[]) => {
+const groupByTopic = (messages: readonly OutgoingMessage[]) => {
   const byTopic = Map.groupBy(messages, ({ topic }) => topic);
-  return [...byTopic].map(([topic, ofTopic]) => ({
+  return [...byTopic].map(([topic, messagesOfTopic]) => ({
     topic,
-    messages: ofTopic.map(({ partition, key, value, headers }) => ({ partition, key, value, headers: { ...headers } })),
+    messages: messagesOfTopic.map(({ partition, key, value, headers }) => ({
+      partition,
+      key,
+      value,
+      headers: { ...headers },
+    })),
   }));
 };

@@ -1,7 +1,7 @@
 /** Messages as Kafka records: headers as text, and a checksum of the value that readers verify. */
 import { crc32 } from 'node:zlib';
 import type { KafkaRecord } from '@platformatic/kafka';
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 
 /**
@@ -16,7 +16,7 @@ export class FatalBusError extends Error {
 }
 
 /** A message to send, with its partition chosen and its bytes counted. */
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer;
@@ -36,7 +36,7 @@ export const batchOverhead = 61;
 export const headerAllowance = 128 * 1024;
 
 /** Chooses the partition and adds the checksum. The value is not copied. */
-export const outgoing = ({ topic, key, value, headers }: Message, partitions: number): Outgoing => {
+export const toOutgoing = ({ topic, key, value, headers }: Message, partitions: number): OutgoingMessage => {
   const keyBytes = Buffer.from(key);
   const valueBytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const withChecksum = { ...headers, [checksum]: crc32(valueBytes).toString(16) };
@@ -45,7 +45,7 @@ export const outgoing = ({ topic, key, value, headers }: Message, partitions: nu
     bytes += headerOverhead + Buffer.byteLength(name) + Buffer.byteLength(text);
   return {
     topic,
-    partition: partitionOf(key, partitions),
+    partition: computePartition(key, partitions),
     key: keyBytes,
     value: valueBytes,
     headers: withChecksum,
@@ -56,27 +56,27 @@ export const outgoing = ({ topic, key, value, headers }: Message, partitions: nu
 const empty = Buffer.alloc(0);
 
 /** Converts a Kafka record to a message, without the checksum. Throws a `FatalBusError` that names a damaged record. */
-export const incoming = (
+export const toBusRecord = (
   topic: string,
   partition: number,
   offset: number,
   timestampMs: number,
   { key, value, headers }: KafkaRecord,
 ): BusRecord => {
-  const texts: Record<string, string> = {};
-  let expected: string | undefined;
+  const headerTexts: Record<string, string> = {};
+  let expectedChecksum: string | undefined;
   for (const [name, text] of headers) {
     const header = name?.toString() ?? '';
-    if (header === checksum) expected = text?.toString();
-    else texts[header] = text?.toString() ?? '';
+    if (header === checksum) expectedChecksum = text?.toString();
+    else headerTexts[header] = text?.toString() ?? '';
   }
   const bytes = value ?? empty;
-  const found = crc32(bytes).toString(16);
-  if (expected !== found)
+  const actualChecksum = crc32(bytes).toString(16);
+  if (expectedChecksum !== actualChecksum)
     throw new FatalBusError(
       `record ${offset} of partition ${partition} of topic ${topic} is damaged: ` +
-        `${expected === undefined ? 'it carries no checksum' : `its checksum is ${found}, not ${expected}`}. ` +
+        `${expectedChecksum === undefined ? 'it carries no checksum' : `its checksum is ${actualChecksum}, not ${expectedChecksum}`}. ` +
         'Compare the replicas of that partition; to go on without the record, move the group’s offset past it',
     );
-  return { offset, timestampMs, key: key?.toString() ?? '', value: bytes, headers: texts };
+  return { offset, timestampMs, key: key?.toString() ?? '', value: bytes, headers: headerTexts };
 };

@@ -1,13 +1,13 @@
 /** The embedded bus: a durable log of append-only segment files. See the README in `bus-segments/`. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formerGroup } from '../../runtime/consumer-groups.ts';
+import { getFormerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, BusRecord, ConsumerOptions, Follower, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -16,7 +16,7 @@ import { lockDirectory } from '../directory-lock.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { SegmentsFollower } from './follower.ts';
 import { Group, segmentsConsumer } from './group.ts';
-import { describeLost, type Lost, toDeadLetters } from './lost-messages.ts';
+import { createDeadLetters, describeLost, type LostRange } from './lost-messages.ts';
 import { type OffsetStore, openOffsetStore, type StoredTopic } from './offset-store.ts';
 import { PartitionLog, partitionDirectory } from './partition.ts';
 import { PartitionConsumer } from './partition-consumer.ts';
@@ -100,15 +100,15 @@ class EmbeddedBus implements SegmentsBus {
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
   #closed: Promise<void> | undefined;
-  #retaining: Promise<void> = Promise.resolve();
-  #probing: Promise<void> | undefined;
+  #retention: Promise<void> = Promise.resolve();
+  #runningProbe: Promise<void> | undefined;
 
   constructor(options: SegmentsOptions, store: OffsetStore, unlock: () => Promise<void>) {
     this.#options = options;
     this.#store = store;
     this.#unlock = unlock;
     this.#disk = options.disk ?? realDisk;
-    this.#log = options.log ?? silent;
+    this.#log = options.log ?? silentLog;
     this.#transactions = new Transactions(store, {
       publish: (messages, transaction) => this.#publish(messages, transaction),
       release: (transaction) => {
@@ -168,7 +168,7 @@ class EmbeddedBus implements SegmentsBus {
 
   consumer(options: ConsumerOptions) {
     const { group: name } = options;
-    const former = formerGroup(name);
+    const former = getFormerGroup(name);
     if (former !== undefined) this.#store.rename(former, name);
     const group = this.#groups.get(name) ?? new Group((topic) => this.#consumersOf(name, topic));
     this.#groups.set(name, group);
@@ -182,12 +182,12 @@ class EmbeddedBus implements SegmentsBus {
     const reader = new PartitionReader(log, from, new BufferPool());
     try {
       while (reader.next < Math.min(to, log.stableEnd)) {
-        const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
-        const lost = await reader.readInto(some);
-        yield* some.records;
-        if (lost === undefined) continue;
-        this.#log.warn({}, describeLost(log.title, lost));
-        await reader.seek(lost.to);
+        const batch = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
+        const lostRange = await reader.readInto(batch);
+        yield* batch.records;
+        if (lostRange === undefined) continue;
+        this.#log.warn({}, describeLost(log.title, lostRange));
+        await reader.seek(lostRange.to);
       }
     } finally {
       await reader.close();
@@ -220,17 +220,17 @@ class EmbeddedBus implements SegmentsBus {
 
   /** Returns the position of a group, or of its former name. */
   #position(group: string, topic: string, partition: number) {
-    const former = formerGroup(group);
+    const former = getFormerGroup(group);
     return (
       this.#store.position(group, topic, partition) ??
       (former === undefined ? undefined : this.#store.position(former, topic, partition))
     );
   }
 
-  async forget(group: string): Promise<void> {
+  async deleteGroup(group: string): Promise<void> {
     if ((this.#groups.get(group)?.size ?? 0) > 0)
       throw new PermanentError('group-in-use', `group ${group} has members: stop them first`);
-    if (!this.#store.forget(group)) throw new PermanentError('unknown-group', `group ${group} is not known`);
+    if (!this.#store.deleteGroup(group)) throw new PermanentError('unknown-group', `group ${group} is not known`);
     this.#groups.delete(group);
     for (const [key, consumers] of this.#consumers)
       if (consumers.some((consumer) => consumer.group === group)) this.#consumers.delete(key);
@@ -246,10 +246,10 @@ class EmbeddedBus implements SegmentsBus {
       for (const { fault } of partitions) {
         if (fault === undefined) continue;
         // The roles of a process check at the same time, and one probe file is enough.
-        this.#probing ??= this.#probe(fault).finally(() => {
-          this.#probing = undefined;
+        this.#runningProbe ??= this.#probe(fault).finally(() => {
+          this.#runningProbe = undefined;
         });
-        return await this.#probing;
+        return await this.#runningProbe;
       }
   }
 
@@ -273,18 +273,18 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   retain(): Promise<void> {
-    this.#retaining = this.#retaining.catch(() => undefined).then(() => this.#retain());
-    return this.#retaining;
+    this.#retention = this.#retention.catch(() => undefined).then(() => this.#retain());
+    return this.#retention;
   }
 
   async #retain(): Promise<void> {
     for (const { stored, partitions } of this.#topics.values())
       for (const [partition, log] of partitions.entries()) {
-        const needs = this.#needs(stored.name, partition);
-        const needed = Math.min(Number.POSITIVE_INFINITY, ...needs.map(({ committed }) => committed));
+        const groupPositions = this.#groupPositions(stored.name, partition);
+        const needed = Math.min(Number.POSITIVE_INFINITY, ...groupPositions.map(({ committed }) => committed));
         const bytes = this.#options.retentionBytes ?? stored.retentionBytes;
         const { held } = await log.retain({ milliseconds: stored.retentionMs, bytes, needed });
-        const slowest = needs.find(({ committed }) => committed === needed);
+        const slowest = groupPositions.find(({ committed }) => committed === needed);
         if (held)
           this.#log.warn(
             { log: log.title, group: slowest?.group, committed: needed, end: log.end },
@@ -294,8 +294,8 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   /** The next offset of each group that ever ran on the topic; for a partition added later, its beginning. */
-  #needs(topic: string, partition: number) {
-    return this.#store.groupsOf(topic).map((group) => ({
+  #groupPositions(topic: string, partition: number) {
+    return this.#store.listGroups(topic).map((group) => ({
       group,
       committed: this.#store.position(group, topic, partition)?.committed ?? 0,
     }));
@@ -308,7 +308,7 @@ class EmbeddedBus implements SegmentsBus {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#retaining.catch(() => undefined);
+    await this.#retention.catch(() => undefined);
     for (const consumers of this.#consumers.values()) for (const consumer of consumers) consumer.abandon();
     await Promise.all([...this.#followers].map((follower) => follower.close()));
     for (const { partitions } of this.#topics.values()) for (const partition of partitions) await partition.close();
@@ -327,7 +327,7 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   #openPartition(topic: string, partition: number): Promise<PartitionLog> {
-    const seen = this.#store.groupsOf(topic).map((group) => {
+    const nextOffsets = this.#store.listGroups(topic).map((group) => {
       const { committed = 0, claimed = -1 } = this.#store.position(group, topic, partition) ?? {};
       return Math.max(committed, claimed + 1);
     });
@@ -339,8 +339,8 @@ class EmbeddedBus implements SegmentsBus {
       clock: this.#options.clock ?? systemClock,
       log: this.#log,
       segmentBytes: this.#options.segmentBytes ?? 128 * mebibyte,
-      acknowledged: Math.max(0, ...seen),
-      aborted: (transaction) => this.#transactions.aborted(transaction),
+      acknowledged: Math.max(0, ...nextOffsets),
+      aborted: (transaction) => this.#transactions.isAborted(transaction),
     });
   }
 
@@ -370,14 +370,14 @@ class EmbeddedBus implements SegmentsBus {
         partitionLog,
         store: this.#store,
         log: this.#log,
-        reader: (from) => this.#readerOf(partitionLog, from),
-        putDeadLetter: (lost, consumer) => this.#bury(lost, consumer),
+        reader: (from) => this.#createGroupReader(partitionLog, from),
+        putDeadLetter: (lost, consumer) => this.#deadLetterLost(lost, consumer),
       });
     return consumers;
   }
 
   /** A reader for a group, which shares reads with the other groups of the partition. */
-  #readerOf(log: PartitionLog, from: number): GroupReader {
+  #createGroupReader(log: PartitionLog, from: number): GroupReader {
     const shared = this.#shared.get(log) ?? new SharedReading(log, this.#bufferPool, this.#budget);
     this.#shared.set(log, shared);
     return new GroupReader(log, from, shared);
@@ -386,10 +386,10 @@ class EmbeddedBus implements SegmentsBus {
   /**
    * Lost records of the dead-letter topic itself are only logged, because they contain bytes that are already damaged.
    */
-  async #bury(lost: Lost, { group, topic, partition }: PartitionConsumer): Promise<void> {
+  async #deadLetterLost(lost: LostRange, { group, topic, partition }: PartitionConsumer): Promise<void> {
     const message = describeLost(`${topic}/${partition}`, lost);
     if (topic !== topics.deadLetter.name) {
-      await this.#publish(await toDeadLetters(this.#disk, lost, { group, topic, partition }, message), 0);
+      await this.#publish(await createDeadLetters(this.#disk, lost, { group, topic, partition }, message), 0);
       this.#options.metrics?.add('oiq_dead_letters_total', 1, { origin: group, reason: 'damaged' });
     }
     this.#log.error({ group }, message);
@@ -397,7 +397,7 @@ class EmbeddedBus implements SegmentsBus {
 
   async #publish(messages: readonly Message[], transaction: number): Promise<void> {
     if (this.#closed !== undefined) throw new UnavailableError('the bus is closed');
-    const parts = new Map<PartitionLog, Encoded[]>();
+    const entriesByPartition = new Map<PartitionLog, Encoded[]>();
     let bytes = 0;
     for (const message of messages) {
       const { stored, partitions } = this.#topic(message.topic);
@@ -406,14 +406,14 @@ class EmbeddedBus implements SegmentsBus {
           'message-too-large',
           `a message of ${message.value.length} bytes exceeds the maximum of ${stored.maxMessageBytes} bytes of topic ${message.topic}`,
         );
-      const partition = this.#partition(message.topic, partitionOf(message.key, partitions.length));
+      const partition = this.#partition(message.topic, computePartition(message.key, partitions.length));
       const entry = encode(message);
-      const entries = parts.get(partition) ?? [];
-      if (entries.length === 0) parts.set(partition, entries);
+      const entries = entriesByPartition.get(partition) ?? [];
+      if (entries.length === 0) entriesByPartition.set(partition, entries);
       entries.push(entry);
       bytes += entry.head.length + entry.value.length;
     }
-    await this.#append(parts, bytes, transaction);
+    await this.#append(entriesByPartition, bytes, transaction);
   }
 
   async #append(parts: ReadonlyMap<PartitionLog, Encoded[]>, bytes: number, transaction: number): Promise<void> {

@@ -23,34 +23,34 @@ export interface Disk {
   syncDirectory(path: string): Promise<void>;
 }
 
-const bytesOf = (buffers: readonly Uint8Array[]): number => {
+const countBytes = (buffers: readonly Uint8Array[]): number => {
   let bytes = 0;
   for (const { length } of buffers) bytes += length;
   return bytes;
 };
 
 /** The remaining buffers after their first bytes were written. */
-const rest = (buffers: readonly Uint8Array[], written: number): Uint8Array[] => {
-  const left: Uint8Array[] = [];
+const skipWritten = (buffers: readonly Uint8Array[], written: number): Uint8Array[] => {
+  const remaining: Uint8Array[] = [];
   let skip = written;
   for (const buffer of buffers) {
-    if (skip < buffer.length) left.push(skip === 0 ? buffer : buffer.subarray(skip));
+    if (skip < buffer.length) remaining.push(skip === 0 ? buffer : buffer.subarray(skip));
     skip = Math.max(0, skip - buffer.length);
   }
-  return left;
+  return remaining;
 };
 
 const segmentFile = (handle: FileHandle): SegmentFile => ({
   async write(buffers, position) {
-    let left = buffers;
+    let unwritten = buffers;
     let to = position;
-    let bytes = bytesOf(buffers);
+    let bytes = countBytes(buffers);
     // A full disk first accepts a part and fails only at the next attempt.
     while (bytes > 0) {
-      const { bytesWritten } = await handle.writev(left, to);
+      const { bytesWritten } = await handle.writev(unwritten, to);
       if (bytesWritten === bytes) return;
       if (bytesWritten === 0) throw new Error('the file system wrote nothing');
-      left = rest(left, bytesWritten);
+      unwritten = skipWritten(unwritten, bytesWritten);
       to += bytesWritten;
       bytes -= bytesWritten;
     }

@@ -10,31 +10,31 @@ import { BatchBuilder, PartitionReader } from './reader.ts';
 const pieceBytes = 4 * 1024 * 1024;
 
 export class SegmentsFollower implements Follower {
-  readonly #partitionOf: (topic: string, partition: number) => PartitionLog;
+  readonly #getPartition: (topic: string, partition: number) => PartitionLog;
   readonly #log: Log;
   readonly #readers = new Map<PartitionLog, PartitionReader>();
   readonly #bufferPool = new BufferPool();
-  readonly #reading = new Set<Promise<unknown>>();
-  readonly #wakes = new Set<() => void>();
+  readonly #pendingReads = new Set<Promise<unknown>>();
+  readonly #wakeCallbacks = new Set<() => void>();
   #closed = false;
 
   constructor(partitionOf: (topic: string, partition: number) => PartitionLog, log: Log) {
-    this.#partitionOf = partitionOf;
+    this.#getPartition = partitionOf;
     this.#log = log;
   }
 
   async next(topic: string, partition: number, offset: number): Promise<Fetched | undefined> {
     if (this.#closed) return undefined;
-    const log = this.#partitionOf(topic, partition);
+    const log = this.#getPartition(topic, partition);
     const reading = this.#next(log, offset);
-    this.#reading.add(reading);
-    return reading.finally(() => this.#reading.delete(reading));
+    this.#pendingReads.add(reading);
+    return reading.finally(() => this.#pendingReads.delete(reading));
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const wake of this.#wakes) wake();
-    await Promise.allSettled(this.#reading);
+    for (const wake of this.#wakeCallbacks) wake();
+    await Promise.allSettled(this.#pendingReads);
     await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
     this.#readers.clear();
   }
@@ -46,12 +46,12 @@ export class SegmentsFollower implements Follower {
     this.#readers.set(log, reader);
     await reader.seek(offset);
     while (!this.#closed) {
-      const some = new BatchBuilder({
+      const batch = new BatchBuilder({
         maxRecords: Number.POSITIVE_INFINITY,
         maxBytes: pieceBytes,
         before: Number.POSITIVE_INFINITY,
       });
-      const lost = await reader.readInto(some).catch((error: unknown) => {
+      const lost = await reader.readInto(batch).catch((error: unknown) => {
         // The next call opens a new reader, whatever this one failed on.
         this.#readers.delete(log);
         throw error;
@@ -61,23 +61,23 @@ export class SegmentsFollower implements Follower {
         await reader.seek(lost.to);
       }
       const { next } = reader;
-      if (next > offset) return { records: some.records, next, release: () => reader.release() };
-      await this.#more(log, offset);
+      if (next > offset) return { records: batch.records, next, release: () => reader.release() };
+      await this.#waitForMore(log, offset);
     }
     return undefined;
   }
 
   /** Waits until the partition has a record after the offset, or until `close`. */
-  async #more(log: PartitionLog, offset: number): Promise<void> {
+  async #waitForMore(log: PartitionLog, offset: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = (): void => {
       if (this.#closed || log.stableEnd > offset) resolve();
     };
     log.listeners.add(check);
-    this.#wakes.add(check);
+    this.#wakeCallbacks.add(check);
     check();
     await promise;
     log.listeners.delete(check);
-    this.#wakes.delete(check);
+    this.#wakeCallbacks.delete(check);
   }
 }

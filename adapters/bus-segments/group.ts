@@ -11,11 +11,11 @@ interface Member extends Owner {
  * which the members joined.
  */
 export class Group {
-  readonly #consumersOf: (topic: string) => readonly PartitionConsumer[];
+  readonly #getConsumers: (topic: string) => readonly PartitionConsumer[];
   #members: readonly Member[] = [];
 
   constructor(consumersOf: (topic: string) => readonly PartitionConsumer[]) {
-    this.#consumersOf = consumersOf;
+    this.#getConsumers = consumersOf;
   }
 
   get size(): number {
@@ -24,26 +24,26 @@ export class Group {
 
   join(member: Member): void {
     // Throws for a missing topic before anything has changed.
-    for (const topic of member.topics) this.#consumersOf(topic);
+    for (const topic of member.topics) this.#getConsumers(topic);
     this.#members = [...this.#members, member];
-    this.#share(member.topics);
+    this.#assignPartitions(member.topics);
   }
 
   leave(member: Member): void {
     if (!this.#members.includes(member)) return;
     this.#members = this.#members.filter((other) => other !== member);
-    this.#share(member.topics);
+    this.#assignPartitions(member.topics);
   }
 
   /** Reassigns the partitions after some were added. */
   rebalance(): void {
-    this.#share([...new Set(this.#members.flatMap(({ topics }) => topics))]);
+    this.#assignPartitions([...new Set(this.#members.flatMap(({ topics }) => topics))]);
   }
 
-  #share(topics: readonly string[]): void {
+  #assignPartitions(topics: readonly string[]): void {
     for (const topic of topics) {
       const members = this.#members.filter((member) => member.topics.includes(topic));
-      for (const consumer of this.#consumersOf(topic))
+      for (const consumer of this.#getConsumers(topic))
         consumer.assign(members[consumer.partition % Math.max(1, members.length)]);
     }
   }
@@ -53,30 +53,30 @@ export const segmentsConsumer = (
   { maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions,
   group: Group,
 ): Consumer => {
-  const tenures = new Set<Promise<void>>();
-  const ended = Promise.withResolvers<void>();
+  const assignments = new Set<Promise<void>>();
+  const stopEvent = Promise.withResolvers<void>();
   let member: Member | undefined;
   let stopped: Promise<void> | undefined;
 
-  const leave = async () => {
+  const leaveGroup = async () => {
     if (member !== undefined) group.leave(member);
-    await Promise.all(tenures);
+    await Promise.all(assignments);
   };
-  const hold = (tenure: Promise<void>) => {
-    tenures.add(tenure);
-    void tenure.then(() => tenures.delete(tenure));
+  const trackAssignment = (tenure: Promise<void>) => {
+    assignments.add(tenure);
+    void tenure.then(() => assignments.delete(tenure));
   };
 
   return {
     async run(topics: readonly string[], onBatch: (batch: Batch) => Promise<void>, events: PartitionEvents = {}) {
       if (member !== undefined) throw new Error('a consumer can run only once');
       if (stopped !== undefined) return;
-      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, events, hold };
+      member = { topics, maxRecords, maxBytes, maxWaitMs, onBatch, events, trackAssignment };
       group.join(member);
-      await ended.promise;
+      await stopEvent.promise;
     },
     stop() {
-      stopped ??= leave().then(() => ended.resolve());
+      stopped ??= leaveGroup().then(() => stopEvent.resolve());
       return stopped;
     },
   };

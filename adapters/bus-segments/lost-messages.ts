@@ -1,19 +1,19 @@
 /** Records that are no longer readable: what is known about them, and what is stored in the dead letter. */
-import { unprocessable } from '../../schemas/dead-letter.ts';
+import { buildUnprocessable } from '../../schemas/dead-letter.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Disk } from './disk.ts';
 
 /** Maximum bytes of a damaged range in a dead letter; the message names the location of the rest. */
 const maxDeadLetterBytes = 50 * 1024 * 1024;
 
-export interface Lost {
+export interface LostRange {
   /** First unreadable offset, … */
   readonly from: number;
   /** … and the next readable offset, which may not be written yet. */
   readonly to: number;
   readonly file: string;
   /** Position in the file where the damage begins, … */
-  readonly byte: number;
+  readonly position: number;
   /** … and its length; 0 if no bytes of the records remain. */
   readonly bytes: number;
   readonly reason: string;
@@ -22,25 +22,25 @@ export interface Lost {
 }
 
 /** Describes the lost records and their position in readable text. */
-export const describeLost = (title: string, { from, to, file, byte, bytes, reason }: Lost): string => {
-  const further = to - from - 1;
+export const describeLost = (title: string, { from, to, file, position, bytes, reason }: LostRange): string => {
+  const moreRecords = to - from - 1;
   if (bytes === 0) {
-    const offsets = further === 0 ? `offset ${from}` : `offsets ${from} to ${to - 1}`;
-    return `${title}: ${offsets} cannot be read, ${reason} (at byte ${byte} of ${file})`;
+    const offsets = moreRecords === 0 ? `offset ${from}` : `offsets ${from} to ${to - 1}`;
+    return `${title}: ${offsets} cannot be read, ${reason} (at byte ${position} of ${file})`;
   }
   // The number of records in a damaged range is known only if another record follows.
-  const offsets = further === 0 ? `offset ${from}` : `offset ${from} and up to ${further} more`;
-  const rest = bytes > maxDeadLetterBytes ? `; the first ${maxDeadLetterBytes} of them are stored` : '';
-  return `${title}: ${file} is damaged at byte ${byte} (${offsets}): ${reason}; ${bytes} bytes cannot be read as records${rest}`;
+  const offsets = moreRecords === 0 ? `offset ${from}` : `offset ${from} and up to ${moreRecords} more`;
+  const truncationNote = bytes > maxDeadLetterBytes ? `; the first ${maxDeadLetterBytes} of them are stored` : '';
+  return `${title}: ${file} is damaged at byte ${position} (${offsets}): ${reason}; ${bytes} bytes cannot be read as records${truncationNote}`;
 };
 
 /**
  * Creates the dead letter for records that a group cannot read, with the bytes as they are in the file. It belongs to
  * the platform, whatever tenant the bytes name, because nothing in a record with a wrong checksum is reliable.
  */
-export const toDeadLetters = async (
+export const createDeadLetters = async (
   disk: Disk,
-  lost: Lost,
+  lost: LostRange,
   { group, topic, partition }: { readonly group: string; readonly topic: string; readonly partition: number },
   message: string,
 ): Promise<Message[]> => {
@@ -48,7 +48,7 @@ export const toDeadLetters = async (
   if (value.length > 0) {
     const file = await disk.open(lost.file, 'read');
     try {
-      await file.read(value, lost.byte);
+      await file.read(value, lost.position);
     } finally {
       await file.close();
     }
@@ -56,7 +56,7 @@ export const toDeadLetters = async (
   const { from: offset, timestampMs } = lost;
   const record = { offset, timestampMs, key: '', headers: {}, value };
   // The id is the same for all groups, so lists show one dead letter per damage.
-  return unprocessable({
+  return buildUnprocessable({
     group,
     identity: 'damaged',
     topic,

@@ -1,7 +1,7 @@
 /** State of the log besides its records: topics, positions of groups, unfinished transactions. */
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { openingSqlite } from '../sqlite-opening.ts';
+import { openSqlite } from '../sqlite-opening.ts';
 
 /** A topic as stored by the log. */
 export interface StoredTopic {
@@ -40,7 +40,7 @@ const schema = `
 
 const keyOf = (group: string, topic: string, partition: number): string => JSON.stringify([group, topic, partition]);
 
-const valuesOf = ({ group, topic, partition, committed, claimed }: Position) =>
+const toRowValues = ({ group, topic, partition, committed, claimed }: Position) =>
   [group, topic, partition, committed, claimed ?? null] as const;
 
 const remedy =
@@ -49,13 +49,13 @@ const remedy =
 /** Opens the file in a directory, or creates it. */
 export const openOffsetStore = (directory: string): OffsetStore => {
   const path = join(directory, 'offsets.sqlite');
-  return openingSqlite(path, remedy, () => new OffsetStore(path));
+  return openSqlite(path, remedy, () => new OffsetStore(path));
 };
 
-interface Pending {
+interface PendingSave {
   readonly position: Position;
-  readonly saved: () => void;
-  readonly failed: (error: unknown) => void;
+  readonly onSaved: () => void;
+  readonly onFailed: (error: unknown) => void;
 }
 
 /** How long positions wait for others, to share one sync. */
@@ -72,9 +72,9 @@ export class OffsetStore {
   readonly #beginTransaction: StatementSync;
   readonly #endTransaction: StatementSync;
   readonly #positions = new Map<string, Position>();
-  #pending: Pending[] = [];
-  #saving: NodeJS.Timeout | undefined;
-  #savingAt = Number.POSITIVE_INFINITY;
+  #pending: PendingSave[] = [];
+  #saveTimer: NodeJS.Timeout | undefined;
+  #saveAt = Number.POSITIVE_INFINITY;
   #closed = false;
 
   constructor(path: string) {
@@ -125,14 +125,14 @@ export class OffsetStore {
   }
 
   /** Groups that ever ran on a topic. */
-  groupsOf(topic: string): string[] {
+  listGroups(topic: string): string[] {
     const groups = new Set<string>();
     for (const position of this.#positions.values()) if (position.topic === topic) groups.add(position.group);
     return [...groups];
   }
 
   /** Deletes a group's positions; returns false if it has none. */
-  forget(group: string): boolean {
+  deleteGroup(group: string): boolean {
     this.#database.prepare('DELETE FROM positions WHERE consumer_group = ?').run(group);
     const keys = [...this.#positions].filter(([, position]) => position.group === group).map(([key]) => key);
     for (const key of keys) this.#positions.delete(key);
@@ -158,7 +158,7 @@ export class OffsetStore {
   save(position: Position): void {
     // After a close, nothing is acknowledged; the records are delivered again after the next opening.
     if (this.#closed) throw new Error('the bus is closed');
-    this.#savePosition.run(...valuesOf(position));
+    this.#savePosition.run(...toRowValues(position));
     this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
   }
 
@@ -166,36 +166,36 @@ export class OffsetStore {
    * Like `save`, but in one sync with positions that others save shortly after. Resolves when the position is durable;
    * until then it is unchanged. It waits at most `withinMs` for others.
    */
-  saveSoon(position: Position, withinMs = batchMs): Promise<void> {
+  saveBatched(position: Position, withinMs = batchMs): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the bus is closed'));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#pending.push({ position, saved: resolve, failed: reject });
+    this.#pending.push({ position, onSaved: resolve, onFailed: reject });
     const at = performance.now() + withinMs;
-    if (at < this.#savingAt) {
-      clearTimeout(this.#saving);
-      this.#savingAt = at;
-      this.#saving = setTimeout(() => this.#savePending(), withinMs);
+    if (at < this.#saveAt) {
+      clearTimeout(this.#saveTimer);
+      this.#saveAt = at;
+      this.#saveTimer = setTimeout(() => this.#savePending(), withinMs);
     }
     return promise;
   }
 
   #savePending(): void {
-    clearTimeout(this.#saving);
-    this.#saving = undefined;
-    this.#savingAt = Number.POSITIVE_INFINITY;
-    const all = this.#pending.splice(0);
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    this.#saveAt = Number.POSITIVE_INFINITY;
+    const pendingSaves = this.#pending.splice(0);
     try {
-      if (all.length > 1) this.#database.exec('BEGIN IMMEDIATE');
-      for (const { position } of all) this.#savePosition.run(...valuesOf(position));
-      if (all.length > 1) this.#database.exec('COMMIT');
+      if (pendingSaves.length > 1) this.#database.exec('BEGIN IMMEDIATE');
+      for (const { position } of pendingSaves) this.#savePosition.run(...toRowValues(position));
+      if (pendingSaves.length > 1) this.#database.exec('COMMIT');
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      for (const { failed } of all) failed(error);
+      for (const { onFailed } of pendingSaves) onFailed(error);
       return;
     }
-    for (const { position, saved } of all) {
+    for (const { position, onSaved } of pendingSaves) {
       this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
-      saved();
+      onSaved();
     }
   }
 

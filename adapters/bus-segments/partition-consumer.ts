@@ -4,7 +4,7 @@
  */
 import type { Batch, BusRecord, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { Lost } from './lost-messages.ts';
+import type { LostRange } from './lost-messages.ts';
 import type { OffsetStore, Position } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
 import { BatchBuilder } from './reader.ts';
@@ -13,7 +13,7 @@ import type { GroupReader } from './shared-reading.ts';
 const firstBackOffMs = 300;
 const maxBackOffMs = 30_000;
 /** How long an acknowledged range waits to be saved with others. */
-const acknowledgedMs = 20;
+const acknowledgedSaveDelayMs = 20;
 
 /** A member of a group, as a partition consumer sees it. */
 export interface Owner {
@@ -23,7 +23,7 @@ export interface Owner {
   readonly events: PartitionEvents;
   onBatch(batch: Batch): Promise<void>;
   /** Records that the member has a partition until the promise resolves. */
-  hold(tenure: Promise<void>): void;
+  trackAssignment(tenure: Promise<void>): void;
 }
 
 /** A notified assignment of the partition to an owner. */
@@ -43,7 +43,7 @@ export interface PartitionConsumerOptions {
   /** Returns a reader from an offset on. */
   reader(from: number): GroupReader;
   /** Resolves when the dead letter for the unreadable records is durable. */
-  putDeadLetter(lost: Lost, consumer: PartitionConsumer): Promise<void>;
+  putDeadLetter(lost: LostRange, consumer: PartitionConsumer): Promise<void>;
 }
 
 export class PartitionConsumer {
@@ -54,7 +54,7 @@ export class PartitionConsumer {
   readonly #log: PartitionLog;
   /** The assigned owner of the partition, and the owner that was notified. */
   #owner: Owner | undefined;
-  #tenure: Assignment | undefined;
+  #announced: Assignment | undefined;
   #abandoned = false;
   #running = false;
   #reader: GroupReader | undefined;
@@ -65,7 +65,7 @@ export class PartitionConsumer {
   /** The group's position while it is not saved: it is saved with the next claimed range, or soon after. */
   #acknowledged: number | undefined;
   #saving: Promise<void> = Promise.resolve();
-  #unsaved: unknown;
+  #saveError: unknown;
 
   constructor(options: PartitionConsumerOptions) {
     this.topic = options.topic;
@@ -73,7 +73,7 @@ export class PartitionConsumer {
     this.#options = options;
     this.group = options.group;
     this.#log = options.partitionLog;
-    if (this.#position === undefined) options.store.save(this.#at(this.#log.earliest, undefined));
+    if (this.#position === undefined) options.store.save(this.#createPosition(this.#log.earliest, undefined));
   }
 
   get #position(): Pick<Position, 'committed' | 'claimed'> | undefined {
@@ -102,8 +102,8 @@ export class PartitionConsumer {
 
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#owner !== undefined || this.#tenure !== undefined) {
-      if (this.#tenure !== undefined && this.#tenure.owner !== this.#owner) await this.#revoke(this.#tenure);
+    while (this.#owner !== undefined || this.#announced !== undefined) {
+      if (this.#announced !== undefined && this.#announced.owner !== this.#owner) await this.#revoke(this.#announced);
       else if (this.#owner !== undefined) await this.#runOnce(this.#owner);
     }
     const reader = this.#reader;
@@ -120,10 +120,10 @@ export class PartitionConsumer {
    * another owner in the meantime.
    */
   async #announceOwner(owner: Owner): Promise<boolean> {
-    if (this.#tenure?.owner === owner) return true;
+    if (this.#announced?.owner === owner) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
-    owner.hold(promise);
-    this.#tenure = { owner, end: resolve };
+    owner.trackAssignment(promise);
+    this.#announced = { owner, end: resolve };
     const { topic, partition } = this;
     while (this.#owner === owner) {
       const { committed = 0, claimed } = this.#position ?? {};
@@ -140,14 +140,14 @@ export class PartitionConsumer {
 
   async #revoke({ owner, end }: Assignment): Promise<void> {
     const { group, topic, partition } = this.#options;
-    await this.#settled();
+    await this.#awaitSave();
     try {
-      if (!this.#abandoned) await owner.events.revoked?.({ topic, partition });
+      if (!this.#abandoned) await owner.events.onRevoked?.({ topic, partition });
     } catch (error) {
       const cause = (error as Error).message;
       this.#options.log.warn({ group, topic, partition, cause }, 'the handler of a revoked partition failed');
     }
-    this.#tenure = undefined;
+    this.#announced = undefined;
     end();
   }
 
@@ -155,7 +155,7 @@ export class PartitionConsumer {
   async #runOnce(owner: Owner): Promise<void> {
     if (!(await this.#announceOwner(owner))) return;
     try {
-      const records = await this.#next(owner);
+      const records = await this.#nextBatch(owner);
       if (records === undefined || this.#owner !== owner) return;
       const { committed: first = 0, claimed } = this.#position ?? {};
       const last = claimed ?? records.at(-1)?.offset ?? first;
@@ -183,33 +183,35 @@ export class PartitionConsumer {
   /** Continues immediately: the position is saved with the next range, before that range is delivered. */
   #acknowledge(committed: number): void {
     this.#acknowledged = committed;
-    this.#saving = this.#options.store.saveSoon(this.#at(committed, undefined), acknowledgedMs).catch((error) => {
-      this.#unsaved = error;
-      this.#wake?.();
-    });
+    this.#saving = this.#options.store
+      .saveBatched(this.#createPosition(committed, undefined), acknowledgedSaveDelayMs)
+      .catch((error) => {
+        this.#saveError = error;
+        this.#wake?.();
+      });
   }
 
   /** Waits until the acknowledged position is saved, or resets the group to the last saved position. */
-  async #settled(): Promise<void> {
+  async #awaitSave(): Promise<void> {
     await this.#saving;
     this.#acknowledged = undefined;
-    this.#unsaved = undefined;
+    this.#saveError = undefined;
   }
 
-  #at(committed: number, claimed: number | undefined): Position {
+  #createPosition(committed: number, claimed: number | undefined): Position {
     const { group, topic, partition } = this.#options;
     return { group, topic, partition, committed, claimed };
   }
 
   async #save(committed: number, claimed: number | undefined): Promise<void> {
-    await this.#options.store.saveSoon(this.#at(committed, claimed));
-    await this.#settled();
+    await this.#options.store.saveBatched(this.#createPosition(committed, claimed));
+    await this.#awaitSave();
   }
 
   async #backOff(owner: Owner, error: Error, message: string): Promise<void> {
     // The next attempt reads again from the saved beginning of the range.
     this.#totalsWhenRead = undefined;
-    await this.#settled();
+    await this.#awaitSave();
     const waitMs = Math.min(maxBackOffMs, firstBackOffMs * 2 ** this.#failures++);
     const { group, topic, partition } = this.#options;
     const { committed, claimed } = this.#position ?? {};
@@ -224,34 +226,34 @@ export class PartitionConsumer {
    * Returns the records of the next batch: the claimed range again, or new records. `undefined` when the partition is
    * assigned to another owner.
    */
-  async #next(owner: Owner): Promise<BusRecord[] | undefined> {
+  async #nextBatch(owner: Owner): Promise<BusRecord[] | undefined> {
     const { committed = 0, claimed } = this.#position ?? {};
     this.#reader ??= this.#options.reader(committed);
     const reader = this.#reader;
     if (reader.next !== committed) this.#totalsWhenRead = undefined;
     reader.seek(committed);
-    if (claimed === undefined) return await this.#gather(reader, owner);
+    if (claimed === undefined) return await this.#collectBatch(reader, owner);
     const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
-    const again = new BatchBuilder(limits);
-    for (let lost = await reader.readInto(again); lost !== undefined; lost = await reader.readInto(again))
+    const claimedBatch = new BatchBuilder(limits);
+    for (let lost = await reader.readInto(claimedBatch); lost !== undefined; lost = await reader.readInto(claimedBatch))
       await this.#skipLost(reader, lost);
-    return again.records;
+    return claimedBatch.records;
   }
 
   /** Moves the group past unreadable bytes once they are in the dead letter. */
-  async #skipLost(reader: GroupReader, lost: Lost): Promise<void> {
+  async #skipLost(reader: GroupReader, lost: LostRange): Promise<void> {
     await this.#options.putDeadLetter(lost, this);
     reader.seek(lost.to);
   }
 
-  async #gather(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
+  async #collectBatch(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
     const { maxRecords, maxBytes, maxWaitMs } = owner;
     const gathered = new BatchBuilder({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
     let deadline = Number.POSITIVE_INFINITY;
     while (this.#owner === owner) {
       const readable = reader.next < this.#log.stableEnd;
-      const begun = readable || gathered.records.length > 0;
-      deadline = begun ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;
+      const hasRecords = readable || gathered.records.length > 0;
+      deadline = hasRecords ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;
       const due = performance.now() >= deadline;
       if (readable && (due || this.#hasEnough(gathered))) await this.#readInto(reader, gathered);
       else if (!due) await this.#waitForMore(reader, gathered, deadline);
@@ -285,7 +287,7 @@ export class PartitionConsumer {
   /** Waits for a first record, for a full batch, for the deadline or for another owner. */
   async #waitForMore(reader: GroupReader, gathered: BatchBuilder, deadline: number): Promise<void> {
     // The acknowledged position could not be saved: the records are delivered again.
-    if (this.#unsaved !== undefined) throw this.#unsaved;
+    if (this.#saveError !== undefined) throw this.#saveError;
     const idle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
       if (reader.next < this.#log.stableEnd && (idle || this.#hasEnough(gathered))) this.#wake?.();

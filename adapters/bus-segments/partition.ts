@@ -10,18 +10,18 @@ import type { ReadableLog } from './reader.ts';
 import { type Encoded, stamp } from './record.ts';
 import { recover } from './recovery.ts';
 import {
-  baseOf,
+  addIndexEntry,
   indexPath,
   loadIndex,
   newSegment,
-  noteRecord,
+  parseSegmentBase,
   type Segment,
   segmentPath,
   writeIndex,
 } from './segment.ts';
 
 /** Maximum bytes of the waiting records in one write. */
-const groupBytes = 32 * 1024 * 1024;
+const maxWriteBytes = 32 * 1024 * 1024;
 /** Bytes whose checksums are computed in one tick of the event loop: a large publish must not delay others. */
 const yieldEveryBytes = 4 * 1024 * 1024;
 
@@ -39,7 +39,7 @@ export interface PartitionOptions {
 }
 
 /** Messages of one publish for this partition. */
-interface Waiting {
+interface PendingAppend {
   readonly entries: readonly Encoded[];
   readonly transaction: number;
   readonly bytes: number;
@@ -48,11 +48,15 @@ interface Waiting {
 }
 
 /** Writes the stamp and checksum of each record; returns the bytes to write. */
-const stampRecords = async (group: readonly Waiting[], first: number, timestampMs: number): Promise<Uint8Array[]> => {
+const stampRecords = async (
+  appends: readonly PendingAppend[],
+  first: number,
+  timestampMs: number,
+): Promise<Uint8Array[]> => {
   const buffers: Uint8Array[] = [];
   let offset = first;
   let stamped = 0;
-  for (const { entries, transaction } of group)
+  for (const { entries, transaction } of appends)
     for (const entry of entries) {
       stamp(entry, { offset: offset++, timestampMs, transaction, group: first });
       buffers.push(entry.head);
@@ -84,15 +88,15 @@ export class PartitionLog implements ReadableLog {
   writtenWeight = 0;
   readonly #options: PartitionOptions;
   /** First offset of each open transaction. */
-  readonly #open = new Map<number, number>();
+  readonly #openTransactions = new Map<number, number>();
   #end: number;
   #file: SegmentFile | undefined;
   /** Whether the bytes after the synced part of the last segment are unknown. */
-  #unrepaired = false;
+  #needsRepair = false;
   #fault: Error | undefined;
   /** The next write begins a new segment. */
-  #rollNext = false;
-  #queue: Waiting[] = [];
+  #mustStartSegment = false;
+  #queue: PendingAppend[] = [];
   #writing: Promise<void> | undefined;
   #closed = false;
 
@@ -109,14 +113,14 @@ export class PartitionLog implements ReadableLog {
   static async open(options: PartitionOptions): Promise<PartitionLog> {
     await mkdir(options.directory, { recursive: true });
     const names = await readdir(options.directory);
-    const bases = names.map(baseOf).filter((base) => base !== undefined);
+    const bases = names.map(parseSegmentBase).filter((base) => base !== undefined);
     bases.sort((left, right) => left - right);
     const segments = bases.map((base) => ({ ...newSegment(options.directory, base), index: undefined }) as Segment);
     const last = segments.at(-1);
     const partition = new PartitionLog(options, segments, 0);
     for (const segment of segments) await partition.#measure(segment);
     if (last === undefined) await partition.#begin(options.acknowledged);
-    else await partition.#recover(last);
+    else await partition.#recoverSegment(last);
     return partition;
   }
 
@@ -129,9 +133,9 @@ export class PartitionLog implements ReadableLog {
   }
 
   get stableEnd(): number {
-    let stable = this.#end;
-    for (const first of this.#open.values()) if (first < stable) stable = first;
-    return stable;
+    let stableOffset = this.#end;
+    for (const first of this.#openTransactions.values()) if (first < stableOffset) stableOffset = first;
+    return stableOffset;
   }
 
   /** Why the last write failed; `undefined` after a successful write. */
@@ -156,7 +160,7 @@ export class PartitionLog implements ReadableLog {
 
   /** Called at the end of a transaction: readers may continue past its records. */
   release(transaction: number): void {
-    if (this.#open.delete(transaction)) this.#notifyListeners();
+    if (this.#openTransactions.delete(transaction)) this.#notifyListeners();
   }
 
   /**
@@ -186,8 +190,8 @@ export class PartitionLog implements ReadableLog {
 
   /** Removes the first segment; returns false when it has to stay because it is the active segment. */
   async #removeFirst(): Promise<boolean> {
-    if (this.segments.length === 1 && this.#writing === undefined && !this.#unrepaired) {
-      this.#writing = this.#rollNow();
+    if (this.segments.length === 1 && this.#writing === undefined && !this.#needsRepair) {
+      this.#writing = this.#startSegmentNow();
       await this.#writing;
     }
     const [first, second] = this.segments;
@@ -219,17 +223,17 @@ export class PartitionLog implements ReadableLog {
     return segment.lastTimestampMs;
   }
 
-  async #recover(last: Segment): Promise<void> {
+  async #recoverSegment(last: Segment): Promise<void> {
     const { acknowledged } = this.#options;
     const file = await this.disk.open(last.path, 'write');
     const found = await recover(file, last, acknowledged);
     last.index = found.index;
     last.lastTimestampMs = found.lastTimestampMs;
     this.#end = found.end;
-    const place = { file: last.path, byte: found.goodBytes, reason: found.reason };
+    const damage = { file: last.path, byte: found.goodBytes, reason: found.reason };
     if (found.tail === 'torn') {
       this.log.warn(
-        { ...place, bytes: last.size - found.goodBytes },
+        { ...damage, bytes: last.size - found.goodBytes },
         'cut off an incomplete record at the end of the log: a write that a crash interrupted, or the file has lost its end',
       );
       await file.truncate(found.goodBytes);
@@ -239,17 +243,17 @@ export class PartitionLog implements ReadableLog {
     await file.sync();
     if (found.tail === 'damaged') {
       this.log.warn(
-        { ...place, log: this.title },
+        { ...damage, log: this.title },
         'a segment is damaged; readable records after the damage are still read',
       );
-      this.#rollNext = true;
+      this.#mustStartSegment = true;
     }
     if (this.#end < acknowledged) {
       this.log.error({ log: this.title, end: this.#end, acknowledged }, 'records that were already read are missing');
       this.#end = acknowledged;
-      this.#rollNext = true;
+      this.#mustStartSegment = true;
     }
-    if (!this.#rollNext) {
+    if (!this.#mustStartSegment) {
       this.#file = file;
       return;
     }
@@ -275,14 +279,14 @@ export class PartitionLog implements ReadableLog {
 
   async #roll(): Promise<void> {
     const last = this.segments.at(-1);
-    this.#rollNext = false;
+    this.#mustStartSegment = false;
     // A segment without records would have the same name as its successor.
     if (last?.base === this.#end) return;
     const full = this.#file;
     try {
       await this.#begin(this.#end);
     } catch (error) {
-      this.#rollNext = true;
+      this.#mustStartSegment = true;
       throw error;
     }
     await full?.close();
@@ -290,7 +294,7 @@ export class PartitionLog implements ReadableLog {
     if (last !== undefined) await writeIndex(last).catch(() => undefined);
   }
 
-  async #rollNow(): Promise<void> {
+  async #startSegmentNow(): Promise<void> {
     try {
       await this.#roll();
     } catch (cause) {
@@ -306,10 +310,10 @@ export class PartitionLog implements ReadableLog {
     while (this.#queue.length > 0) {
       const group = this.#nextGroup();
       try {
-        await this.#ready();
+        await this.#prepareSegment();
         await this.#write(group);
       } catch (cause) {
-        await this.#failed(cause as Error);
+        await this.#handleWriteFailure(cause as Error);
         const error = new UnavailableError(`the log of ${this.title} cannot be written: ${(cause as Error).message}`, {
           cause,
         });
@@ -319,11 +323,11 @@ export class PartitionLog implements ReadableLog {
     this.#writing = undefined;
   }
 
-  #nextGroup(): Waiting[] {
+  #nextGroup(): PendingAppend[] {
     let bytes = 0;
     let count = 0;
     for (const waiting of this.#queue) {
-      if (count > 0 && bytes + waiting.bytes > groupBytes) break;
+      if (count > 0 && bytes + waiting.bytes > maxWriteBytes) break;
       bytes += waiting.bytes;
       count++;
     }
@@ -331,13 +335,13 @@ export class PartitionLog implements ReadableLog {
   }
 
   /** Ensures that the last segment is open, ends with its last good byte, and has room. */
-  async #ready(): Promise<void> {
-    if (this.#unrepaired) await this.#repair();
+  async #prepareSegment(): Promise<void> {
+    if (this.#needsRepair) await this.#repair();
     const last = this.segments.at(-1);
-    if (this.#rollNext || (last !== undefined && last.size >= this.#options.segmentBytes)) await this.#roll();
+    if (this.#mustStartSegment || (last !== undefined && last.size >= this.#options.segmentBytes)) await this.#roll();
   }
 
-  async #write(group: readonly Waiting[]): Promise<void> {
+  async #write(group: readonly PendingAppend[]): Promise<void> {
     const segment = this.segments.at(-1);
     const file = this.#file;
     if (segment === undefined || file === undefined) throw new Error('the segment file is not open');
@@ -348,21 +352,22 @@ export class PartitionLog implements ReadableLog {
       await file.sync();
     } catch (error) {
       // It is unknown which pages of this file reached the disk, so nothing more is appended to it.
-      this.#rollNext = true;
+      this.#mustStartSegment = true;
       throw error;
     }
-    this.#written(segment, group, timestampMs);
+    this.#recordWrite(segment, group, timestampMs);
   }
 
-  #written(segment: Segment, group: readonly Waiting[], timestampMs: number): void {
+  #recordWrite(segment: Segment, group: readonly PendingAppend[], timestampMs: number): void {
     let position = segment.size;
     let offset = this.#end;
     segment.lastTimestampMs = timestampMs;
     this.#fault = undefined;
     for (const { entries, transaction, bytes } of group) {
-      if (transaction !== 0 && !this.#open.has(transaction)) this.#open.set(transaction, offset);
+      if (transaction !== 0 && !this.#openTransactions.has(transaction))
+        this.#openTransactions.set(transaction, offset);
       for (const { head, value, weight } of entries) {
-        if (segment.index !== undefined) noteRecord(segment.index, offset, position);
+        if (segment.index !== undefined) addIndexEntry(segment.index, offset, position);
         this.writtenWeight += weight;
         this.writtenBytes += value.length;
         position += head.length + value.length;
@@ -376,11 +381,11 @@ export class PartitionLog implements ReadableLog {
   }
 
   /** Truncates the file to its last good byte immediately, which frees space on a full disk. */
-  async #failed(cause: Error): Promise<void> {
+  async #handleWriteFailure(cause: Error): Promise<void> {
     if (this.#fault === undefined)
       this.log.error({ log: this.title, cause: cause.message }, 'the log cannot be written');
     this.#fault = cause;
-    this.#unrepaired = true;
+    this.#needsRepair = true;
     // If this fails too, the next write tries again.
     await this.#repair().catch(() => undefined);
   }
@@ -399,7 +404,7 @@ export class PartitionLog implements ReadableLog {
       throw error;
     }
     this.#file = file;
-    this.#unrepaired = false;
+    this.#needsRepair = false;
   }
 
   #notifyListeners(): void {

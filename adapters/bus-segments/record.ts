@@ -1,7 +1,7 @@
 /** One record as stored in a segment file. The README of this folder shows the byte layout. */
 import { crc32 } from 'node:zlib';
 import { PermanentError } from '../../schemas/errors.ts';
-import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
+import { type BusRecord, countRecords, type Message } from '../../schemas/ports/bus.ts';
 
 /** "OIQ1", little endian; readers use it to find the next record after a damaged one. */
 export const magic = Buffer.from('OIQ1');
@@ -9,7 +9,7 @@ const magicNumber = magic.readUInt32LE(0);
 export const headBytes = 56;
 /** Longer lengths indicate damage. */
 const maxRecordBytes = 256 * 1024 * 1024;
-const at = {
+const fieldOffsets = {
   crc: 4,
   length: 8,
   valueLength: 12,
@@ -45,13 +45,13 @@ export const encode = ({ key, value, headers }: Message): Encoded => {
   const headersLength = Buffer.byteLength(json);
   const head = Buffer.allocUnsafe(headBytes + keyLength + headersLength);
   head.writeUInt32LE(magicNumber, 0);
-  head.writeUInt32LE(head.length + value.length, at.length);
-  head.writeUInt32LE(value.length, at.valueLength);
-  head.writeUInt32LE(headersLength, at.headersLength);
-  head.writeUInt32LE(keyLength, at.keyLength);
+  head.writeUInt32LE(head.length + value.length, fieldOffsets.length);
+  head.writeUInt32LE(value.length, fieldOffsets.valueLength);
+  head.writeUInt32LE(headersLength, fieldOffsets.headersLength);
+  head.writeUInt32LE(keyLength, fieldOffsets.keyLength);
   head.write(key, headBytes);
   head.write(json, headBytes + keyLength);
-  return { head, value, weight: recordsIn(headers) };
+  return { head, value, weight: countRecords(headers) };
 };
 
 /**
@@ -68,64 +68,68 @@ export interface Stamp {
 
 /** Writes the stamp and the checksum into the head. */
 export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transaction, group }: Stamp): void => {
-  writeInteger(head, offset, at.offset);
-  writeInteger(head, timestampMs, at.timestamp);
-  writeInteger(head, transaction, at.transaction);
-  writeInteger(head, group, at.group);
-  head.writeUInt32LE(crc32(value, crc32(head.subarray(at.length))), at.crc);
+  writeInteger(head, offset, fieldOffsets.offset);
+  writeInteger(head, timestampMs, fieldOffsets.timestamp);
+  writeInteger(head, transaction, fieldOffsets.transaction);
+  writeInteger(head, group, fieldOffsets.group);
+  head.writeUInt32LE(crc32(value, crc32(head.subarray(fieldOffsets.length))), fieldOffsets.crc);
 };
 
 /**
  * The result at a position of a buffer: a record, the beginning of a record that continues after the buffer, or
  * something else.
  */
-export type Found =
+export type ParseResult =
   | { readonly kind: 'record'; readonly length: number; readonly valueLength: number; readonly offset: number }
   | { readonly kind: 'short'; readonly needed: number }
   | { readonly kind: 'bad'; readonly reason: string };
 
-export const bad = (reason: string) => ({ kind: 'bad', reason }) as const;
+export const invalidRecord = (reason: string) => ({ kind: 'bad', reason }) as const;
 
-/** Parses the head only; `verified` checks the rest. */
-export const find = (buffer: Buffer, position: number): Found => {
-  const left = buffer.length - position;
-  if (left < headBytes) return { kind: 'short', needed: headBytes };
-  if (buffer.readUInt32LE(position) !== magicNumber) return bad('it does not begin as a record does');
-  const length = buffer.readUInt32LE(position + at.length);
-  const valueLength = buffer.readUInt32LE(position + at.valueLength);
+/** Parses the head only; `hasValidChecksum` checks the rest. */
+export const parseHead = (buffer: Buffer, position: number): ParseResult => {
+  const remaining = buffer.length - position;
+  if (remaining < headBytes) return { kind: 'short', needed: headBytes };
+  if (buffer.readUInt32LE(position) !== magicNumber) return invalidRecord('it does not begin as a record does');
+  const length = buffer.readUInt32LE(position + fieldOffsets.length);
+  const valueLength = buffer.readUInt32LE(position + fieldOffsets.valueLength);
   const parts =
     headBytes +
     valueLength +
-    buffer.readUInt32LE(position + at.headersLength) +
-    buffer.readUInt32LE(position + at.keyLength);
-  if (length !== parts || length > maxRecordBytes) return bad('its lengths contradict each other');
-  if (left < length) return { kind: 'short', needed: length };
-  return { kind: 'record', length, valueLength, offset: readInteger(buffer, position + at.offset) };
+    buffer.readUInt32LE(position + fieldOffsets.headersLength) +
+    buffer.readUInt32LE(position + fieldOffsets.keyLength);
+  if (length !== parts || length > maxRecordBytes) return invalidRecord('its lengths contradict each other');
+  if (remaining < length) return { kind: 'short', needed: length };
+  return { kind: 'record', length, valueLength, offset: readInteger(buffer, position + fieldOffsets.offset) };
 };
 
 /** Whether the record of this length at this position matches its stored checksum. */
-export const verified = (buffer: Buffer, position: number, length: number): boolean =>
-  crc32(buffer.subarray(position + at.length, position + length)) === buffer.readUInt32LE(position + at.crc);
+export const hasValidChecksum = (buffer: Buffer, position: number, length: number): boolean =>
+  crc32(buffer.subarray(position + fieldOffsets.length, position + length)) ===
+  buffer.readUInt32LE(position + fieldOffsets.crc);
 
-export const stampOf = (buffer: Buffer, position: number): Stamp => ({
-  offset: readInteger(buffer, position + at.offset),
-  timestampMs: readInteger(buffer, position + at.timestamp),
-  transaction: readInteger(buffer, position + at.transaction),
-  group: readInteger(buffer, position + at.group),
+export const readStamp = (buffer: Buffer, position: number): Stamp => ({
+  offset: readInteger(buffer, position + fieldOffsets.offset),
+  timestampMs: readInteger(buffer, position + fieldOffsets.timestamp),
+  transaction: readInteger(buffer, position + fieldOffsets.transaction),
+  group: readInteger(buffer, position + fieldOffsets.group),
 });
 
 /** Returns the record as consumers see it; its value is a view of the buffer. */
 export const decode = (buffer: Buffer, position: number): BusRecord => {
-  const keyLength = buffer.readUInt32LE(position + at.keyLength);
-  const headersLength = buffer.readUInt32LE(position + at.headersLength);
-  const key = position + headBytes;
-  const headers = key + keyLength;
-  const value = headers + headersLength;
+  const keyLength = buffer.readUInt32LE(position + fieldOffsets.keyLength);
+  const headersLength = buffer.readUInt32LE(position + fieldOffsets.headersLength);
+  const keyStart = position + headBytes;
+  const headersStart = keyStart + keyLength;
+  const valueStart = headersStart + headersLength;
   return {
-    offset: readInteger(buffer, position + at.offset),
-    timestampMs: readInteger(buffer, position + at.timestamp),
-    key: buffer.toString('utf8', key, headers),
-    value: buffer.subarray(value, value + buffer.readUInt32LE(position + at.valueLength)),
-    headers: headersLength === 0 ? {} : (JSON.parse(buffer.toString('utf8', headers, value)) as Record<string, string>),
+    offset: readInteger(buffer, position + fieldOffsets.offset),
+    timestampMs: readInteger(buffer, position + fieldOffsets.timestamp),
+    key: buffer.toString('utf8', keyStart, headersStart),
+    value: buffer.subarray(valueStart, valueStart + buffer.readUInt32LE(position + fieldOffsets.valueLength)),
+    headers:
+      headersLength === 0
+        ? {}
+        : (JSON.parse(buffer.toString('utf8', headersStart, valueStart)) as Record<string, string>),
   };
 };

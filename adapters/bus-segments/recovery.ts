@@ -2,8 +2,8 @@
  * The state of the last segment after a crash: where its valid records end, and whether the rest was ever acknowledged.
  */
 import type { SegmentFile } from './disk.ts';
-import { bad, find, headBytes, magic, stampOf, verified } from './record.ts';
-import { noteRecord, type Segment, type SegmentIndex } from './segment.ts';
+import { hasValidChecksum, headBytes, invalidRecord, magic, parseHead, readStamp } from './record.ts';
+import { addIndexEntry, type Segment, type SegmentIndex } from './segment.ts';
 
 const chunkBytes = 1024 * 1024;
 /** Number of bytes after a fault in which recovery searches for unwritten sectors. */
@@ -24,7 +24,7 @@ export interface Recovered {
 }
 
 /** A window on a file that grows and moves with the scan. */
-class Window {
+class FileWindow {
   readonly #file: SegmentFile;
   readonly #size: number;
   #start = 0;
@@ -41,7 +41,7 @@ class Window {
    * Fills the buffer with at least `needed` bytes from `position`, unless the file ends earlier. Returns the index in
    * the buffer.
    */
-  async at(position: number, needed: number): Promise<number> {
+  async fill(position: number, needed: number): Promise<number> {
     const until = Math.min(this.#size, position + needed);
     if (position < this.#start || until > this.#start + this.buffer.length) {
       const bytes = Math.min(this.#size - position, Math.max(needed, chunkBytes));
@@ -54,46 +54,46 @@ class Window {
 }
 
 /** The record at a position, if it is complete and valid. */
-const validRecordAt = async (window: Window, position: number) => {
-  let place = await window.at(position, headBytes);
-  let found = find(window.buffer, place);
+const readValidRecord = async (window: FileWindow, position: number) => {
+  let index = await window.fill(position, headBytes);
+  let found = parseHead(window.buffer, index);
   if (found.kind === 'short') {
-    place = await window.at(position, found.needed);
-    found = find(window.buffer, place);
+    index = await window.fill(position, found.needed);
+    found = parseHead(window.buffer, index);
   }
   if (found.kind !== 'record') return found;
-  if (!verified(window.buffer, place, found.length)) return bad('its checksum does not match');
-  return { kind: 'record', length: found.length, stamp: stampOf(window.buffer, place) } as const;
+  if (!hasValidChecksum(window.buffer, index, found.length)) return invalidRecord('its checksum does not match');
+  return { kind: 'record', length: found.length, stamp: readStamp(window.buffer, index) } as const;
 };
 
 /** The next valid record from a position where a record begins or should begin. */
 export const findNextValid = async (file: SegmentFile, size: number, from: number) => {
-  const window = new Window(file, size);
+  const window = new FileWindow(file, size);
   // Consistent lengths lead past a damaged value, which may contain bytes that resemble a record.
   for (let position = from; position < size; ) {
-    const good = await validRecordAt(window, position);
+    const good = await readValidRecord(window, position);
     if (good.kind === 'record') return { position, ...good };
-    const place = await window.at(position, headBytes);
-    const head = find(window.buffer, place);
+    const place = await window.fill(position, headBytes);
+    const head = parseHead(window.buffer, place);
     const length = head.kind === 'bad' ? 0 : head.kind === 'record' ? head.length : head.needed;
-    if (length <= headBytes || position + length > size) return findNextValidIn(window, size, from + 1);
+    if (length <= headBytes || position + length > size) return searchNextValid(window, size, from + 1);
     position += length;
   }
   return undefined;
 };
 
 /** The next valid record at or after a position; false matches are skipped. */
-const findNextValidIn = async (window: Window, size: number, from: number) => {
+const searchNextValid = async (window: FileWindow, size: number, from: number) => {
   let position = from;
   while (position + headBytes <= size) {
-    const place = await window.at(position, headBytes);
-    const hit = window.buffer.indexOf(magic, place);
-    if (hit < 0) {
+    const place = await window.fill(position, headBytes);
+    const magicIndex = window.buffer.indexOf(magic, place);
+    if (magicIndex < 0) {
       position += Math.max(1, window.buffer.length - place - magic.length + 1);
       continue;
     }
-    position += hit - place;
-    const good = await validRecordAt(window, position);
+    position += magicIndex - place;
+    const good = await readValidRecord(window, position);
     if (good.kind === 'record') return { position, ...good };
     position++;
   }
@@ -106,8 +106,8 @@ const hasUnwrittenSector = async (file: SegmentFile, from: number, to: number): 
   const buffer = Buffer.alloc(Math.min(to - from, unwrittenBytes));
   const bytes = await file.read(buffer, from);
   if (bytes < sectorBytes) return buffer.subarray(0, bytes).equals(zeros.subarray(0, bytes));
-  const aligned = (sectorBytes - (from % sectorBytes)) % sectorBytes;
-  for (let at = aligned; at + sectorBytes <= bytes; at += sectorBytes)
+  const firstSector = (sectorBytes - (from % sectorBytes)) % sectorBytes;
+  for (let at = firstSector; at + sectorBytes <= bytes; at += sectorBytes)
     if (buffer.subarray(at, at + sectorBytes).equals(zeros)) return true;
   return false;
 };
@@ -121,30 +121,30 @@ export const recover = async (file: SegmentFile, segment: Segment, acknowledged:
   const { position, end, fault, ...rest } = await scan(file, size, segment.base);
   const recovered = { ...rest, goodBytes: position, end, reason: fault?.reason ?? '' };
   if (fault === undefined) return { ...recovered, tail: 'clean' };
-  const behind = await lastGood(file, size, position + 1);
-  const neverAcknowledged = end >= acknowledged && (behind === undefined || behind.lastGroup <= end);
-  const cut = fault.cut && behind === undefined;
-  if (neverAcknowledged && (cut || (await hasUnwrittenSector(file, position, behind?.first ?? size))))
+  const laterRecords = await scanAfterFault(file, size, position + 1);
+  const neverAcknowledged = end >= acknowledged && (laterRecords === undefined || laterRecords.lastGroup <= end);
+  const isCut = fault.cut && laterRecords === undefined;
+  if (neverAcknowledged && (isCut || (await hasUnwrittenSector(file, position, laterRecords?.first ?? size))))
     return { ...recovered, tail: 'torn' };
   // When the number of lost records is unknown, the log does not reuse any offset that a lost record may have had.
-  return { ...recovered, end: behind?.end ?? end + Math.ceil((size - position) / headBytes), tail: 'damaged' };
+  return { ...recovered, end: laterRecords?.end ?? end + Math.ceil((size - position) / headBytes), tail: 'damaged' };
 };
 
 /** Valid records from the beginning, and the reason why the scan ended. */
 const scan = async (file: SegmentFile, size: number, base: number) => {
-  const window = new Window(file, size);
+  const window = new FileWindow(file, size);
   const index: SegmentIndex = { offsets: [], positions: [] };
   let lastTimestampMs: number | undefined;
   let position = 0;
   let end = base;
   let fault: { readonly cut: boolean; readonly reason: string } | undefined;
   while (position < size && fault === undefined) {
-    const good = await validRecordAt(window, position);
+    const good = await readValidRecord(window, position);
     if (good.kind === 'short') fault = { cut: true, reason: 'it is cut short' };
     else if (good.kind === 'bad') fault = { cut: false, reason: good.reason };
     else if (good.stamp.offset !== end) fault = { cut: false, reason: `it has offset ${good.stamp.offset}` };
     else {
-      noteRecord(index, end, position);
+      addIndexEntry(index, end, position);
       lastTimestampMs = good.stamp.timestampMs;
       position += good.length;
       end++;
@@ -156,12 +156,12 @@ const scan = async (file: SegmentFile, size: number, base: number) => {
 /**
  * Valid records after an invalid one: the position of the first, the group of the last, and the offset after the last.
  */
-const lastGood = async (file: SegmentFile, size: number, from: number) => {
-  const window = new Window(file, size);
-  const first = await findNextValidIn(window, size, from);
+const scanAfterFault = async (file: SegmentFile, size: number, from: number) => {
+  const window = new FileWindow(file, size);
+  const first = await searchNextValid(window, size, from);
   let last = first;
   let position = from;
-  for (let good = first; good !== undefined; good = await findNextValidIn(window, size, position)) {
+  for (let good = first; good !== undefined; good = await searchNextValid(window, size, position)) {
     last = good;
     position = good.position + good.length;
   }

@@ -2,7 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { firstIndex } from '../../schemas/first-index.ts';
+import { findFirstIndex } from '../../schemas/first-index.ts';
 
 const suffix = '.log';
 /** Bytes of the log per index entry: the maximum that a reader skips before its first record. */
@@ -44,15 +44,15 @@ export const newSegment = (directory: string, base: number): Segment => ({
 });
 
 /** The first offset in a file name; `undefined` for other files. */
-export const baseOf = (file: string): number | undefined =>
+export const parseSegmentBase = (file: string): number | undefined =>
   /^\d{20}\.log$/.test(file) ? Number(file.slice(0, -suffix.length)) : undefined;
 
 export const indexPath = (segment: Segment): string => segment.path.replace(/log$/, 'index');
 
 /** Adds the position of a record to the index, if an entry is due. */
-export const noteRecord = (index: SegmentIndex, offset: number, position: number): void => {
-  const last = index.positions.at(-1);
-  if (last !== undefined && position - last < indexEveryBytes) return;
+export const addIndexEntry = (index: SegmentIndex, offset: number, position: number): void => {
+  const lastPosition = index.positions.at(-1);
+  if (lastPosition !== undefined && position - lastPosition < indexEveryBytes) return;
   index.offsets.push(offset);
   index.positions.push(position);
 };
@@ -85,7 +85,7 @@ export const loadIndex = async (segment: Segment): Promise<SegmentIndex> => {
 };
 
 /** Returns a position at or before the record with an offset. */
-export const positionBefore = ({ offsets, positions }: SegmentIndex, offset: number): number => {
-  const behind = firstIndex(offsets.length, (index) => (offsets[index] ?? 0) > offset);
-  return behind === 0 ? 0 : (positions[behind - 1] ?? 0);
+export const findPositionBefore = ({ offsets, positions }: SegmentIndex, offset: number): number => {
+  const nextEntry = findFirstIndex(offsets.length, (index) => (offsets[index] ?? 0) > offset);
+  return nextEntry === 0 ? 0 : (positions[nextEntry - 1] ?? 0);
 };

@@ -1,36 +1,44 @@
 /** Reads a partition once for all groups with nearby positions. */
-import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
-import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
+import { type Budget, ReadingWindow, type WindowBatch, type WindowReader } from '../../runtime/reading-window.ts';
+import { type BusRecord, countRecords, getDecompressedBytes } from '../../schemas/ports/bus.ts';
 import type { BufferPool } from '../buffer-pool.ts';
-import type { Lost } from './lost-messages.ts';
+import type { LostRange } from './lost-messages.ts';
 import { BatchBuilder, PartitionReader, type ReadableLog } from './reader.ts';
 
 /** Maximum bytes of a piece, unless a single record is larger. */
-const pieceBytes = 4 * 1024 * 1024;
+const maxBatchBytes = 4 * 1024 * 1024;
 /**
  * Maximum number of open readers of a partition, so that groups at different positions do not reopen the file for each
  * piece.
  */
 const maxReaders = 4;
 
-interface Piece extends WindowPiece {
+interface SharedBatch extends WindowBatch {
   readonly records: readonly BusRecord[];
   /** The unreadable range; there are no records then. */
-  readonly lost: Lost | undefined;
+  readonly lost: LostRange | undefined;
   release(): void;
 }
 
-const bytesOf = (records: readonly BusRecord[]): number => records.reduce((sum, record) => sum + bytesIn(record), 0);
+const countBytes = (records: readonly BusRecord[]): number =>
+  records.reduce((sum, record) => sum + getDecompressedBytes(record), 0);
 
 /** The next records of a reader before an offset, or the range that it cannot read. */
-const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece | undefined> => {
+const readNext = async (reader: PartitionReader, before: number): Promise<SharedBatch | undefined> => {
   const first = reader.next;
-  const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before });
+  const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: maxBatchBytes, before });
   const lost = await reader.readInto(some);
   const { records } = some;
   // Return the records that were read first; the next read finds the damage after them again.
   if (reader.next > first)
-    return { first, next: reader.next, bytes: bytesOf(records), records, lost: undefined, release: reader.handOver() };
+    return {
+      first,
+      next: reader.next,
+      bytes: countBytes(records),
+      records,
+      lost: undefined,
+      release: reader.handOver(),
+    };
   if (lost === undefined) return undefined;
   await reader.seek(lost.to);
   return { first, next: lost.to, bytes: 0, records: [], lost, release: reader.handOver() };
@@ -40,7 +48,7 @@ const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece
 export class SharedReading {
   readonly #log: ReadableLog;
   readonly #bufferPool: BufferPool;
-  readonly window: ReadingWindow<Piece>;
+  readonly window: ReadingWindow<SharedBatch>;
   /**
    * Each reader is at the end of its last piece; groups that fell behind use another reader. The most recently used
    * reader is last.
@@ -51,18 +59,18 @@ export class SharedReading {
   constructor(log: ReadableLog, bufferPool: BufferPool, budget: Budget) {
     this.#log = log;
     this.#bufferPool = bufferPool;
-    this.window = new ReadingWindow<Piece>(budget, (pieces) => {
+    this.window = new ReadingWindow<SharedBatch>(budget, (pieces) => {
       for (const { release } of pieces) release();
     });
   }
 
   /** Returns the piece that contains the offset, which is below the stable end; it is in use until `window.leave`. */
-  async at(offset: number): Promise<Piece> {
+  async getBatchAt(offset: number): Promise<SharedBatch> {
     for (;;) {
-      const found = this.window.find(offset);
-      if (found !== undefined) {
-        this.window.use(found);
-        return found;
+      const batch = this.window.find(offset);
+      if (batch !== undefined) {
+        this.window.use(batch);
+        return batch;
       }
       // One read at a time, so that pieces do not overlap. Read errors of another group are ignored here.
       if (this.#reading === undefined) await this.#begin(offset);
@@ -72,10 +80,10 @@ export class SharedReading {
 
   /** Closes the readers when no group reads any more. */
   async close(): Promise<void> {
-    this.window.clean();
+    this.window.releaseUnneeded();
     await this.#reading;
     if (this.window.readers.size > 0) return;
-    this.window.clean();
+    this.window.releaseUnneeded();
     for (const reader of this.#readers.splice(0)) await reader.close();
   }
 
@@ -90,10 +98,10 @@ export class SharedReading {
   }
 
   async #read(offset: number): Promise<void> {
-    const reader = this.#readerAt(offset);
+    const reader = this.#getReader(offset);
     try {
       await reader.seek(offset);
-      const piece = await nextPiece(reader, this.window.nextFrom(offset));
+      const piece = await readNext(reader, this.window.nextFrom(offset));
       if (piece !== undefined) this.window.add(piece);
     } catch (error) {
       // The next read opens a new reader, whatever this one failed on.
@@ -104,7 +112,7 @@ export class SharedReading {
   }
 
   /** Returns the reader at the offset, otherwise the least recently used one. */
-  #readerAt(offset: number): PartitionReader {
+  #getReader(offset: number): PartitionReader {
     const found = this.#readers.findIndex(({ next }) => next === offset);
     const isNew = found < 0 && this.#readers.length < maxReaders;
     const [reader = new PartitionReader(this.#log, offset, this.#bufferPool)] = isNew
@@ -120,11 +128,11 @@ export class GroupReader implements WindowReader {
   readonly #log: ReadableLog;
   readonly #shared: SharedReading;
   #next: number;
-  #piece: Piece | undefined;
+  #piece: SharedBatch | undefined;
   /** Index of the next record in the piece */
-  #at = 0;
+  #recordIndex = 0;
   /** Pieces whose values may still be in use */
-  #left: Piece[] = [];
+  #usedBatches: SharedBatch[] = [];
 
   constructor(log: ReadableLog, from: number, shared: SharedReading) {
     this.#log = log;
@@ -140,30 +148,30 @@ export class GroupReader implements WindowReader {
 
   /** Releases all records read so far. */
   release(): void {
-    for (const piece of this.#left.splice(0)) this.#shared.window.leave(piece);
-    this.#shared.window.clean();
+    for (const piece of this.#usedBatches.splice(0)) this.#shared.window.leave(piece);
+    this.#shared.window.releaseUnneeded();
   }
 
   /** Retains the memory of the records read so far until the returned function is called, even after `release`. */
   retain(): () => void {
     const { window } = this.#shared;
-    const pieces = this.#piece === undefined ? [...this.#left] : [...this.#left, this.#piece];
+    const pieces = this.#piece === undefined ? [...this.#usedBatches] : [...this.#usedBatches, this.#piece];
     for (const piece of pieces) window.use(piece);
     return () => {
       for (const piece of pieces) window.leave(piece);
-      window.clean();
+      window.releaseUnneeded();
     };
   }
 
   /** Continues from another offset. */
   seek(offset: number): void {
     if (offset === this.#next) return;
-    this.#leave();
+    this.#leaveBatch();
     this.#next = offset;
   }
 
   async close(): Promise<void> {
-    this.#leave();
+    this.#leaveBatch();
     this.release();
     this.#shared.window.readers.delete(this);
     await this.#shared.close();
@@ -173,41 +181,41 @@ export class GroupReader implements WindowReader {
    * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
    * lost range; `seek` to its `to` continues after it.
    */
-  async readInto(into: BatchBuilder): Promise<Lost | undefined> {
+  async readInto(into: BatchBuilder): Promise<LostRange | undefined> {
     for (;;) {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
       if (into.closed || this.#next >= end) return undefined;
-      const piece = this.#piece ?? (await this.#enter());
+      const piece = this.#piece ?? (await this.#enterBatch());
       if (piece.lost !== undefined) return { ...piece.lost, from: this.#next };
       if (!this.#copyInto(piece, into)) return undefined;
     }
   }
 
   /** Returns `false` when the batch needs no more records of the piece. */
-  #copyInto({ records, next }: Piece, into: BatchBuilder): boolean {
-    for (let record = records[this.#at]; record !== undefined; record = records[this.#at]) {
+  #copyInto({ records, next }: SharedBatch, into: BatchBuilder): boolean {
+    for (let record = records[this.#recordIndex]; record !== undefined; record = records[this.#recordIndex]) {
       if (record.offset >= into.limits.before || into.closed || !into.accepts(record.value.length)) return false;
-      into.add(record, recordsIn(record.headers));
+      into.add(record, countRecords(record.headers));
       this.#next = record.offset + 1;
-      this.#at++;
+      this.#recordIndex++;
     }
     this.#next = Math.min(next, into.limits.before);
-    if (this.#next === next) this.#leave();
+    if (this.#next === next) this.#leaveBatch();
     return true;
   }
 
   /** Returns the piece that contains the next offset. */
-  async #enter(): Promise<Piece> {
-    const piece = await this.#shared.at(this.#next);
+  async #enterBatch(): Promise<SharedBatch> {
+    const piece = await this.#shared.getBatchAt(this.#next);
     this.#piece = piece;
-    this.#at = piece.records.findIndex(({ offset }) => offset >= this.#next);
-    if (this.#at < 0) this.#at = piece.records.length;
+    this.#recordIndex = piece.records.findIndex(({ offset }) => offset >= this.#next);
+    if (this.#recordIndex < 0) this.#recordIndex = piece.records.length;
     return piece;
   }
 
   /** Leaves the piece; its values may still be in use. */
-  #leave(): void {
-    if (this.#piece !== undefined) this.#left.push(this.#piece);
+  #leaveBatch(): void {
+    if (this.#piece !== undefined) this.#usedBatches.push(this.#piece);
     this.#piece = undefined;
   }
 }

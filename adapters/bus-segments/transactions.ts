@@ -3,13 +3,13 @@ import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { OffsetStore } from './offset-store.ts';
 
 /** After this time a transaction is aborted, so that a forgotten one does not block the readers of its partitions. */
-const maxMs = 60_000;
+const maxTransactionMs = 60_000;
 
-interface Holder {
+interface OpenTransaction {
   /** 0 until its first publish */
   id: number;
   /** Why the transaction can no longer publish or commit */
-  over: Error | undefined;
+  endReason: Error | undefined;
   readonly publishing: Promise<void>[];
 }
 
@@ -23,7 +23,7 @@ export class Transactions {
   readonly #store: OffsetStore;
   readonly #log: TransactionalLog;
   readonly #aborted: Set<number>;
-  readonly #holders = new Map<string, Holder>();
+  readonly #openTransactions = new Map<string, OpenTransaction>();
 
   constructor(store: OffsetStore, log: TransactionalLog) {
     this.#store = store;
@@ -31,39 +31,41 @@ export class Transactions {
     this.#aborted = new Set(store.unfinishedTransactions());
   }
 
-  aborted(transaction: number): boolean {
+  isAborted(transaction: number): boolean {
     return this.#aborted.has(transaction);
   }
 
   async run<Result>(name: string, work: (publish: Producer['publish']) => Promise<Result>): Promise<Result> {
     const fenced = new Error(`the transaction ${name} was fenced by a newer transaction of the same name`);
-    const earlier = this.#holders.get(name);
-    if (earlier !== undefined) earlier.over ??= fenced;
-    const holder: Holder = { id: 0, over: undefined, publishing: [] };
-    this.#holders.set(name, holder);
+    const previous = this.#openTransactions.get(name);
+    if (previous !== undefined) previous.endReason ??= fenced;
+    const holder: OpenTransaction = { id: 0, endReason: undefined, publishing: [] };
+    this.#openTransactions.set(name, holder);
     const timer = setTimeout(() => {
-      holder.over ??= new Error(`the transaction ${name} took longer than ${maxMs / 1000} s and was aborted`);
+      holder.endReason ??= new Error(
+        `the transaction ${name} took longer than ${maxTransactionMs / 1000} s and was aborted`,
+      );
       void this.#abort(holder);
-    }, maxMs);
+    }, maxTransactionMs);
     try {
-      if (earlier !== undefined) await this.#abort(earlier);
+      if (previous !== undefined) await this.#abort(previous);
       const result = await work((messages) => this.#publish(name, holder, messages));
       await Promise.all(holder.publishing);
-      if (holder.over !== undefined) throw holder.over;
+      if (holder.endReason !== undefined) throw holder.endReason;
       this.#commit(holder);
       return result;
     } catch (error) {
-      holder.over ??= new Error(`the transaction ${name} was aborted`, { cause: error });
+      holder.endReason ??= new Error(`the transaction ${name} was aborted`, { cause: error });
       await this.#abort(holder);
       throw error;
     } finally {
       clearTimeout(timer);
-      if (this.#holders.get(name) === holder) this.#holders.delete(name);
+      if (this.#openTransactions.get(name) === holder) this.#openTransactions.delete(name);
     }
   }
 
-  #publish(name: string, holder: Holder, messages: readonly Message[]): Promise<void> {
-    if (holder.over !== undefined) return Promise.reject(holder.over);
+  #publish(name: string, holder: OpenTransaction, messages: readonly Message[]): Promise<void> {
+    if (holder.endReason !== undefined) return Promise.reject(holder.endReason);
     if (holder.id === 0) holder.id = this.#store.beginTransaction(name);
     const publishing = this.#log.publish(messages, holder.id);
     // The commit awaits this promise too, even if the caller does not.
@@ -72,14 +74,14 @@ export class Transactions {
     return publishing;
   }
 
-  #commit(holder: Holder): void {
+  #commit(holder: OpenTransaction): void {
     if (holder.id === 0) return;
     this.#store.commitTransaction(holder.id);
-    holder.over = new Error('the transaction has ended');
+    holder.endReason = new Error('the transaction has ended');
     this.#log.release(holder.id);
   }
 
-  async #abort({ id, publishing }: Holder): Promise<void> {
+  async #abort({ id, publishing }: OpenTransaction): Promise<void> {
     await Promise.allSettled(publishing);
     if (id === 0 || this.#aborted.has(id)) return;
     this.#aborted.add(id);

@@ -8,13 +8,13 @@ import { Session } from 'chdb';
 import { type ReusableMemory, releaseWhenIdle } from '../../runtime/idle-memory.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
-import { brokenParts } from '../../schemas/tables/broken-parts.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import { findBrokenParts } from '../../schemas/tables/broken-parts.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { LandingsInMemory } from '../columns-sql/landings.ts';
-import { insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
-import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
+import { insertSettings, toLimitSettings } from '../columns-sql/query-settings.ts';
+import { nativeFormat, parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { tenantColumns, tenantFilters } from '../columns-sql/tenant-filter.ts';
 import { type Abort, ChdbConnections, type Output } from './connections.ts';
@@ -41,8 +41,8 @@ const killIntervalMs = 100;
 /**
  * Two more than the limit of user queries (`queries/limits/settings.ts`), so that alert rules find a free connection.
  */
-const queryConnections = 6;
-const insertConnections = 2;
+const queryConnectionCount = 6;
+const insertConnectionCount = 2;
 
 const configuration = fileURLToPath(new URL('./engine.xml', import.meta.url));
 
@@ -97,12 +97,12 @@ const cacheSettings = (maxGranules: number) =>
     merge_tree_max_bytes_to_use_cache: maxGranules * 10 * mebibyte,
   }) as const;
 /** For records, which use two megabytes per granule. */
-const rowsCache = cacheSettings(32);
+const rowsCacheSettings = cacheSettings(32);
 /** For numbers, which use two hundred kilobytes per granule. */
-const nativeCache = cacheSettings(128);
+const nativeCacheSettings = cacheSettings(128);
 
 /** The engine only reports that it cannot open the directory; its `status` file names the process that uses it. */
-const holderOf = (directory: string): string | undefined => {
+const findHolderPid = (directory: string): string | undefined => {
   try {
     const pid = /^PID: (\d+)/m.exec(readFileSync(join(directory, 'status'), 'utf8'))?.[1];
     if (pid === undefined || Number(pid) === process.pid) return undefined;
@@ -117,7 +117,7 @@ const openSession = (directory: string, args: readonly string[]): Session => {
   try {
     return new Session(directory, { connectionArgs: args });
   } catch (cause) {
-    const holder = holderOf(directory);
+    const holder = findHolderPid(directory);
     const reason =
       holder === undefined
         ? String(cause)
@@ -126,13 +126,13 @@ const openSession = (directory: string, args: readonly string[]): Session => {
   }
 };
 
-const codeOf = (error: unknown): number | undefined =>
+const getErrorCode = (error: unknown): number | undefined =>
   (error as { clickhouseCode?: number } | undefined)?.clickhouseCode;
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-const settingsText = (settings: Readonly<Record<string, string | number>>): string =>
+const formatSettings = (settings: Readonly<Record<string, string | number>>): string =>
   Object.entries(settings)
-    .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)
+    .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quoteString(value)}`)
     .join(', ');
 
 class ChdbColumns implements Columns, ReusableMemory {
@@ -145,18 +145,23 @@ class ChdbColumns implements Columns, ReusableMemory {
   /** Only this process has the directory, so every insert passes through this object. */
   readonly #landings = new LandingsInMemory();
   /** Inserted blocks by table */
-  readonly #inserted = new Map<string, number>();
-  #executed = 0;
+  readonly #insertCounts = new Map<string, number>();
+  #executedCount = 0;
   #hasRead = false;
 
-  constructor({ directory, temporaryDirectory, maxMemoryBytes = 1024 * mebibyte, log = silent }: ChdbColumnsOptions) {
+  constructor({
+    directory,
+    temporaryDirectory,
+    maxMemoryBytes = 1024 * mebibyte,
+    log = silentLog,
+  }: ChdbColumnsOptions) {
     const path = join(resolve(directory), 'engine');
     mkdirSync(path, { recursive: true });
     const args = engineArguments(maxMemoryBytes);
     const open = (): Session => openSession(path, args);
     this.#control = new ChdbConnections(open, 1);
-    this.#queries = new ChdbConnections(open, queryConnections);
-    this.#inserts = new ChdbConnections(open, insertConnections);
+    this.#queries = new ChdbConnections(open, queryConnectionCount);
+    this.#inserts = new ChdbConnections(open, insertConnectionCount);
     this.#files = new NativeFiles(directory, temporaryDirectory);
     this.#log = log;
     this.#maxQueryMemory = Math.floor(maxMemoryBytes / 2);
@@ -177,17 +182,17 @@ class ChdbColumns implements Columns, ReusableMemory {
     const names = columns.map(({ name }) => quoteName(name)).join(', ');
     const structure = columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ');
     try {
-      await this.#files.with(chunks, (path) =>
+      await this.#files.withFile(chunks, (path) =>
         this.#inserts.run(
-          `INSERT INTO ${quoteName(table)} (${names}) SELECT ${names} FROM file(${quote(path)}, Native, ${quote(structure)})
-SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
+          `INSERT INTO ${quoteName(table)} (${names}) SELECT ${names} FROM file(${quoteString(path)}, Native, ${quoteString(structure)})
+SETTINGS ${formatSettings({ ...insertSettings(token), ...fileSettings })}`,
           'Null',
         ),
       );
     } catch (error) {
-      throw error instanceof UnavailableError ? error : insertError(table, codeOf(error), asError(error));
+      throw error instanceof UnavailableError ? error : insertError(table, getErrorCode(error), asError(error));
     } finally {
-      this.#inserted.set(table, (this.#inserted.get(table) ?? 0) + 1);
+      this.#insertCounts.set(table, (this.#insertCounts.get(table) ?? 0) + 1);
     }
   }
 
@@ -195,12 +200,12 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     this.#landings.record(table, newest);
   }
 
-  of(tenantId: string): TenantColumns {
+  forTenant(tenantId: string): TenantColumns {
     return tenantColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
       landedUpTo: ({ tenantId: callerTenantId }, table) => this.#landings.upTo(callerTenantId, table),
-      changesOf: (table) => this.#executed + (this.#inserted.get(table) ?? 0),
+      changesOf: (table) => this.#executedCount + (this.#insertCounts.get(table) ?? 0),
     });
   }
 
@@ -210,7 +215,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
 
   async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
     const { bytes } = await this.#read(sql, parameters, limits, { format: resultFormat, tenantId });
-    const { rows, cost } = rowsOf<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    const { rows, cost } = parseRows<Row>(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
     limits.onCost?.(cost);
     return rows;
   }
@@ -230,10 +235,10 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     const comment = randomUUID();
     const filters = tenantFilters(tenantId);
     const settings = [
-      settingsText({
-        ...limitSettings(limits, tenantId, this.#maxQueryMemory),
+      formatSettings({
+        ...toLimitSettings(limits, tenantId, this.#maxQueryMemory),
         ...threadSettings,
-        ...(format === nativeFormat ? nativeCache : rowsCache),
+        ...(format === nativeFormat ? nativeCacheSettings : rowsCacheSettings),
         log_comment: comment,
       }),
       ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
@@ -245,7 +250,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
       return await this.#queries.run(statement, format, signal && this.#abort(signal, comment));
     } catch (error) {
       signal?.throwIfAborted();
-      throw error instanceof UnavailableError ? error : queryError(codeOf(error), asError(error));
+      throw error instanceof UnavailableError ? error : queryError(getErrorCode(error), asError(error));
     }
   }
 
@@ -257,7 +262,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     const kill = async (ended: () => boolean): Promise<void> => {
       while (!ended()) {
         await this.#control.run(
-          `KILL QUERY WHERE Settings['log_comment'] = ${quote(comment)} ASYNC FORMAT Null`,
+          `KILL QUERY WHERE Settings['log_comment'] = ${quoteString(comment)} ASYNC FORMAT Null`,
           'Null',
         );
         await sleep(killIntervalMs);
@@ -271,11 +276,11 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     return { signal, stop };
   }
 
-  each(): ReturnType<Columns['each']> {
+  listServers(): ReturnType<Columns['listServers']> {
     return [{ name: 'the data directory', columns: this }];
   }
 
-  async tablesChanged(): Promise<void> {}
+  async handleTablesChanged(): Promise<void> {}
 
   async execute(sql: string): Promise<void> {
     try {
@@ -283,7 +288,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     } catch (error) {
       throw new Error(`the statement failed: ${asError(error).message}`, { cause: error });
     } finally {
-      this.#executed++;
+      this.#executedCount++;
     }
   }
 
@@ -301,7 +306,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
 
 /** Reports broken parts: the engine detaches unreadable parts without any report. */
 const reportBrokenParts = async (columns: Columns, directory: string, log: Log): Promise<void> => {
-  const parts = await brokenParts(columns);
+  const parts = await findBrokenParts(columns);
   if (parts.length > 0)
     log.error(
       { directory, parts },
@@ -311,7 +316,7 @@ const reportBrokenParts = async (columns: Columns, directory: string, log: Log):
 
 /** Opens the columns in a directory of this machine. Rejects with a readable message when another process uses it. */
 export const chdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
-  const { directory, log = silent } = options;
+  const { directory, log = silentLog } = options;
   const columns = new ChdbColumns(options);
   await reportBrokenParts(columns, directory, log);
   log.info({ directory }, 'columns are open in process');

@@ -7,9 +7,9 @@ import { drainPending, type Session } from 'chdb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { StatementCost } from '../../schemas/ports/columns.ts';
 
-interface Waiter {
-  readonly give: (session: Session) => void;
-  readonly fail: (error: Error) => void;
+interface PendingAcquire {
+  readonly resolve: (session: Session) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** Output of a statement, and its cost. */
@@ -21,7 +21,7 @@ export interface Output {
 export interface Abort {
   readonly signal: AbortSignal;
   /** Called at the abort of a running statement; `ended` returns whether it has ended. */
-  readonly stop: (ended: () => boolean) => void;
+  readonly stop: (hasEnded: () => boolean) => void;
 }
 
 /** A fixed number of connections to one data directory, and the queue in front of them. */
@@ -29,16 +29,16 @@ export class ChdbConnections {
   readonly #open: () => Session;
   readonly #idle: Session[];
   readonly #all = new Set<Session>();
-  readonly #waiting: Waiter[] = [];
+  readonly #waiting: PendingAcquire[] = [];
   readonly #busy = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor(open: () => Session, count: number) {
     this.#open = open;
-    this.#idle = Array.from({ length: count }, () => this.#opened());
+    this.#idle = Array.from({ length: count }, () => this.#openSession());
   }
 
-  #opened(): Session {
+  #openSession(): Session {
     const session = this.#open();
     this.#all.add(session);
     return session;
@@ -63,7 +63,7 @@ export class ChdbConnections {
       const { rowsRead, bytesRead, elapsed } = result;
       return { bytes, cost: { rowsRead, bytesRead, elapsedMs: elapsed * 1000 } };
     } catch (error) {
-      this.#release(await this.#cleaned(session));
+      this.#release(await this.#drainOrReplace(session));
       throw error;
     }
   }
@@ -72,15 +72,15 @@ export class ChdbConnections {
    * Drains the connection after a failed statement. The engine returns the partial output of a failed statement with
    * the connection's next result, which may belong to another tenant. A connection that cannot be drained is replaced.
    */
-  async #cleaned(session: Session): Promise<Session> {
-    const mark = randomUUID();
+  async #drainOrReplace(session: Session): Promise<Session> {
+    const marker = randomUUID();
     for (let attempt = 0; attempt < 3; attempt++) {
-      const result = await session.queryAsync(`SELECT '${mark}'`, { format: 'TSVRaw' }).catch(() => undefined);
-      if (result?.text() === `${mark}\n`) return session;
+      const result = await session.queryAsync(`SELECT '${marker}'`, { format: 'TSVRaw' }).catch(() => undefined);
+      if (result?.text() === `${marker}\n`) return session;
     }
     this.#all.delete(session);
     session.close();
-    return this.#opened();
+    return this.#openSession();
   }
 
   async #acquire(signal: AbortSignal | undefined): Promise<Session> {
@@ -89,28 +89,28 @@ export class ChdbConnections {
     const session = this.#idle.pop();
     if (session !== undefined) return session;
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
-    const waiter: Waiter = { give: resolve, fail: reject };
+    const waiter: PendingAcquire = { resolve: resolve, reject: reject };
     this.#waiting.push(waiter);
-    const leave = (): void => {
+    const cancelWait = (): void => {
       const index = this.#waiting.indexOf(waiter);
       if (index < 0) return;
       this.#waiting.splice(index, 1);
       reject(signal?.reason);
     };
-    signal?.addEventListener('abort', leave, { once: true });
-    return promise.finally(() => signal?.removeEventListener('abort', leave));
+    signal?.addEventListener('abort', cancelWait, { once: true });
+    return promise.finally(() => signal?.removeEventListener('abort', cancelWait));
   }
 
   #release(session: Session): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(session);
-    else next.give(session);
+    else next.resolve(session);
   }
 
   /** Rejects new statements, waits for running ones, and closes every connection. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const waiter of this.#waiting.splice(0)) waiter.fail(new UnavailableError('the columns are closed'));
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(new UnavailableError('the columns are closed'));
     await Promise.allSettled([...this.#busy]);
     for (const session of this.#all) session.close();
     this.#all.clear();

@@ -14,7 +14,7 @@ const patternCharacters = /[*?{}[\]]/;
  * Creates an empty directory for a data directory's blocks and removes leftovers of a crashed process. Call it with the
  * data directory locked.
  */
-const emptied = (directory: string): string | undefined => {
+const createEmptyDirectory = (directory: string): string | undefined => {
   if (patternCharacters.test(directory)) return undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -41,21 +41,22 @@ const write = async (path: string, chunks: readonly Uint8Array[]): Promise<void>
 export class NativeFiles {
   readonly #directories: readonly string[];
 
-  /** `memory` is tried first; it may be missing, or too small for a block (64 MB in a container). */
-  constructor(dataDirectory: string, memory = '/dev/shm') {
+  /** `memoryDirectory` is tried first; it may be missing, or too small for a block (64 MB in a container). */
+  constructor(dataDirectory: string, memoryDirectory = '/dev/shm') {
     const name = `oiq-blocks-${createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16)}`;
-    this.#directories = [emptied(join(memory, name)), emptied(join(resolve(dataDirectory), 'blocks'))].filter(
-      (directory) => directory !== undefined,
-    );
+    this.#directories = [
+      createEmptyDirectory(join(memoryDirectory, name)),
+      createEmptyDirectory(join(resolve(dataDirectory), 'blocks')),
+    ].filter((directory) => directory !== undefined);
     if (this.#directories.length === 0)
       throw new Error(
-        `cannot write blocks to ${memory} or ${dataDirectory}: choose a writable directory without any of *?{}[]`,
+        `cannot write blocks to ${memoryDirectory} or ${dataDirectory}: choose a writable directory without any of *?{}[]`,
       );
   }
 
   /** Calls `use` with the path of a file that contains the chunks, and always removes the file. */
-  async with<Result>(chunks: readonly Uint8Array[], use: (path: string) => Promise<Result>): Promise<Result> {
-    const path = await this.#written(chunks);
+  async withFile<Result>(chunks: readonly Uint8Array[], use: (path: string) => Promise<Result>): Promise<Result> {
+    const path = await this.#writeFile(chunks);
     try {
       return await use(path);
     } finally {
@@ -68,7 +69,7 @@ export class NativeFiles {
     for (const directory of this.#directories) rmSync(directory, { recursive: true, force: true });
   }
 
-  async #written(chunks: readonly Uint8Array[]): Promise<string> {
+  async #writeFile(chunks: readonly Uint8Array[]): Promise<string> {
     let failure: unknown;
     for (const directory of this.#directories) {
       const path = join(directory, `${randomUUID()}.native`);

@@ -1,10 +1,10 @@
 /** Reports parts that servers detached because of damage. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { brokenParts } from '../../schemas/tables/broken-parts.ts';
+import { findBrokenParts } from '../../schemas/tables/broken-parts.ts';
 
 /** Interval between reports: a server finds damage when it starts, which may be at any time. */
-const againMs = 300_000;
+const reportIntervalMs = 300_000;
 
 export class BrokenParts {
   readonly #log: Log;
@@ -19,16 +19,16 @@ export class BrokenParts {
    * Checks each server, at most once per interval, and reports each part once. Servers that do not answer are skipped;
    * other code reports them.
    */
-  async report(servers: ReturnType<Columns['each']>): Promise<void> {
-    if (performance.now() - this.#checkedAtMs < againMs) return;
+  async report(servers: ReturnType<Columns['listServers']>): Promise<void> {
+    if (performance.now() - this.#checkedAtMs < reportIntervalMs) return;
     this.#checkedAtMs = performance.now();
     for (const { name, columns } of servers) {
-      const all = await brokenParts(columns).catch(() => []);
-      const parts = all.filter((path) => !this.#reported.has(`${name} ${path}`));
-      for (const path of parts) this.#reported.add(`${name} ${path}`);
-      if (parts.length > 0)
+      const brokenPaths = await findBrokenParts(columns).catch(() => []);
+      const newParts = brokenPaths.filter((path) => !this.#reported.has(`${name} ${path}`));
+      for (const path of newParts) this.#reported.add(`${name} ${path}`);
+      if (newParts.length > 0)
         this.#log.error(
-          { server: name, parts },
+          { server: name, parts: newParts },
           'parts of tables are damaged and were set aside: their rows are missing. Restore the server from a backup, or remove these parts',
         );
     }

@@ -10,22 +10,22 @@ import type {
   StatementCost,
   TenantColumns,
 } from '../../schemas/ports/columns.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
-import { placeOfTenant } from '../../schemas/tables/sharding.ts';
+import { getTenantPlace } from '../../schemas/tables/sharding.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { StoredLandings } from '../columns-sql/landings.ts';
 import { insertSettings } from '../columns-sql/query-settings.ts';
-import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
+import { nativeFormat, parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { tenantColumns } from '../columns-sql/tenant-filter.ts';
 import { BrokenParts } from './broken-parts.ts';
-import { counted, type ErrorOf, OneServer, readSettings, withMappedErrors } from './one-server.ts';
+import { countFailures, type MapError, OneServer, readSettings, withMappedErrors } from './one-server.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import { ClickhouseServers, type Member } from './servers.ts';
-import { type Storage, storeBy } from './storage.ts';
-import { readsOnce, tablesRead } from './tables-read.ts';
+import { applyStoragePolicy, type Storage } from './storage.ts';
+import { findTables, readsSingleSource } from './tables-read.ts';
 import { createClusterTables } from './whole-tables.ts';
 
 export interface ClickhouseColumnsOptions {
@@ -69,7 +69,7 @@ class ClickhouseColumns implements Columns {
     tenants?: readonly string[],
   ): Promise<void> {
     if (rows === 0) return;
-    await this.#allow(table, place, tenants);
+    await this.#allowPlacement(table, place, tenants);
     const names = columns.map(({ name }) => quoteName(name)).join(', ');
     const insert = async (client: ClickHouseClient): Promise<void> => {
       const { stream } = await client.exec({
@@ -79,16 +79,16 @@ class ClickhouseColumns implements Columns {
       });
       for await (const _ of stream);
     };
-    const errorOf: ErrorOf = (code, cause) => insertError(table, code, cause);
+    const errorOf: MapError = (code, cause) => insertError(table, code, cause);
     await withMappedErrors(
       this.#placements
         .shardOf(table, place)
-        .then((shard) => this.#servers.onShard(shard, (server) => counted(server, insert, errorOf))),
+        .then((shard) => this.#servers.onShard(shard, (server) => countFailures(server, insert, errorOf))),
       errorOf,
     );
   }
 
-  async #allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
+  async #allowPlacement(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
     if (this.#isCluster) await withMappedErrors(this.#placements.allow(table, place, tenants), queryError);
   }
 
@@ -100,7 +100,7 @@ class ClickhouseColumns implements Columns {
     this.#landings.record(table, newest, place);
   }
 
-  of(tenantId: string): TenantColumns {
+  forTenant(tenantId: string): TenantColumns {
     return tenantColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
@@ -113,18 +113,18 @@ class ClickhouseColumns implements Columns {
   }
 
   async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
-    const question = this.#question(sql, parameters, limits, tenantId);
+    const question = this.#toClientQuery(sql, parameters, limits, tenantId);
     const texts = await this.#read(sql, limits, tenantId, async (client) => {
       const result = await client.query({ ...question, format: resultFormat });
       return result.text();
     });
-    const answers = texts.map((text) => rowsOf<Row>(text));
-    limits.onCost?.(costOf(answers.map(({ cost }) => cost)));
+    const answers = texts.map((text) => parseRows<Row>(text));
+    limits.onCost?.(sumCosts(answers.map(({ cost }) => cost)));
     return answers.flatMap(({ rows }) => rows);
   }
 
   async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
-    const question = this.#question(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
+    const question = this.#toClientQuery(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
     const answers = await this.#read(sql, limits, tenantId, async (client) => {
       const { stream, summary } = await client.exec(question);
       const chunks: Uint8Array[] = [];
@@ -136,8 +136,8 @@ class ClickhouseColumns implements Columns {
       bytesRead: Number(summary?.read_bytes ?? 0),
       elapsedMs: Number(summary?.elapsed_ns ?? 0) / 1e6,
     }));
-    limits.onCost?.(costOf(costs));
-    return joined(answers.flatMap(({ chunks }) => chunks));
+    limits.onCost?.(sumCosts(costs));
+    return joinChunks(answers.flatMap(({ chunks }) => chunks));
   }
 
   /** Reads the answer to a statement; several answers when servers are queried individually. */
@@ -149,18 +149,18 @@ class ClickhouseColumns implements Columns {
   ): Promise<readonly Result[]> {
     const { signal, place } = limits;
     signal?.throwIfAborted();
-    const on = (server: ClickhouseServer): Promise<Result> => counted(server, work, queryError, signal);
-    const onAll = async (member: Member): Promise<Result> => {
+    const queryServer = (server: ClickhouseServer): Promise<Result> => countFailures(server, work, queryError, signal);
+    const queryAllShards = async (member: Member): Promise<Result> => {
       if (this.#isCluster) await this.#placements.requireAllShards(member);
-      return on(member.whole);
+      return queryServer(member.whole);
     };
-    const home = tenantId === undefined ? place : placeOfTenant(tenantId);
+    const preferredPlace = tenantId === undefined ? place : getTenantPlace(tenantId);
     return withMappedErrors(
       this.#shardsOf(sql, limits, tenantId).then((shards) =>
         Promise.all(
           shards === undefined
-            ? [this.#servers.anywhere(onAll, { signal, place: home })]
-            : shards.map((shard) => this.#servers.onShard(shard, on, signal)),
+            ? [this.#servers.anywhere(queryAllShards, { signal, place: preferredPlace })]
+            : shards.map((shard) => this.#servers.onShard(shard, queryServer, signal)),
         ),
       ),
       queryError,
@@ -174,21 +174,21 @@ class ClickhouseColumns implements Columns {
    */
   async #shardsOf(
     sql: string,
-    { place, ofEachServer = false }: QueryLimits,
+    { place, onEachServer = false }: QueryLimits,
     tenantId: string | undefined,
   ): Promise<readonly number[] | undefined> {
     if (!this.#isCluster) return undefined;
     if (tenantId === undefined) {
-      const only = place === undefined ? undefined : await this.#placements.onlyOfPlace(place);
-      return only === undefined ? undefined : [only];
+      const onlyShard = place === undefined ? undefined : await this.#placements.onlyOfPlace(place);
+      return onlyShard === undefined ? undefined : [onlyShard];
     }
-    const tables = tablesRead(sql);
+    const tables = findTables(sql);
     if (tables === undefined || tables.size === 0) return undefined;
-    return this.#placements.ofTenant(tenantId, tables, ofEachServer && readsOnce(sql));
+    return this.#placements.ofTenant(tenantId, tables, onEachServer && readsSingleSource(sql));
   }
 
   /** A read in the form of the client. */
-  #question(
+  #toClientQuery(
     sql: string,
     parameters: QueryParameters,
     limits: QueryLimits,
@@ -202,28 +202,28 @@ class ClickhouseColumns implements Columns {
   }
 
   async execute(sql: string): Promise<void> {
-    for (const { columns } of this.each()) await columns.execute(sql);
+    for (const { columns } of this.listServers()) await columns.execute(sql);
   }
 
   async #writeLandings(sql: string, place: number, tenants: readonly string[]): Promise<void> {
-    await this.#allow(landingsTable.name, place, tenants);
+    await this.#allowPlacement(landingsTable.name, place, tenants);
     await this.#servers.onShardOf(place, (server) =>
-      server.repeatable(async (client) => {
+      server.runRepeatable(async (client) => {
         await client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } });
       }),
     );
   }
 
-  each(): readonly { readonly name: string; readonly columns: ServerColumns }[] {
+  listServers(): readonly { readonly name: string; readonly columns: ServerColumns }[] {
     return this.#servers.members.map(({ local }) => ({
       name: local.name,
       columns: new OneServer(local, this.#isCluster),
     }));
   }
 
-  async tablesChanged(): Promise<void> {
+  async handleTablesChanged(): Promise<void> {
     const { cluster, members } = this.#servers;
-    if (this.#storage !== undefined) for (const { local } of members) await storeBy(local, this.#storage);
+    if (this.#storage !== undefined) for (const { local } of members) await applyStoragePolicy(local, this.#storage);
     if (cluster === undefined) return;
     // Check this before tables read other shards than before.
     for (const member of members) await withMappedErrors(this.#placements.requireAllShards(member), queryError);
@@ -238,7 +238,7 @@ class ClickhouseColumns implements Columns {
     for (const member of this.#isCluster ? [] : this.#servers.members)
       await withMappedErrors(this.#placements.requireAllShards(member), queryError);
     // Nobody waits for this report, and it does not affect readiness.
-    void this.#brokenParts.report(this.each());
+    void this.#brokenParts.report(this.listServers());
   }
 
   async close(): Promise<void> {
@@ -248,7 +248,7 @@ class ClickhouseColumns implements Columns {
 }
 
 /** Total cost of a statement that ran on several servers in parallel. */
-const costOf = (costs: readonly StatementCost[]): StatementCost => ({
+const sumCosts = (costs: readonly StatementCost[]): StatementCost => ({
   rowsRead: costs.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
   bytesRead: costs.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
   elapsedMs: Math.max(...costs.map(({ elapsedMs }) => elapsedMs)),
@@ -258,12 +258,12 @@ const costOf = (costs: readonly StatementCost[]): StatementCost => ({
  * Joins chunks into one buffer with its own memory: small `Buffer`s share memory and cannot be transferred to another
  * thread.
  */
-const joined = (chunks: readonly Uint8Array[]): Uint8Array => {
+const joinChunks = (chunks: readonly Uint8Array[]): Uint8Array => {
   const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
-  let at = 0;
+  let position = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
+    bytes.set(chunk, position);
+    position += chunk.length;
   }
   return bytes;
 };
@@ -274,7 +274,7 @@ export const clickhouseColumns = async ({
   cluster,
   insertQuorum,
   storage,
-  log = silent,
+  log = silentLog,
 }: ClickhouseColumnsOptions): Promise<Columns> => {
   const servers = new ClickhouseServers(urls, cluster);
   const inserting: ClickHouseSettings = {

@@ -3,30 +3,31 @@ import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits, QueryParameters, ServerColumns } from '../../schemas/ports/columns.ts';
 import { queryError } from '../columns-sql/engine-errors.ts';
-import { limitSettings } from '../columns-sql/query-settings.ts';
-import { resultFormat, rowsOf } from '../columns-sql/rows.ts';
+import { toLimitSettings } from '../columns-sql/query-settings.ts';
+import { parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals } from '../columns-sql/sql-literals.ts';
 import { tenantFilters } from '../columns-sql/tenant-filter.ts';
-import { replicatedForm, sharedForm } from './replicated.ts';
-import { asError, type ClickhouseServer, codeOf } from './server.ts';
-import { type ClickhouseServers, clusterDatabase, unreachable } from './servers.ts';
+import { toReplicatedDdl, toSharedDdl } from './replicated.ts';
+import { asError, type ClickhouseServer, getErrorCode } from './server.ts';
+import { type ClickhouseServers, clusterDatabase, toUnreachableError } from './servers.ts';
 
 /** Long lists of ids are part of the statement. */
 const maxQueryBytes = 64 * 1024 ** 2;
 
-export type ErrorOf = (code: number | undefined, cause: Error) => Error;
+export type MapError = (code: number | undefined, cause: Error) => Error;
 
 /** Runs on a server; a failure that the statement did not cause counts against the server's connections. */
-export const counted = async <Result>(
+export const countFailures = async <Result>(
   server: ClickhouseServer,
   work: (client: ClickHouseClient) => Promise<Result>,
-  errorOf: ErrorOf,
+  errorOf: MapError,
   signal?: AbortSignal,
 ): Promise<Result> => {
   try {
-    return await server.repeatable(work, signal);
+    return await server.runRepeatable(work, signal);
   } catch (error) {
-    if (!signal?.aborted && !(errorOf(codeOf(error), asError(error)) instanceof PermanentError)) server.failed();
+    if (!signal?.aborted && !(errorOf(getErrorCode(error), asError(error)) instanceof PermanentError))
+      server.recordFailure();
     throw error;
   }
 };
@@ -34,7 +35,7 @@ export const counted = async <Result>(
 /** Maps failures to our errors. */
 export const withMappedErrors = async <Result>(
   pendingResult: Promise<Result>,
-  errorOf: ErrorOf,
+  errorOf: MapError,
   signal?: AbortSignal,
 ): Promise<Result> => {
   try {
@@ -42,7 +43,7 @@ export const withMappedErrors = async <Result>(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof UnavailableError) throw error;
-    throw codeOf(error) === undefined ? unreachable(error) : errorOf(codeOf(error), asError(error));
+    throw getErrorCode(error) === undefined ? toUnreachableError(error) : errorOf(getErrorCode(error), asError(error));
   }
 };
 
@@ -58,7 +59,7 @@ export class OneServer implements ServerColumns {
 
   async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
     const text = await withMappedErrors(
-      this.#server.repeatable(async (client) => {
+      this.#server.runRepeatable(async (client) => {
         const result = await client.query({
           query: bindLiterals(sql, parameters),
           clickhouse_settings: readSettings(limits, undefined),
@@ -68,15 +69,15 @@ export class OneServer implements ServerColumns {
       }),
       queryError,
     );
-    return rowsOf<Row>(text).rows;
+    return parseRows<Row>(text).rows;
   }
 
   async execute(sql: string): Promise<void> {
     try {
-      await this.#server.command(await this.#form(sql));
+      await this.#server.command(await this.#adaptDdl(sql));
     } catch (error) {
       if (error instanceof UnavailableError) throw error;
-      if (codeOf(error) === undefined) throw unreachable(error);
+      if (getErrorCode(error) === undefined) throw toUnreachableError(error);
       throw new Error(`the statement failed on ${this.#server.name}: ${asError(error).message}`, { cause: error });
     }
   }
@@ -85,10 +86,10 @@ export class OneServer implements ServerColumns {
    * DDL in the form for this server: replicated engines if the server is a replica, and settings for shared tables on a
    * managed service.
    */
-  async #form(sql: string): Promise<string> {
-    const replicated = this.#isCluster ? replicatedForm(sql) : sql;
+  async #adaptDdl(sql: string): Promise<string> {
+    const replicated = this.#isCluster ? toReplicatedDdl(sql) : sql;
     if (replicated !== sql && (await this.#server.hasReplicaMacros())) return replicated;
-    const shared = sharedForm(sql);
+    const shared = toSharedDdl(sql);
     return shared !== sql && (await this.#server.isManaged()) ? shared : sql;
   }
 }
@@ -101,7 +102,7 @@ export const readSettings = (
   const isCluster = servers?.cluster !== undefined;
   const filters = tenantFilters(tenantId, isCluster ? [servers.database, clusterDatabase(servers.database)] : []);
   const settings: Record<string, string | number> = {
-    ...limitSettings(limits, tenantId),
+    ...toLimitSettings(limits, tenantId),
     // An error in the middle of a result is then an error instead of the last line.
     wait_end_of_query: 1,
     cancel_http_readonly_queries_on_client_close: 1,

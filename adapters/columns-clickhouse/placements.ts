@@ -2,35 +2,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import {
   emptyShardMarker,
-  notAShard,
+  noShardIndex,
   placementsCacheMs,
   placementsPropagationMs,
 } from '../../schemas/tables/placements.ts';
 import {
+  getShardOfPlace,
+  getSourceTables,
+  getTenantPlace,
   isReplacedByKey,
   isShardedByTenant,
-  placeOfTenant,
-  shardOfPlace,
-  sourceTablesOf,
 } from '../../schemas/tables/sharding.ts';
-import { codeOf } from './server.ts';
+import { getErrorCode } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
 import {
-  elsewhere,
+  createException,
   fetchPlacements,
-  insertOf,
+  insertPlacements,
   type KnownPlacements,
-  keyOf,
   type Placement,
-  pairOf,
+  placementKey,
   reactivateShards,
+  tenantTableKey,
 } from './tenant-placements.ts';
 
 /** Error codes of a server without the table, or without the database */
-const nothingThere = new Set([60, 81]);
+const missingTableCodes = new Set([60, 81]);
 
 export class Placements {
   readonly #servers: ClickhouseServers;
@@ -52,7 +52,7 @@ export class Placements {
     const last = this.#cache.get(member);
     const nowMs = performance.now();
     if (last !== undefined && nowMs - last.requestedAtMs < placementsCacheMs) return last.placements;
-    const placements = member.local.unlessItHangs(() => fetchPlacements(member.local, this.#servers.cluster));
+    const placements = member.local.rejectIfHanging(() => fetchPlacements(member.local, this.#servers.cluster));
     placements.catch(() => this.#cache.delete(member));
     this.#cache.set(member, { placements, requestedAtMs: nowMs });
     return placements;
@@ -60,19 +60,19 @@ export class Placements {
 
   /** Like the above, without a cache. Rejects if the server now has another shard. */
   async #placementsOf(member: Member): Promise<KnownPlacements> {
-    return this.#inOrder(member, await this.#cachedPlacements(member));
+    return this.#checkShardOrder(member, await this.#cachedPlacements(member));
   }
 
   async #fetchPlacements(member: Member): Promise<KnownPlacements> {
-    return this.#inOrder(member, await fetchPlacements(member.local, this.#servers.cluster));
+    return this.#checkShardOrder(member, await fetchPlacements(member.local, this.#servers.cluster));
   }
 
-  #inOrder(member: Member, placements: KnownPlacements): KnownPlacements {
+  #checkShardOrder(member: Member, placements: KnownPlacements): KnownPlacements {
     const shard = this.#servers.shardOf(member);
-    for (const [shards, was] of placements.layouts)
-      if (shard !== undefined && was !== shardIndexAmong(shard, shards))
+    for (const [shards, previousIndex] of placements.layouts)
+      if (shard !== undefined && previousIndex !== shardIndexAmong(shard, shards))
         throw new UnavailableError(
-          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === notAShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards must stay in order: add new shards at the end, and remove the last shard first`,
+          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${previousIndex === noShardIndex ? 'none' : `shard ${previousIndex + 1}`} of ${shards}: shards must stay in order: add new shards at the end, and remove the last shard first`,
         );
     return placements;
   }
@@ -81,10 +81,10 @@ export class Placements {
   async requireAllShards(member: Member): Promise<void> {
     const placements = await this.#cachedPlacements(member).catch((error: unknown) => {
       // Before the first migration no placements were published.
-      if (nothingThere.has(codeOf(error) ?? 0)) return undefined;
+      if (missingTableCodes.has(getErrorCode(error) ?? 0)) return undefined;
       throw error;
     });
-    placements?.checkWhole();
+    placements?.checkAllShardsKnown();
   }
 
   /**
@@ -94,10 +94,10 @@ export class Placements {
   async shardOf(table: string, slot: number): Promise<number> {
     const shards = await this.#servers.shards();
     const isSplit = shards > 1 && isReplacedByKey(table);
-    return shardOfPlace(slot, isSplit ? Math.min(shards, await this.#fewestShards(shards)) : shards);
+    return getShardOfPlace(slot, isSplit ? Math.min(shards, await this.#getMinShards(shards)) : shards);
   }
 
-  async #fewestShards(shards: number): Promise<number> {
+  async #getMinShards(shards: number): Promise<number> {
     if (this.#minShards !== undefined) return this.#minShards;
     const answers = await Promise.allSettled(this.#servers.members.map((member) => this.#placementsOf(member)));
     const successes = answers.filter((answer) => answer.status === 'fulfilled');
@@ -119,11 +119,11 @@ export class Placements {
     const areShardedByTenant = [...tables].every(isShardedByTenant);
     if (!areShardedByTenant && !isSplittable) return undefined;
     try {
-      const shards = await this.#shardsOf(placeOfTenant(tenant), (placements) => {
+      const shards = await this.#shardsOf(getTenantPlace(tenant), (placements) => {
         const all = areShardedByTenant
-          ? placements.ofTenant(tenant, new Set([...tables].flatMap(sourceTablesOf)))
+          ? placements.shardsOfTenant(tenant, new Set([...tables].flatMap(getSourceTables)))
           : placements.all;
-        if (all.size > 1) placements.checkWhole();
+        if (all.size > 1) placements.checkAllShardsKnown();
         return all;
       });
       if (shards === undefined || (shards.size > 1 && !isSplittable)) return undefined;
@@ -137,7 +137,7 @@ export class Placements {
 
   /** Returns the only shard that may have rows of the blocks of a slot. */
   async onlyOfPlace(slot: number): Promise<number | undefined> {
-    const shards = await this.#shardsOf(slot, (placements) => placements.ofPlace(slot));
+    const shards = await this.#shardsOf(slot, (placements) => placements.shardsOfPlace(slot));
     const [only] = shards ?? [];
     return shards?.size === 1 ? only : undefined;
   }
@@ -148,14 +148,14 @@ export class Placements {
    */
   async #shardsOf(
     slot: number,
-    shardsIn: (placements: KnownPlacements) => ReadonlySet<number>,
+    selectShards: (placements: KnownPlacements) => ReadonlySet<number>,
   ): Promise<ReadonlySet<number> | undefined> {
-    const shard = shardOfPlace(slot, await this.#servers.shards());
+    const shard = getShardOfPlace(slot, await this.#servers.shards());
     // A server of another shard may return the layout.
     for (const member of await this.#servers.membersOf(shard).catch(() => [])) {
       const placements = member.local.isAvoided ? undefined : await this.#placementsOf(member).catch(() => undefined);
       if (placements === undefined || placements.layouts.size === 0) continue;
-      const shards = shardsIn(placements);
+      const shards = selectShards(placements);
       return shards.has(shard) ? shards : undefined;
     }
     return undefined;
@@ -169,23 +169,23 @@ export class Placements {
   async allow(table: string, slot: number, tenants: readonly string[] | undefined): Promise<void> {
     if (!isShardedByTenant(table)) return;
     const shards = await this.#servers.shards();
-    const shard = shardOfPlace(slot, shards);
+    const shard = getShardOfPlace(slot, shards);
     const allowed = this.#allowed.get(shard) ?? new Set();
     this.#allowed.set(shard, allowed);
-    const uncheckedTenants = (tenants ?? ['']).filter((tenant) => !allowed.has(pairOf(tenant, table)));
+    const uncheckedTenants = (tenants ?? ['']).filter((tenant) => !allowed.has(tenantTableKey(tenant, table)));
     if (uncheckedTenants.length === 0) return;
     const placements = await this.#placementsOfShard(shard);
     // Without published shards, no reader queries a single shard.
     if (placements === undefined) return;
-    placements.checkWhole();
+    placements.checkAllShardsKnown();
     const isKnown = (tenant: string): boolean =>
-      tenant === '' ? placements.ofAll.has(shard) : placements.ofTenant(tenant, [table]).has(shard);
-    const news = uncheckedTenants.filter((tenant) => !isKnown(tenant));
-    if (news.length > 0 || !placements.layouts.has(shards) || placements.emptied.has(shard)) {
+      tenant === '' ? placements.ofAll.has(shard) : placements.shardsOfTenant(tenant, [table]).has(shard);
+    const newTenants = uncheckedTenants.filter((tenant) => !isKnown(tenant));
+    if (newTenants.length > 0 || !placements.layouts.has(shards) || placements.emptied.has(shard)) {
       await this.#servers.checkAllNamed();
-      await this.#publish(news.map((tenant) => elsewhere(shard, tenant, tenant === '' ? '' : table)));
+      await this.#publish(newTenants.map((tenant) => createException(shard, tenant, tenant === '' ? '' : table)));
     }
-    for (const tenant of uncheckedTenants) allowed.add(pairOf(tenant, table));
+    for (const tenant of uncheckedTenants) allowed.add(tenantTableKey(tenant, table));
   }
 
   /**
@@ -217,24 +217,24 @@ export class Placements {
     const layout = layoutOf(shards);
     const isReactivated = ({ landed_in, shard }: Placement): boolean =>
       landed_in === emptyShardMarker && shard < shards;
-    const known = placements.flatMap(({ rows }) => rows);
-    const hasReactivated = known.some(isReactivated);
+    const publishedRows = placements.flatMap(({ rows }) => rows);
+    const hasReactivated = publishedRows.some(isReactivated);
     const all = new Map(
-      [...known.filter((row) => !isReactivated(row)), ...news, layout].map((row) => [keyOf(row), row]),
+      [...publishedRows.filter((row) => !isReactivated(row)), ...news, layout].map((row) => [placementKey(row), row]),
     );
     const missing = placements.map(({ rows }) => {
-      const has = new Set(rows.map(keyOf));
-      return [...all.values()].filter((row) => !has.has(keyOf(row)));
+      const has = new Set(rows.map(placementKey));
+      return [...all.values()].filter((row) => !has.has(placementKey(row)));
     });
     if (!hasReactivated && missing.every((rows) => rows.length === 0)) return;
     await Promise.all(
       members.map(async (member, index) => {
         if (hasReactivated) await member.local.command(reactivateShards(shards));
-        const own = this.#servers.shardOf(member) ?? notAShard;
+        const ownShard = this.#servers.shardOf(member) ?? noShardIndex;
         const rows = (missing[index] ?? []).map((row) =>
-          row.shards === 0 ? row : { ...row, shard: shardIndexAmong(own, row.shards) },
+          row.shards === 0 ? row : { ...row, shard: shardIndexAmong(ownShard, row.shards) },
         );
-        if (rows.length > 0) await member.local.command(insertOf(rows));
+        if (rows.length > 0) await member.local.command(insertPlacements(rows));
       }),
     );
     this.#cache.clear();
@@ -249,16 +249,17 @@ export class Placements {
   async begin(): Promise<void> {
     if (!(await this.#servers.areAllConfigured())) return;
     const placements = await Promise.all(this.#servers.members.map((member) => this.#fetchPlacements(member)));
-    const full = placements.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
+    const shardsWithRows = placements.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
-    const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
+    const unrestrictedShards =
+      shardsWithRows.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : shardsWithRows;
     // The first shard was the only server: tables with replacement by key stay there.
-    const alone = full.length === 1 && full[0] === 0 ? [layoutOf(1)] : [];
-    await this.#publish([...anywhere.map((shard) => elsewhere(shard)), ...alone]);
+    const singleShardLayout = shardsWithRows.length === 1 && shardsWithRows[0] === 0 ? [layoutOf(1)] : [];
+    await this.#publish([...unrestrictedShards.map((shard) => createException(shard)), ...singleShardLayout]);
   }
 
   async #shardsWithRows(): Promise<readonly number[]> {
-    const names = allTables.filter(({ name }) => isShardedByTenant(name)).map(({ name }) => quote(name));
+    const names = allTables.filter(({ name }) => isShardedByTenant(name)).map(({ name }) => quoteString(name));
     const shards = new Set<number>();
     for (const member of this.#servers.members) {
       const found = await member.local.select(
@@ -272,7 +273,7 @@ export class Placements {
 }
 
 /** Publishes a number of shards; each server also stores which shard it was. */
-const layoutOf = (shards: number): Placement => ({ shards, shard: notAShard, tenant: '', landed_in: '' });
+const layoutOf = (shards: number): Placement => ({ shards, shard: noShardIndex, tenant: '', landed_in: '' });
 
 /** Index of a shard among a number of shards. */
-const shardIndexAmong = (shard: number, shards: number): number => (shard < shards ? shard : notAShard);
+const shardIndexAmong = (shard: number, shards: number): number => (shard < shards ? shard : noShardIndex);

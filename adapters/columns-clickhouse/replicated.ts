@@ -6,13 +6,13 @@ const deduplicationSeconds = 7 * 24 * 3600;
  * The migration state belongs to each server, because its replica may not exist yet. The placements do too, because a
  * server must know them immediately.
  */
-const ofEachServer = /^CREATE TABLE (?:IF NOT EXISTS )?(?:schema_migrations|placements)\b/;
+const perServerTable = /^CREATE TABLE (?:IF NOT EXISTS )?(?:schema_migrations|placements)\b/;
 
 /**
  * The DDL for a service that shares MergeTree tables itself (ClickHouse Cloud): engines stay unchanged, and
  * deduplication is set as for replicas.
  */
-export const sharedForm = (sql: string): string =>
+export const toSharedDdl = (sql: string): string =>
   /^\s*CREATE TABLE\b/.test(sql)
     ? sql.replace(
         /\bnon_replicated_deduplication_window = (\d+)/,
@@ -24,10 +24,10 @@ export const sharedForm = (sql: string): string =>
  * The DDL with a replicated engine for MergeTree tables, otherwise unchanged. Replicas of a shard find each other by
  * the macro `{shard}` and differ in `{replica}`, as in ClickHouse's documentation of `ReplicatedMergeTree`.
  */
-export const replicatedForm = (sql: string): string =>
-  !/^\s*CREATE TABLE\b/.test(sql) || ofEachServer.test(sql.trim())
+export const toReplicatedDdl = (sql: string): string =>
+  !/^\s*CREATE TABLE\b/.test(sql) || perServerTable.test(sql.trim())
     ? sql
-    : sharedForm(sql).replace(
+    : toSharedDdl(sql).replace(
         /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/,
         (_, engine: string, parameters: string | undefined) =>
           `ENGINE = Replicated${engine}('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'${parameters ? `, ${parameters}` : ''})`,

@@ -4,7 +4,7 @@ import { Agent as TlsAgent } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { refusalError } from '../columns-sql/engine-errors.ts';
+import { toRejectionError } from '../columns-sql/engine-errors.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 
 /** Maximum concurrent requests to a server; more requests wait for a connection. */
@@ -13,18 +13,18 @@ const requestTimeoutMs = 60_000;
 /** Idle sockets are closed before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
 const idleSocketMs = 2500;
 /** Connections are reopened each time this many requests have failed. */
-const failuresBeforeFresh = 3;
+const failuresBeforeReconnect = 3;
 /** How long a server that did not answer is tried after the others */
-const avoidedMs = 5000;
+const avoidanceMs = 5000;
 /** Interval between pings while an answer is pending */
 const pingIntervalMs = 2000;
 /** Timeout of a ping; a server counts as hanging after two failed pings. */
-const thereMs = 3000;
+const pingTimeoutMs = 3000;
 const unknownDatabase = 81;
 const loopback = /^(?:localhost|127\..*|\[::1\])$/;
 
 /** The engine's error code; undefined if the server did not answer. */
-export const codeOf = (error: unknown): number | undefined =>
+export const getErrorCode = (error: unknown): number | undefined =>
   error instanceof ClickHouseError ? Number(error.code) : undefined;
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
@@ -76,28 +76,28 @@ export class ClickhouseServer {
    * Runs work that another server could do as well. Rejects also when the server hangs, since a dead machine closes no
    * connection. The request itself continues without a waiter; the server is avoided until it answers again.
    */
-  async unlessItHangs<Result>(work: () => Promise<Result>): Promise<Result> {
+  async rejectIfHanging<Result>(work: () => Promise<Result>): Promise<Result> {
     const ended = new AbortController();
     try {
-      return await Promise.race([work(), this.#rejectsWhenItHangs(ended.signal)]);
+      return await Promise.race([work(), this.#rejectWhenHanging(ended.signal)]);
     } finally {
       ended.abort();
     }
   }
 
-  async #rejectsWhenItHangs(ended: AbortSignal): Promise<never> {
-    for (let missed = 0; missed < 2; ) {
+  async #rejectWhenHanging(ended: AbortSignal): Promise<never> {
+    for (let missedPings = 0; missedPings < 2; ) {
       await delay(pingIntervalMs, undefined, { signal: ended, ref: false });
-      missed = (await this.#isThere()) ? 0 : missed + 1;
+      missedPings = (await this.#respondsToPing()) ? 0 : missedPings + 1;
     }
     if (!ended.aborted) void this.#avoidWhileItHangs();
     throw new UnavailableError(`the ClickHouse server ${this.name} does not answer`);
   }
 
-  async #isThere(): Promise<boolean> {
+  async #respondsToPing(): Promise<boolean> {
     try {
       const { protocol, host } = this.#url;
-      const response = await fetch(`${protocol}//${host}/ping`, { signal: AbortSignal.timeout(thereMs) });
+      const response = await fetch(`${protocol}//${host}/ping`, { signal: AbortSignal.timeout(pingTimeoutMs) });
       await response.body?.cancel();
       return true;
     } catch {
@@ -108,7 +108,7 @@ export class ClickhouseServer {
   async #avoidWhileItHangs(): Promise<void> {
     if (this.#hangs) return;
     this.#hangs = true;
-    while (!(await this.#isThere()) && !this.#isClosed) await delay(pingIntervalMs, undefined, { ref: false });
+    while (!(await this.#respondsToPing()) && !this.#isClosed) await delay(pingIntervalMs, undefined, { ref: false });
     this.#hangs = false;
   }
 
@@ -131,29 +131,33 @@ export class ClickhouseServer {
   }
 
   /**
-   * Runs repeatable work. Rejects with the client's error, whose `codeOf` shows whether the server answered. A server
+   * Runs repeatable work. Rejects with the client's error, whose `getErrorCode` shows whether the server answered. A server
    * that rejects the user counts as unavailable.
    */
-  async repeatable<Result>(work: (client: ClickHouseClient) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  async runRepeatable<Result>(
+    work: (client: ClickHouseClient) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
     try {
       const result = await withRetry(() => work(this.#client));
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       return result;
     } catch (error) {
       const readableError = this.#toReadableError(error);
-      if (codeOf(readableError) === undefined && !signal?.aborted) this.#avoidedUntil = performance.now() + avoidedMs;
+      if (getErrorCode(readableError) === undefined && !signal?.aborted)
+        this.#avoidedUntil = performance.now() + avoidanceMs;
       throw readableError;
     }
   }
 
   /** Replaces an authentication failure by a readable error; returns other errors unchanged. */
   #toReadableError(error: unknown): unknown {
-    return refusalError(this.name, codeOf(error), asError(error)) ?? error;
+    return toRejectionError(this.name, getErrorCode(error), asError(error)) ?? error;
   }
 
   /** Returns the rows of a read of the platform itself. */
   async select<Row>(sql: string): Promise<readonly Row[]> {
-    return this.repeatable(async (client) => {
+    return this.runRepeatable(async (client) => {
       const result = await client.query({ query: sql, format: 'JSONEachRow' });
       return result.json<Row>();
     });
@@ -163,9 +167,9 @@ export class ClickhouseServer {
    * Counts a failure. A load balancer may continue to answer 5xx on a connection after the server is back, so failures
    * lead to new connections. Requests on earlier connections end by themselves, and idle sockets soon.
    */
-  failed(): void {
+  recordFailure(): void {
     this.#failures++;
-    if (this.#failures % failuresBeforeFresh === 0) this.#client = this.#connect();
+    if (this.#failures % failuresBeforeReconnect === 0) this.#client = this.#connect();
   }
 
   /** Runs DDL and maintenance statements. Creates the database if it is missing. */
@@ -181,7 +185,7 @@ export class ClickhouseServer {
     try {
       return await work();
     } catch (error) {
-      if (codeOf(error) !== unknownDatabase) throw error;
+      if (getErrorCode(error) !== unknownDatabase) throw error;
       await this.createDatabase(this.database);
       return work();
     }

@@ -1,10 +1,10 @@
 /** The servers of the columns: their availability, and the shard of the cluster that each server has. */
 import { UnavailableError } from '../../schemas/errors.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { shardOfPlace } from '../../schemas/tables/sharding.ts';
-import { asError, ClickhouseServer, codeOf } from './server.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { getShardOfPlace } from '../../schemas/tables/sharding.ts';
+import { asError, ClickhouseServer, getErrorCode } from './server.ts';
 
-export const unreachable = (error: unknown): UnavailableError =>
+export const toUnreachableError = (error: unknown): UnavailableError =>
   new UnavailableError(`ClickHouse cannot be reached: ${asError(error).message}`, { cause: error });
 
 /** A server, and the same server with the database in which each table covers the whole cluster. */
@@ -16,7 +16,7 @@ export interface Member {
 /** Database next to the database of the tables */
 export const clusterDatabase = (database: string): string => `${database}_all`;
 
-const memberOf = (url: string, isCluster: boolean): Member => {
+const createMember = (url: string, isCluster: boolean): Member => {
   const local = new ClickhouseServer(url);
   if (!isCluster) return { local, whole: local };
   const whole = new URL(url);
@@ -29,18 +29,18 @@ const memberOf = (url: string, isCluster: boolean): Member => {
  */
 const firstAnswer = async <Result>(
   members: readonly Member[],
-  serverOf: (member: Member) => ClickhouseServer,
+  selectServer: (member: Member) => ClickhouseServer,
   work: (member: Member) => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> => {
   let failure: unknown = new UnavailableError('no ClickHouse server is configured');
-  const rank = (member: Member): number => Number(serverOf(member).isAvoided);
+  const rank = (member: Member): number => Number(selectServer(member).isAvoided);
   for (const [index, member] of members.toSorted((left, right) => rank(left) - rank(right)).entries()) {
     try {
       const isLast = index === members.length - 1;
-      return await (isLast ? work(member) : serverOf(member).unlessItHangs(() => work(member)));
+      return await (isLast ? work(member) : selectServer(member).rejectIfHanging(() => work(member)));
     } catch (error) {
-      if (signal?.aborted || codeOf(error) !== undefined) throw error;
+      if (signal?.aborted || getErrorCode(error) !== undefined) throw error;
       failure = error;
     }
   }
@@ -62,13 +62,13 @@ export class ClickhouseServers {
   /** Shards of the members that have reported theirs, from 0 on; undefined for a member that is in no shard yet. */
   readonly #shardOf = new Map<Member, number | undefined>();
   /** Number of servers in the cluster, including replicas */
-  #servers = 0;
+  #serverCount = 0;
   /** Why a member has not reported its shard */
-  readonly #silent = new Map<Member, string>();
+  readonly #silenceReasons = new Map<Member, string>();
 
   constructor(urls: readonly string[], cluster: string | undefined) {
     this.cluster = cluster;
-    this.members = urls.map((url) => memberOf(url, cluster !== undefined));
+    this.members = urls.map((url) => createMember(url, cluster !== undefined));
   }
 
   /** Database of the tables, on each server */
@@ -84,7 +84,7 @@ export class ClickhouseServers {
     work: (member: Member) => Promise<Result>,
     { signal, place }: { readonly signal?: AbortSignal | undefined; readonly place?: number | undefined } = {},
   ): Promise<Result> {
-    const shard = place === undefined || this.#shards === undefined ? undefined : shardOfPlace(place, this.#shards);
+    const shard = place === undefined || this.#shards === undefined ? undefined : getShardOfPlace(place, this.#shards);
     const isOther = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
     const members = this.members.toSorted((left, right) => isOther(left) - isOther(right));
     return firstAnswer(members, ({ whole }) => whole, work, signal);
@@ -92,7 +92,7 @@ export class ClickhouseServers {
 
   /** Runs repeatable work on a server of the shard of a slot: always the same shard for the same slot. */
   async onShardOf<Result>(place: number, work: (server: ClickhouseServer) => Promise<Result>): Promise<Result> {
-    const shard = this.cluster === undefined ? 0 : shardOfPlace(place, await this.shards());
+    const shard = this.cluster === undefined ? 0 : getShardOfPlace(place, await this.shards());
     return this.onShard(shard, work);
   }
 
@@ -116,7 +116,7 @@ export class ClickhouseServers {
    */
   async shards(): Promise<number> {
     if (this.cluster === undefined) return 1;
-    if (this.#shards === undefined) await this.#learn(this.cluster);
+    if (this.#shards === undefined) await this.#readShards(this.cluster);
     return this.#shards ?? 1;
   }
 
@@ -128,12 +128,12 @@ export class ClickhouseServers {
   /** Returns the servers of a shard. Rejects if none of them is configured, or none has answered yet. */
   async membersOf(shard: number): Promise<readonly Member[]> {
     if (this.cluster === undefined) return this.members;
-    const known = (): Member[] =>
+    const findMembers = (): Member[] =>
       this.members.filter((member) => this.#shards !== undefined && this.#shardOf.get(member) === shard);
-    if (known().length === 0) await this.#learn(this.cluster);
-    const members = known();
+    if (findMembers().length === 0) await this.#readShards(this.cluster);
+    const members = findMembers();
     if (members.length === 0) {
-      const silent = Array.from(this.#silent, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join('');
+      const silent = Array.from(this.#silenceReasons, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join('');
       throw new UnavailableError(
         `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name a server of each shard, or wait for the servers that do not answer${silent}`,
       );
@@ -147,7 +147,7 @@ export class ClickhouseServers {
    */
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
-    await this.#learn(this.cluster);
+    await this.#readShards(this.cluster);
     for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.membersOf(shard);
   }
 
@@ -155,7 +155,8 @@ export class ClickhouseServers {
   async areAllConfigured(): Promise<boolean> {
     await this.check();
     return (
-      this.#servers <= this.members.length && this.members.every((member) => this.#shardOf.get(member) !== undefined)
+      this.#serverCount <= this.members.length &&
+      this.members.every((member) => this.#shardOf.get(member) !== undefined)
     );
   }
 
@@ -170,32 +171,32 @@ export class ClickhouseServers {
       );
   }
 
-  async #learn(cluster: string): Promise<void> {
+  async #readShards(cluster: string): Promise<void> {
     const counts: number[] = [];
     let failure: unknown;
     for (const member of this.members) {
       if (this.#shardOf.get(member) !== undefined) continue;
       const rows = await member.local
-        .unlessItHangs(() => shardsOf(member.local, cluster))
+        .rejectIfHanging(() => fetchClusterRows(member.local, cluster))
         .catch((error: unknown) => {
-          if (codeOf(error) !== undefined) throw error;
-          this.#silent.set(member, asError(error).message);
+          if (getErrorCode(error) !== undefined) throw error;
+          this.#silenceReasons.set(member, asError(error).message);
           failure = error;
         });
       if (rows === undefined) continue;
-      this.#silent.delete(member);
+      this.#silenceReasons.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(
           `${member.local.name} does not know the cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be the name of a cluster in its system.clusters`,
         );
       counts.push(shardsWithNewRows(rows));
-      this.#servers = Math.max(this.#servers, rows.length);
-      const own = rows.find(({ is_local }) => is_local === 1);
-      this.#shardOf.set(member, own === undefined ? undefined : own.shard - 1);
+      this.#serverCount = Math.max(this.#serverCount, rows.length);
+      const ownRow = rows.find(({ is_local }) => is_local === 1);
+      this.#shardOf.set(member, ownRow === undefined ? undefined : ownRow.shard - 1);
     }
     // If the counts differ, the cluster is being extended, and not all servers can read the newest shard.
     if (counts.length > 0) this.#shards ??= Math.min(...counts);
-    if (this.#shards === undefined) throw failure instanceof UnavailableError ? failure : unreachable(failure);
+    if (this.#shards === undefined) throw failure instanceof UnavailableError ? failure : toUnreachableError(failure);
   }
 
   async close(): Promise<void> {
@@ -208,13 +209,13 @@ export class ClickhouseServers {
 
 /** Counts the shards without weight 0. Shards of weight 0 come last, so slots are distributed over the others. */
 const shardsWithNewRows = (rows: readonly ClusterRow[]): number => {
-  const weighty = new Set(rows.filter(({ weight }) => weight > 0).map(({ shard }) => shard));
-  if (weighty.size === 0 || Math.max(...weighty) !== weighty.size)
+  const weightedShards = new Set(rows.filter(({ weight }) => weight > 0).map(({ shard }) => shard));
+  if (weightedShards.size === 0 || Math.max(...weightedShards) !== weightedShards.size)
     throw new UnavailableError('shards of weight 0, which get no new rows, must be the last ones of the cluster');
-  return weighty.size;
+  return weightedShards.size;
 };
 
-const shardsOf = (server: ClickhouseServer, cluster: string): Promise<readonly ClusterRow[]> =>
+const fetchClusterRows = (server: ClickhouseServer, cluster: string): Promise<readonly ClusterRow[]> =>
   server.select<ClusterRow>(
-    `SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, is_local FROM system.clusters WHERE cluster = ${quote(cluster)}`,
+    `SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, is_local FROM system.clusters WHERE cluster = ${quoteString(cluster)}`,
   );

@@ -1,7 +1,7 @@
 /** Storage policy of tables: fast disks for new rows, other disks for old rows. */
 import { allTables } from '../../schemas/tables/index.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { ageColumnOf, type Table } from '../../schemas/tables/table.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { getAgeColumn, type Table } from '../../schemas/tables/table.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 import type { ClickhouseServer } from './server.ts';
 
@@ -12,8 +12,8 @@ export interface Storage {
 }
 
 /** The TTL rule that moves old rows, in the engine's spelling. */
-export const coldRule = (table: Table, { coldAfterDays }: Storage): string =>
-  `toDateTime(${ageColumnOf(table)}) + toIntervalDay(${coldAfterDays}) TO VOLUME 'cold'`;
+export const toColdRule = (table: Table, { coldAfterDays }: Storage): string =>
+  `toDateTime(${getAgeColumn(table)}) + toIntervalDay(${coldAfterDays}) TO VOLUME 'cold'`;
 
 interface StoredTable {
   readonly name: string;
@@ -22,18 +22,18 @@ interface StoredTable {
 }
 
 /** Applies the policy to the tables that grow with time. Repeatable; existing parts move in the background. */
-export const storeBy = async (server: ClickhouseServer, storage: Storage): Promise<void> => {
+export const applyStoragePolicy = async (server: ClickhouseServer, storage: Storage): Promise<void> => {
   const rows = await server.select<StoredTable>(
-    `SELECT name, storage_policy AS policy, create_table_query AS made FROM system.tables WHERE database = ${quote(server.database)}`,
+    `SELECT name, storage_policy AS policy, create_table_query AS made FROM system.tables WHERE database = ${quoteString(server.database)}`,
   );
-  const stored = new Map(rows.map((row) => [row.name, row]));
+  const tablesByName = new Map(rows.map((row) => [row.name, row]));
   for (const table of allTables) {
-    const found = stored.get(table.name);
-    if (found === undefined || table.retention === 'never') continue;
+    const storedTable = tablesByName.get(table.name);
+    if (storedTable === undefined || table.retention === 'never') continue;
     const name = quoteName(table.name);
-    const rule = coldRule(table, storage);
-    if (found.policy !== storage.policy)
-      await server.command(`ALTER TABLE ${name} MODIFY SETTING storage_policy = ${quote(storage.policy)}`);
-    if (!found.made.includes(rule)) await server.command(`ALTER TABLE ${name} MODIFY TTL ${rule}`);
+    const rule = toColdRule(table, storage);
+    if (storedTable.policy !== storage.policy)
+      await server.command(`ALTER TABLE ${name} MODIFY SETTING storage_policy = ${quoteString(storage.policy)}`);
+    if (!storedTable.made.includes(rule)) await server.command(`ALTER TABLE ${name} MODIFY TTL ${rule}`);
   }
 };

@@ -1,8 +1,8 @@
 /** Finds the declared tables that a statement reads. */
 import { isColumnName, isTable } from '../../schemas/tables/sharding.ts';
-import { type Token, tokensOf } from '../columns-sql/sql-text.ts';
+import { type Token, tokenize } from '../columns-sql/sql-text.ts';
 
-const nameOf = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);
+const getName = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);
 /** Tokens that precede a table, and hardly ever a column. */
 const tablePrefixWords = /^(?:from|join|in|\.)$/i;
 
@@ -11,23 +11,23 @@ const tablePrefixWords = /^(?:from|join|in|\.)$/i;
  * is also a column counts after `FROM`, `JOIN`, `IN` and a database. Undefined for comma-separated tables, since the
  * second may be an ambiguous name.
  */
-export const tablesRead = (sql: string): ReadonlySet<string> | undefined => {
-  const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+export const findTables = (sql: string): ReadonlySet<string> | undefined => {
+  const tokens = tokenize(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
   const tables = new Set<string>();
   for (const [index, token] of tokens.entries()) {
-    const name = token.kind === 'word' || token.kind === 'quoted' ? nameOf(token) : '';
+    const name = token.kind === 'word' || token.kind === 'quoted' ? getName(token) : '';
     if (!isTable(name)) continue;
-    const isIntroduced = tablePrefixWords.test(tokens[index - 1]?.text ?? '');
-    if (isColumnName(name) && !isIntroduced) continue;
+    const followsTablePrefix = tablePrefixWords.test(tokens[index - 1]?.text ?? '');
+    if (isColumnName(name) && !followsTablePrefix) continue;
     tables.add(name);
-    if (isIntroduced && isListed(tokens.slice(index + 1, index + 4))) return undefined;
+    if (followsTablePrefix && isFollowedByComma(tokens.slice(index + 1, index + 4))) return undefined;
   }
   return tables;
 };
 
 /** Whether a statement reads a single source, so that each server can answer for its own rows. */
-export const readsOnce = (sql: string): boolean => {
-  const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+export const readsSingleSource = (sql: string): boolean => {
+  const tokens = tokenize(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
   const isRead = ({ kind, text }: Token, index: number): boolean => {
     const next = tokens[index + 1];
     if (kind !== 'word' || next === undefined) return false;
@@ -38,7 +38,7 @@ export const readsOnce = (sql: string): boolean => {
 };
 
 /** Whether a table, its `FINAL` or alias is followed by a comma. */
-const isListed = (after: readonly Token[]): boolean => {
+const isFollowedByComma = (after: readonly Token[]): boolean => {
   const comma = after.findIndex(({ text }) => text === ',');
   return comma >= 0 && after.slice(0, comma).every(({ kind }) => kind === 'word' || kind === 'quoted');
 };

@@ -1,8 +1,8 @@
 /** Placements of rows as known to one server. */
 import { UnavailableError } from '../../schemas/errors.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { emptyShardMarker, placementsTable } from '../../schemas/tables/placements.ts';
-import { placeOfTenant, shardOfPlace } from '../../schemas/tables/sharding.ts';
+import { getShardOfPlace, getTenantPlace } from '../../schemas/tables/sharding.ts';
 import type { ClickhouseServer } from './server.ts';
 
 /** A row of `placements` */
@@ -13,16 +13,16 @@ export interface Placement {
   readonly landed_in: string;
 }
 
-export const elsewhere = (shard: number, tenant = '', landedIn = ''): Placement => ({
+export const createException = (shard: number, tenant = '', landedIn = ''): Placement => ({
   shards: 0,
   shard,
   tenant,
   landed_in: landedIn,
 });
 /** Key of a placement, independent of the server that stores it. */
-export const keyOf = ({ shards, shard, tenant, landed_in }: Placement): string =>
+export const placementKey = ({ shards, shard, tenant, landed_in }: Placement): string =>
   JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, landed_in]);
-export const pairOf = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
+export const tenantTableKey = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
 
 /** Placements that one server knows. */
 export class KnownPlacements {
@@ -37,7 +37,7 @@ export class KnownPlacements {
   readonly #server: string;
   readonly #cluster: string | undefined;
   /** Number of shards of the cluster that the server knows */
-  readonly #known: number;
+  readonly #knownShards: number;
 
   constructor(
     server: string,
@@ -46,20 +46,20 @@ export class KnownPlacements {
     this.rows = rows;
     this.#server = server;
     this.#cluster = cluster;
-    this.#known = known;
+    this.#knownShards = known;
     for (const { shards, shard, tenant, landed_in } of rows) {
       if (shards > 0) this.layouts.set(shards, shard);
       else if (landed_in === emptyShardMarker) this.emptied.add(shard);
       else if (tenant === '') this.ofAll.add(shard);
       else {
-        const key = pairOf(tenant, landed_in);
+        const key = tenantTableKey(tenant, landed_in);
         this.#exceptions.set(key, (this.#exceptions.get(key) ?? new Set()).add(shard));
       }
     }
   }
 
   /** Number of shards, from the first on, that together have all rows */
-  get #needed(): number {
+  get #neededShards(): number {
     const all = [...this.#exceptions.values(), this.ofAll, new Set([...this.layouts.keys()].map((count) => count - 1))];
     let last = Math.max(-1, ...all.flatMap((shards) => [...shards]));
     while (this.emptied.has(last)) last--;
@@ -68,33 +68,33 @@ export class KnownPlacements {
 
   /** All shards that may have any rows */
   get all(): Set<number> {
-    return new Set(Array.from({ length: Math.max(this.#needed, this.#known) }, (_, shard) => shard));
+    return new Set(Array.from({ length: Math.max(this.#neededShards, this.#knownShards) }, (_, shard) => shard));
   }
 
   /** Throws if the server does not know all shards with rows, since its answers would be incomplete. */
-  checkWhole(): void {
-    const needed = this.#needed;
-    if (needed <= Math.max(1, this.#known)) return;
-    const forget = `if its rows are permanently lost, run oiq clickhouse forget ${needed}`;
+  checkAllShardsKnown(): void {
+    const needed = this.#neededShards;
+    if (needed <= Math.max(1, this.#knownShards)) return;
+    const forgetAdvice = `if its rows are permanently lost, run oiq clickhouse forget ${needed}`;
     throw new UnavailableError(
       this.#cluster === undefined
-        ? `the ClickHouse server ${this.#server} has a part of the rows, as one of ${needed} shards: name their cluster in OIQ_CLICKHOUSE_CLUSTER, or empty the others first (oiq clickhouse empty ${needed}); ${forget}`
-        : `${this.#server} knows ${this.#known} of the ${needed} shards of the cluster ${this.#cluster} that have rows: put shard ${needed} back into remote_servers of all servers, and empty it before you remove it (oiq clickhouse empty ${needed}); ${forget}`,
+        ? `the ClickHouse server ${this.#server} has a part of the rows, as one of ${needed} shards: name their cluster in OIQ_CLICKHOUSE_CLUSTER, or empty the others first (oiq clickhouse empty ${needed}); ${forgetAdvice}`
+        : `${this.#server} knows ${this.#knownShards} of the ${needed} shards of the cluster ${this.#cluster} that have rows: put shard ${needed} back into remote_servers of all servers, and empty it before you remove it (oiq clickhouse empty ${needed}); ${forgetAdvice}`,
     );
   }
 
   /** Returns all shards that may have rows of a slot. */
-  ofPlace(place: number): Set<number> {
+  shardsOfPlace(place: number): Set<number> {
     const shards = new Set(this.ofAll);
-    for (const count of this.layouts.keys()) shards.add(shardOfPlace(place, count));
+    for (const count of this.layouts.keys()) shards.add(getShardOfPlace(place, count));
     return shards;
   }
 
   /** Returns all shards that may have a tenant's rows in tables into which sinks insert. */
-  ofTenant(tenant: string, tables: Iterable<string>): Set<number> {
-    const shards = this.ofPlace(placeOfTenant(tenant));
+  shardsOfTenant(tenant: string, tables: Iterable<string>): Set<number> {
+    const shards = this.shardsOfPlace(getTenantPlace(tenant));
     for (const table of tables)
-      for (const shard of this.#exceptions.get(pairOf(tenant, table)) ?? []) shards.add(shard);
+      for (const shard of this.#exceptions.get(tenantTableKey(tenant, table)) ?? []) shards.add(shard);
     return shards;
   }
 }
@@ -107,7 +107,7 @@ export const fetchPlacements = async (
   const known =
     cluster === undefined
       ? '1'
-      : `(SELECT toUInt32(max(shard_num)) FROM system.clusters WHERE cluster = ${quote(cluster)})`;
+      : `(SELECT toUInt32(max(shard_num)) FROM system.clusters WHERE cluster = ${quoteString(cluster)})`;
   const rows = await server.select<Placement & { readonly known: number }>(
     `SELECT DISTINCT toUInt32(shards) AS shards, toUInt32(shard) AS shard, tenant, landed_in, ${known} AS known FROM ${placementsTable.name}`,
   );
@@ -119,13 +119,14 @@ export const fetchPlacements = async (
 };
 
 /** The statement that inserts placements on a server. */
-export const insertOf = (rows: readonly Placement[]): string => {
+export const insertPlacements = (rows: readonly Placement[]): string => {
   const tuples = rows.map(
-    ({ shards, shard, tenant, landed_in }) => `(${shards}, ${shard}, ${quote(tenant)}, ${quote(landed_in)})`,
+    ({ shards, shard, tenant, landed_in }) =>
+      `(${shards}, ${shard}, ${quoteString(tenant)}, ${quoteString(landed_in)})`,
   );
   return `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples.join(', ')}`;
 };
 
 /** The statement that marks a number of shards, from the first on, as receiving rows again. */
 export const reactivateShards = (shards: number): string =>
-  `ALTER TABLE ${placementsTable.name} DELETE WHERE landed_in = ${quote(emptyShardMarker)} AND shard < ${shards} SETTINGS mutations_sync = 1`;
+  `ALTER TABLE ${placementsTable.name} DELETE WHERE landed_in = ${quoteString(emptyShardMarker)} AND shard < ${shards} SETTINGS mutations_sync = 1`;

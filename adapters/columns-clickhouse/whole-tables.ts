@@ -1,5 +1,5 @@
 /** Tables with the same names as a server's tables, in a second database, that read all shards. */
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 import type { Member } from './servers.ts';
 
@@ -10,15 +10,19 @@ interface ColumnRow {
 }
 
 /** Table → its columns as DDL */
-const tablesIn = async ({ local }: Member, database: string, engine: string): Promise<ReadonlyMap<string, string>> => {
+const readTables = async (
+  { local }: Member,
+  database: string,
+  engine: string,
+): Promise<ReadonlyMap<string, string>> => {
   const rows = await local.select<ColumnRow>(
-    `SELECT table, name, type FROM system.columns WHERE database = ${quote(database)} AND table IN (
-  SELECT name FROM system.tables WHERE database = ${quote(database)} AND engine_full LIKE ${quote(engine)}) ORDER BY table, position`,
+    `SELECT table, name, type FROM system.columns WHERE database = ${quoteString(database)} AND table IN (
+  SELECT name FROM system.tables WHERE database = ${quoteString(database)} AND engine_full LIKE ${quoteString(engine)}) ORDER BY table, position`,
   );
   const tables = new Map<string, string>();
   for (const { table, name, type } of rows) {
-    const before = tables.get(table);
-    tables.set(table, `${before === undefined ? '' : `${before}, `}${quoteName(name)} ${type}`);
+    const precedingColumns = tables.get(table);
+    tables.set(table, `${precedingColumns === undefined ? '' : `${precedingColumns}, `}${quoteName(name)} ${type}`);
   }
   return tables;
 };
@@ -30,12 +34,12 @@ const tablesIn = async ({ local }: Member, database: string, engine: string): Pr
 export const createClusterTables = async (member: Member, cluster: string): Promise<void> => {
   const { local, whole } = member;
   await local.createDatabase(whole.database);
-  const made = await tablesIn(member, whole.database, `Distributed(${quote(cluster)}, %`);
-  for (const [table, declared] of await tablesIn(member, local.database, '%MergeTree%')) {
-    if (made.get(table) === declared) continue;
+  const clusterTables = await readTables(member, whole.database, `Distributed(${quoteString(cluster)}, %`);
+  for (const [table, columnsDdl] of await readTables(member, local.database, '%MergeTree%')) {
+    if (clusterTables.get(table) === columnsDdl) continue;
     await local.command(
-      `CREATE OR REPLACE TABLE ${quoteName(whole.database)}.${quoteName(table)} (${declared})
-ENGINE = Distributed(${quote(cluster)}, ${quote(local.database)}, ${quote(table)})`,
+      `CREATE OR REPLACE TABLE ${quoteName(whole.database)}.${quoteName(table)} (${columnsDdl})
+ENGINE = Distributed(${quoteString(cluster)}, ${quoteString(local.database)}, ${quoteString(table)})`,
     );
   }
 };

@@ -24,7 +24,7 @@ const shardCodes = new Set([32, 95, 96, 102, 209, 210, 279, 297]);
  */
 const busyCodes = new Set([173, 202, 203, 236, 364, 394, 439, 745, 749, 762, 777, 778]);
 /** Codes of a server that rejects the client: user, password, address, right, or a read-only setting. */
-const refusalCodes = new Set([164, 192, 193, 194, 195, 497, 516]);
+const rejectionCodes = new Set([164, 192, 193, 194, 195, 497, 516]);
 /**
  * Codes of a replica that temporarily rejects inserts that another replica may accept: without Keeper, read-only,
  * shutting down.
@@ -44,14 +44,14 @@ const firstLine = (message: string): string =>
     ?.slice(0, 500) ?? '';
 
 /** A line without the exception class, the code and the server version. */
-const reasonIn = (line: string): string =>
+const extractReason = (line: string): string =>
   (line.split(' (version ', 1)[0] ?? '').replace(/^DB::NetException: /, '').replace(/\.? \([A-Z_]+\)$/, '');
 
 /** Why a server could not reach other servers, each reason once; the engine reports them on separate lines. */
-const reasonsOf = (message: string): string => {
+const extractReasons = (message: string): string => {
   const [, connectionLog] = message.split('connection tries failed. Log:');
   const lines = (connectionLog?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
-  const reasons = [...new Set(lines.map(reasonIn))];
+  const reasons = [...new Set(lines.map(extractReason))];
   return reasons.filter((reason) => reason.trim() !== '').join('; ') || firstLine(message);
 };
 
@@ -59,13 +59,17 @@ const reasonsOf = (message: string): string => {
  * Returns an error if a server rejects the client or is temporarily unavailable, so that another server may be tried;
  * undefined for another failure.
  */
-export const refusalError = (server: string, code: number | undefined, cause: Error): UnavailableError | undefined => {
+export const toRejectionError = (
+  server: string,
+  code: number | undefined,
+  cause: Error,
+): UnavailableError | undefined => {
   const reason = firstLine(cause.message);
   if (code !== undefined && replicaCodes.has(code))
     return new UnavailableError(`the ClickHouse server ${server} accepts no requests at the moment: ${reason}`, {
       cause,
     });
-  if (code === undefined || !refusalCodes.has(code)) return undefined;
+  if (code === undefined || !rejectionCodes.has(code)) return undefined;
   const [, other, detail] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(reason) ?? [];
   return new UnavailableError(
     other === undefined
@@ -81,8 +85,8 @@ const describeMissing = (reason: string): string =>
 /** Returns the error of a failed insert. Failures that the block did not cause are retriable. */
 export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
   const message = `cannot insert into ${table}: ${firstLine(cause.message)}`;
-  const scattered = code === tooManyPartsCode && cause.message.includes('single INSERT block');
-  if (scattered || (code !== undefined && dataCodes.has(code)))
+  const hasTooManyPartitions = code === tooManyPartsCode && cause.message.includes('single INSERT block');
+  if (hasTooManyPartitions || (code !== undefined && dataCodes.has(code)))
     return new PermanentError('bad-block', message, { cause });
   return new UnavailableError(message, { cause });
 };
@@ -103,7 +107,7 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === memoryCode)
     return new UnavailableError('the query needs more memory than is free: narrow it', { cause });
   if (shardCodes.has(code)) {
-    const reasons = reasonsOf(cause.message);
+    const reasons = extractReasons(cause.message);
     return new UnavailableError(
       reasons.includes('There is no table')
         ? describeMissing(reasons)
@@ -112,8 +116,8 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
     );
   }
   // A name that exists only on the server itself, and not on others.
-  const isElsewhere = code === unknownColumnCode && /__table\d+\./.test(cause.message);
-  if (missingCodes.has(code) || isElsewhere)
+  const isMissingRemotely = code === unknownColumnCode && /__table\d+\./.test(cause.message);
+  if (missingCodes.has(code) || isMissingRemotely)
     return new UnavailableError(describeMissing(firstLine(cause.message)), { cause });
   if (busyCodes.has(code))
     return new UnavailableError(`ClickHouse accepts no more requests at the moment: ${firstLine(cause.message)}`, {

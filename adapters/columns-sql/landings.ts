@@ -3,9 +3,9 @@
  * records.
  */
 import type { Columns, TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 
 type NewestByTenant = Parameters<Columns['recordWatermark']>[1];
 
@@ -14,10 +14,10 @@ class NewestByTable {
   readonly tables = new Map<string, Map<string, number>>();
 
   add(table: string, newestByTenant: NewestByTenant): void {
-    const known = this.tables.get(table) ?? new Map<string, number>();
-    this.tables.set(table, known);
+    const newestOfTable = this.tables.get(table) ?? new Map<string, number>();
+    this.tables.set(table, newestOfTable);
     for (const [tenantId, newestMs] of newestByTenant)
-      known.set(tenantId, Math.max(newestMs, known.get(tenantId) ?? Number.NEGATIVE_INFINITY));
+      newestOfTable.set(tenantId, Math.max(newestMs, newestOfTable.get(tenantId) ?? Number.NEGATIVE_INFINITY));
   }
 }
 
@@ -37,7 +37,7 @@ export class LandingsInMemory {
 type Landings = ReadonlyMap<string, number>;
 
 /** Maximum delay before reported landings are written. Queries of one tenant within this time share a read. */
-const sharedMs = 1_000;
+const batchMs = 1_000;
 const maxCached = 10_000;
 
 /** Writes rows of these tenants to a slot. */
@@ -55,7 +55,7 @@ export class StoredLandings {
   /** Cached landings by tenant, the most recently requested ones last */
   readonly #cache = new Map<string, { readonly landings: Promise<Landings>; readonly requestedAtMs: number }>();
 
-  constructor(execute: Execute, log: Log = silent) {
+  constructor(execute: Execute, log: Log = silentLog) {
     this.#execute = execute;
     this.#log = log;
   }
@@ -67,20 +67,20 @@ export class StoredLandings {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#writing = this.#writing.then(() => this.#write());
-    }, sharedMs).unref();
+    }, batchMs).unref();
   }
 
   async #write(): Promise<void> {
     const pending = this.#pending;
     this.#pending = new Map();
-    await Promise.all(Array.from(pending, ([place, { tables }]) => this.#writeOf(place, tables)));
+    await Promise.all(Array.from(pending, ([place, { tables }]) => this.#writePlace(place, tables)));
   }
 
-  async #writeOf(place: number, tables: NewestByTable['tables']): Promise<void> {
+  async #writePlace(place: number, tables: NewestByTable['tables']): Promise<void> {
     const rows = [...tables].flatMap(([table, newestByTenant]) =>
       [...newestByTenant].map(
         ([tenantId, newestMs]) =>
-          `(${quote(tenantId)}, ${quote(table)}, fromUnixTimestamp64Milli(toInt64(${newestMs}), 'UTC'))`,
+          `(${quoteString(tenantId)}, ${quoteString(table)}, fromUnixTimestamp64Milli(toInt64(${newestMs}), 'UTC'))`,
       ),
     );
     if (rows.length === 0) return;
@@ -104,9 +104,10 @@ export class StoredLandings {
     table: string,
   ): Promise<number | undefined> {
     const nowMs = performance.now();
-    const last = this.#cache.get(tenantId);
-    if (last !== undefined && nowMs - last.requestedAtMs < sharedMs) return (await last.landings).get(table);
-    const landings = read(query);
+    const cachedEntry = this.#cache.get(tenantId);
+    if (cachedEntry !== undefined && nowMs - cachedEntry.requestedAtMs < batchMs)
+      return (await cachedEntry.landings).get(table);
+    const landings = fetchLandings(query);
     this.#cache.delete(tenantId);
     this.#cache.set(tenantId, { landings, requestedAtMs: nowMs });
     for (const oldest of this.#cache.keys()) {
@@ -130,12 +131,12 @@ export class StoredLandings {
 }
 
 /** Rows per table, some of which may not be merged yet. */
-const read = async (query: TenantColumns['query']): Promise<Landings> => {
+const fetchLandings = async (query: TenantColumns['query']): Promise<Landings> => {
   const rows = await query<{ landed_in: string; newest: string }>(
     `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
     WHERE tenant_id = {tenant:String} GROUP BY landed_in`,
     {},
-    { ofEachServer: true },
+    { onEachServer: true },
   );
   const landings = new Map<string, number>();
   for (const { landed_in, newest } of rows)

@@ -3,7 +3,7 @@ import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { indexesBuiltByMerges } from '../../schemas/tables/search.ts';
 
 const gibibyte = 1024 ** 3;
-const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
+const defaultLimits = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
 const maxResultBytes = 256 * 1024 ** 2;
 
 /** Settings of every insert: stored when it resolves, deduplicated by token, also in views, with one thread. */
@@ -18,7 +18,7 @@ export const insertSettings = (token: string): Readonly<Record<string, string | 
 });
 
 /** Settings of every read: the limits, and a result format that preserves all digits of numbers. */
-export const limitSettings = (
+export const toLimitSettings = (
   limits: QueryLimits,
   tenantId: string | undefined,
   maxMemory = Number.POSITIVE_INFINITY,
@@ -26,9 +26,9 @@ export const limitSettings = (
   // 1 prevents a statement from changing settings or reaching external sources; statements of the platform may contain
   // settings.
   readonly: tenantId === undefined ? 2 : 1,
-  max_execution_time: limits.maxExecutionSeconds ?? defaults.maxExecutionSeconds,
-  max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaults.maxMemoryBytes, maxMemory),
-  max_result_rows: limits.maxResultRows ?? defaults.maxResultRows,
+  max_execution_time: limits.maxExecutionSeconds ?? defaultLimits.maxExecutionSeconds,
+  max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaultLimits.maxMemoryBytes, maxMemory),
+  max_result_rows: limits.maxResultRows ?? defaultLimits.maxResultRows,
   max_result_bytes: maxResultBytes,
   ...(limits.maxRowsRead !== undefined && { max_rows_to_read: limits.maxRowsRead }),
   ...(limits.isShort === true && { max_threads_for_indexes: 1 }),

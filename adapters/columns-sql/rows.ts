@@ -5,14 +5,14 @@ export const resultFormat = 'JSON';
 /** Format of binary results */
 export const nativeFormat = 'Native';
 
-interface Answer<Row> {
+interface JsonResult<Row> {
   readonly data: Row[];
   readonly statistics: { readonly elapsed: number; readonly rows_read: number; readonly bytes_read: number };
 }
 
 /** Returns the rows of a result in that format, and their cost. */
-export const rowsOf = <Row>(text: string): { readonly rows: Row[]; readonly cost: StatementCost } => {
-  const { data, statistics } = JSON.parse(text) as Answer<Row>;
+export const parseRows = <Row>(text: string): { readonly rows: Row[]; readonly cost: StatementCost } => {
+  const { data, statistics } = JSON.parse(text) as JsonResult<Row>;
   return {
     rows: data,
     cost: {

@@ -2,8 +2,8 @@
 
 import { PermanentError } from '../../schemas/errors.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { tokensOf } from './sql-text.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { tokenize } from './sql-text.ts';
 
 /** Quotes an identifier with backquotes. */
 export const quoteName = (name: string): string => {
@@ -13,7 +13,7 @@ export const quoteName = (name: string): string => {
 
 type Value = QueryParameters[string];
 
-const scalarText = (value: string | number | bigint | boolean): string =>
+const formatScalar = (value: string | number | bigint | boolean): string =>
   typeof value === 'number' && !Number.isFinite(value)
     ? String(value).replace('Infinity', 'inf').toLowerCase()
     : String(value);
@@ -22,28 +22,30 @@ const scalarText = (value: string | number | bigint | boolean): string =>
 const quotedElements = /String|Date|UUID|Enum|IP/;
 
 /** An array is a single literal whatever its length: the parser counts elements, not characters. */
-const literalOf = (value: Value, type: string): string => {
+const toLiteral = (value: Value, type: string): string => {
   if (type === 'Identifier') return quoteName(String(value));
   if (!Array.isArray(value)) {
-    const text = quote(scalarText(value as string));
-    return type === 'String' ? text : `CAST(${text}, ${quote(type)})`;
+    const text = quoteString(formatScalar(value as string));
+    return type === 'String' ? text : `CAST(${text}, ${quoteString(type)})`;
   }
-  const items = quotedElements.test(type) ? value.map((item) => quote(scalarText(item))) : value.map(scalarText);
-  return `CAST(${quote(`[${items.join(',')}]`)}, ${quote(type)})`;
+  const items = quotedElements.test(type)
+    ? value.map((item) => quoteString(formatScalar(item)))
+    : value.map(formatScalar);
+  return `CAST(${quoteString(`[${items.join(',')}]`)}, ${quoteString(type)})`;
 };
 
 /** Replaces every `{name:Type}` outside literals and comments with the parameter's literal. */
 export const bindLiterals = (sql: string, parameters: QueryParameters): string => {
   if (!sql.includes('{')) return sql;
-  let bound = '';
-  for (const token of tokensOf(sql)) {
+  let boundSql = '';
+  for (const token of tokenize(sql)) {
     if (token.kind !== 'parameter' || token.name === undefined || token.type === undefined) {
-      bound += token.text;
+      boundSql += token.text;
       continue;
     }
     const value = Object.hasOwn(parameters, token.name) ? parameters[token.name] : undefined;
     if (value === undefined) throw new PermanentError('bad-query', `the query's parameter ${token.name} has no value`);
-    bound += literalOf(value, token.type);
+    boundSql += toLiteral(value, token.type);
   }
-  return bound;
+  return boundSql;
 };

@@ -19,7 +19,7 @@ const patterns: readonly (readonly [Token['kind'], RegExp])[] = [
   ['other', /\d[\w.]*|[!-~]/y],
 ];
 
-const tokenAt = (sql: string, position: number): Token | undefined => {
+const matchToken = (sql: string, position: number): Token | undefined => {
   for (const [kind, pattern] of patterns) {
     pattern.lastIndex = position;
     const match = pattern.exec(sql);
@@ -32,7 +32,7 @@ const tokenAt = (sql: string, position: number): Token | undefined => {
 };
 
 /** Cache for the last statement, because it is checked and bound in direct succession. */
-let last: { readonly sql: string; readonly tokens: readonly Token[] } | undefined;
+let lastStatement: { readonly sql: string; readonly tokens: readonly Token[] } | undefined;
 /** Longer statements are not cached. */
 const maxCachedLength = 16_384;
 
@@ -40,20 +40,20 @@ const maxCachedLength = 16_384;
  * Splits SQL into tokens whose concatenation is the original SQL. Throws for ambiguous text: unfinished literals and
  * comments, and non-ASCII characters outside them (the engine accepts typographic quotes as quotes).
  */
-export const tokensOf = (sql: string): readonly Token[] => {
-  if (sql === last?.sql) return last.tokens;
-  const tokens = split(sql);
-  last = sql.length > maxCachedLength ? undefined : { sql, tokens };
+export const tokenize = (sql: string): readonly Token[] => {
+  if (sql === lastStatement?.sql) return lastStatement.tokens;
+  const tokens = splitTokens(sql);
+  lastStatement = sql.length > maxCachedLength ? undefined : { sql, tokens };
   return tokens;
 };
 
-const split = (sql: string): Token[] => {
+const splitTokens = (sql: string): Token[] => {
   const tokens: Token[] = [];
   let position = 0;
   while (position < sql.length) {
-    const token = tokenAt(sql, position);
-    const unfinished = token?.kind === 'other' && (/^['"`]/.test(token.text) || sql.startsWith('/*', position));
-    if (token === undefined || unfinished)
+    const token = matchToken(sql, position);
+    const isUnfinished = token?.kind === 'other' && (/^['"`]/.test(token.text) || sql.startsWith('/*', position));
+    if (token === undefined || isUnfinished)
       throw new PermanentError('bad-query', `the query cannot be parsed at character ${position}`, { position });
     tokens.push(token);
     position += token.text.length;

@@ -1,10 +1,15 @@
 /** Rules for a tenant's query, and the filters by which the engine restricts the query to its tenant. */
 
 import { PermanentError } from '../../schemas/errors.ts';
-import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../../schemas/ports/columns.ts';
+import {
+  explainPrefix,
+  type QueryLimits,
+  type QueryParameters,
+  type TenantColumns,
+} from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { type Token, tokensOf } from './sql-text.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { type Token, tokenize } from './sql-text.ts';
 
 /**
  * Table functions that bypass the filters, and functions that read files. The engine also rejects functions with
@@ -14,29 +19,30 @@ const forbiddenFunctions =
   /^(?:merge|mergeTree\w*|loop|dictionary|eval|executable|view|viewIfPermitted|viewExplain|fuzzQuery|input|file|fileCluster|filesystem|catBoostEvaluate|url|urlCluster|remote|remoteSecure|cluster|clusterAllReplicas|jdbc|odbc|mysql|postgresql|mongodb|redis|sqlite|hdfs\w*|s3\w*|gcs|oss|cosn|azureBlobStorage\w*|iceberg\w*|deltaLake\w*|hudi\w*|paimon\w*|ytsaurus|arrowstream|prometheusQuery\w*|timeSeries(?:Selector|Metrics|Tags|Samples|Data))$/i;
 const foreignDatabases = /^[`"]?(?:system|information_schema)[`"]?$/i;
 
-const refuse = (what: string): never => {
+const rejectQuery = (what: string): never => {
   throw new PermanentError('bad-query', `a tenant's query must not ${what}`);
 };
 
-const checkToken = (token: Token, before: string, after: string): void => {
+const checkToken = (token: Token, previousText: string, nextText: string): void => {
   const name = token.text.toLowerCase();
-  if (token.text === ';') refuse('contain several statements');
+  if (token.text === ';') rejectQuery('contain several statements');
   if (token.kind !== 'word' && token.kind !== 'quoted') return;
-  if (after === '.' && before !== '.' && foreignDatabases.test(token.text)) refuse(`read ${token.text}`);
-  if (after === '(' && forbiddenFunctions.test(token.text.replace(/^[`"]|[`"]$/g, ''))) refuse(`call ${token.text}`);
+  if (nextText === '.' && previousText !== '.' && foreignDatabases.test(token.text)) rejectQuery(`read ${token.text}`);
+  if (nextText === '(' && forbiddenFunctions.test(token.text.replace(/^[`"]|[`"]$/g, '')))
+    rejectQuery(`call ${token.text}`);
   if (token.kind === 'quoted') return;
-  if (name === 'settings' && before !== '.') refuse('contain settings');
-  if (name === 'outfile') refuse('write a file');
-  if (name === 'format' && after !== '(' && before !== '.') refuse('specify a format');
+  if (name === 'settings' && previousText !== '.') rejectQuery('contain settings');
+  if (name === 'outfile') rejectQuery('write a file');
+  if (name === 'format' && nextText !== '(' && previousText !== '.') rejectQuery('specify a format');
 };
 
 /**
  * The first tenant check: requires a single SELECT that contains `{tenant:String}` and cannot bypass the tenant filter.
  */
 const checkTenantSql = (sql: string): void => {
-  const select = sql.startsWith(explained) ? sql.slice(explained.length) : sql;
-  const tokens = tokensOf(select).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
-  if (!/^(?:select|with)$/i.test(tokens[0]?.text ?? '')) refuse('be anything but a SELECT');
+  const select = sql.startsWith(explainPrefix) ? sql.slice(explainPrefix.length) : sql;
+  const tokens = tokenize(select).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+  if (!/^(?:select|with)$/i.test(tokens[0]?.text ?? '')) rejectQuery('be anything but a SELECT');
   for (const [index, token] of tokens.entries())
     checkToken(token, tokens[index - 1]?.text ?? '', tokens[index + 1]?.text ?? '');
   if (!tokens.some(({ kind, name, type }) => kind === 'parameter' && name === 'tenant' && type === 'String'))
@@ -49,9 +55,9 @@ const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryP
   tenant: tenantId,
 });
 
-const namesIn = (databases: readonly string[]): readonly string[] =>
-  tenantTables.flatMap(({ name }) => [name, ...databases.map((database) => `${database}.${name}`)]).map(quote);
-const ownNames = namesIn([]);
+const listTableNames = (databases: readonly string[]): readonly string[] =>
+  tenantTables.flatMap(({ name }) => [name, ...databases.map((database) => `${database}.${name}`)]).map(quoteString);
+const tenantTableNames = listTableNames([]);
 
 /**
  * The second tenant check: a filter for every table with a tenant, which the engine applies to every read of the table.
@@ -60,21 +66,21 @@ const ownNames = namesIn([]);
  */
 export const tenantFilters = (tenantId: string | undefined, databases: readonly string[] = []): string | undefined => {
   if (tenantId === undefined) return undefined;
-  const names = databases.length === 0 ? ownNames : namesIn(databases);
-  const filter = quote(`tenant_id = ${quote(tenantId)}`);
+  const names = databases.length === 0 ? tenantTableNames : listTableNames(databases);
+  const filter = quoteString(`tenant_id = ${quoteString(tenantId)}`);
   return `{${names.map((name) => `${name}: ${filter}`).join(', ')}}`;
 };
 
 /** Runs queries that passed the first check; the engine applies the second one. */
-interface Reads {
+interface ReadFunctions {
   landedUpTo(tenant: Pick<TenantColumns, 'tenantId' | 'query'>, table: string): Promise<number | undefined>;
-  readonly changesOf?: TenantColumns['changesOf'];
+  readonly changesOf?: TenantColumns['getChangeCount'];
   rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Row[]>;
   native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
 }
 
 /** Returns the reads of one tenant, with both tenant checks. */
-export const tenantColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => {
+export const tenantColumns = (tenantId: string, source: WeakKey, reads: ReadFunctions): TenantColumns => {
   const query = async <Row>(
     sql: string,
     parameters: QueryParameters = {},
@@ -92,6 +98,6 @@ export const tenantColumns = (tenantId: string, source: WeakKey, reads: Reads): 
       return reads.native(sql, tenantParameters(tenantId, parameters), limits, tenantId);
     },
     landedUpTo: (table) => reads.landedUpTo({ tenantId, query }, table),
-    ...(reads.changesOf && { changesOf: reads.changesOf }),
+    ...(reads.changesOf && { getChangeCount: reads.changesOf }),
   };
 };

@@ -10,33 +10,33 @@ import {
   type Filter,
   type FindOptions,
   type Page,
-  type Stored,
+  type StoredMetadata,
   type ValueCount,
 } from '../../schemas/ports/documents.ts';
-import { changed, documentOf, type Fields, formOf, idOf } from '../document-encoding.ts';
+import { applyChanges, encodeFields, type Fields, toDocument, validateOrCreateId } from '../document-encoding.ts';
 import {
-  afterPlace,
+  buildAfterFilter,
   choicesExcept,
   choicesExceptAny,
   countedFields,
-  cursorOf,
   defaultLimit,
-  orderOf,
-  placeOfCursor,
+  encodeCursor,
+  parseCursor,
   positionOf,
-  renamed,
+  renamePaths,
+  toOrder,
 } from '../documents-query.ts';
 import {
   type DocumentKey,
-  entryOf,
-  filterOf,
   filterWithin,
-  hintFor,
+  findHint,
   type MongoRecord,
-  pathOf,
-  recordOf,
+  toEntry,
+  toRecord,
+  toRecordFilter,
+  toRecordPath,
 } from './encoding.ts';
-import { isNoIndex } from './errors.ts';
+import { isMissingIndex } from './errors.ts';
 
 export type Records = MongoCollection<MongoRecord>;
 
@@ -59,7 +59,7 @@ type Options = { readonly session?: ClientSession; readonly hint?: Document };
  * Reads with an index hint if given. Reads without it if the index is missing, and in a transaction, which an error
  * would abort.
  */
-const hinted = async <Result>(
+const readWithHint = async <Result>(
   hint: Document | undefined,
   session: ClientSession | undefined,
   read: (options: Options) => Promise<Result>,
@@ -68,7 +68,7 @@ const hinted = async <Result>(
   try {
     return await read(hint === undefined ? {} : { hint });
   } catch (error) {
-    if (hint === undefined || !isNoIndex(error)) throw error;
+    if (hint === undefined || !isMissingIndex(error)) throw error;
     return read({});
   }
 };
@@ -86,40 +86,41 @@ interface Source {
 const listPage = async (
   { definition, records, tenant, session }: Source,
   options: FindOptions,
-): Promise<Page<Fields & Stored>> => {
+): Promise<Page<Fields & StoredMetadata>> => {
   const { filter = {}, limit = defaultLimit } = options;
-  const order = orderOf(options.sort);
-  const filters = [filterOf(filter)];
-  if (options.after !== undefined) filters.push(afterPlace(placeOfCursor(options.after, order), order, pathOf));
-  const found = await hinted(hintFor(definition, filter, order), session, (how) =>
+  const order = toOrder(options.sort);
+  const filters = [toRecordFilter(filter)];
+  if (options.after !== undefined)
+    filters.push(buildAfterFilter(parseCursor(options.after, order), order, toRecordPath));
+  const found = await readWithHint(findHint(definition, filter, order), session, (readOptions) =>
     records
-      .find(asFilter(filterWithin(tenant, ...filters)), how)
-      .sort(new Map(order.map(([path, direction]) => [pathOf(path), direction])))
+      .find(asFilter(filterWithin(tenant, ...filters)), readOptions)
+      .sort(new Map(order.map(([path, direction]) => [toRecordPath(path), direction])))
       .limit(limit + 1)
       .toArray(),
   );
-  const documents = found.map((record) => documentOf(entryOf(record)));
+  const documents = found.map((record) => toDocument(toEntry(record)));
   const items = documents.slice(0, limit);
   // Compute the position of every item, so that a list or object in the sort field fails on every page and not only on
   // some.
   const last = items.map((item) => positionOf(item, order)).at(-1);
-  return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
+  return { items, nextCursor: documents.length > limit && last !== undefined ? encodeCursor(last, order) : null };
 };
 
-interface Counted {
+interface CountRequest {
   readonly fields: readonly string[];
   readonly chosen: NonNullable<CountOptions['chosen']>;
   readonly limit: number;
 }
 
 /** Path of a field's value in the group key. */
-const groupKeyPath = (field: string, { fields }: Counted): string => `_id.of${fields.indexOf(field)}`;
+const groupKeyPath = (field: string, { fields }: CountRequest): string => `_id.of${fields.indexOf(field)}`;
 
 /** Stages that count the values of a field, for documents grouped by their values. */
-const valueStages = (field: string, counted: Counted) => {
+const buildValueStages = (field: string, counted: CountRequest) => {
   const path = `$${groupKeyPath(field, counted)}`;
   return [
-    { $match: renamed(choicesExcept(field, counted.chosen), (other) => groupKeyPath(other, counted)) },
+    { $match: renamePaths(choicesExcept(field, counted.chosen), (other) => groupKeyPath(other, counted)) },
     // A set, so that a value that occurs twice in a list counts once.
     { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
     { $unwind: '$value' },
@@ -130,29 +131,29 @@ const valueStages = (field: string, counted: Counted) => {
   ];
 };
 
-const countsIn = async (
+const countValues = async (
   { definition, records, tenant, session }: Source,
   fields: readonly string[],
   { filter = {}, limit = defaultLimit, chosen = {} }: CountOptions,
 ): Promise<readonly (readonly ValueCount[])[]> => {
   type Found = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
-  const counted: Counted = { fields, chosen, limit };
-  const chosenOfAll = choicesExceptAny(fields, chosen);
-  const among = { $and: [filter, chosenOfAll] };
+  const counted: CountRequest = { fields, chosen, limit };
+  const chosenFilter = choicesExceptAny(fields, chosen);
+  const countFilter = { $and: [filter, chosenFilter] };
   const stages = [
-    { $match: filterWithin(tenant, filterOf(among)) },
+    { $match: filterWithin(tenant, toRecordFilter(countFilter)) },
     // Many documents have equal values, which are unwound once.
     {
       $group: {
-        _id: Object.fromEntries(fields.map((field, at) => [`of${at}`, `$${pathOf(field)}`])),
+        _id: Object.fromEntries(fields.map((field, index) => [`of${index}`, `$${toRecordPath(field)}`])),
         count: { $sum: 1 },
       },
     },
-    { $facet: Object.fromEntries(fields.map((field, at) => [`of${at}`, valueStages(field, counted)])) },
+    { $facet: Object.fromEntries(fields.map((field, at) => [`of${at}`, buildValueStages(field, counted)])) },
   ];
   // The chosen values have their own indexes.
-  const hint = Object.keys(chosenOfAll).length === 0 ? hintFor(definition, filter) : undefined;
-  const [found] = await hinted(hint, session, (how) => records.aggregate<Found>(stages, how).toArray());
+  const hint = Object.keys(chosenFilter).length === 0 ? findHint(definition, filter) : undefined;
+  const [found] = await readWithHint(hint, session, (how) => records.aggregate<Found>(stages, how).toArray());
   return fields.map((_, at) => (found?.[`of${at}`] ?? []).map(({ _id: value, count }) => ({ value, count })));
 };
 
@@ -164,18 +165,18 @@ const replaceOnce = async (
   next: (before: Fields) => object,
   now: string,
   session: ClientSession | undefined,
-): Promise<(Fields & Stored) | undefined> => {
+): Promise<(Fields & StoredMetadata) | undefined> => {
   const options = { ...(session && { session }) };
   const found = await records.findOne({ _id: key }, options);
   if (found === null) throw new ConflictError('version', `document ${key.id} does not exist`);
   if (version !== undefined && found.version !== version)
     throw new ConflictError('version', `document ${key.id} is at version ${found.version}, not ${version}`);
-  const before = entryOf(found);
-  const form = formOf(next(before.fields));
+  const before = toEntry(found);
+  const form = encodeFields(next(before.fields));
   const entry = { ...before, version: before.version + 1, updatedAt: now };
-  const { _id, ...record } = recordOf(key.tenant, entry, form);
+  const { _id, ...record } = toRecord(key.tenant, entry, form);
   const { matchedCount } = await records.replaceOne({ _id: key, version: before.version }, record, options);
-  return matchedCount === 1 ? documentOf({ ...entry, fields: form.fields }) : undefined;
+  return matchedCount === 1 ? toDocument({ ...entry, fields: form.fields }) : undefined;
 };
 
 const deleteOnce = async (
@@ -193,13 +194,13 @@ const deleteOnce = async (
 };
 
 /** Returns the documents of one tenant in one collection. */
-export const collectionOf = (
+export const createCollection = (
   access: Access,
   { definition, records, tenant }: Omit<Source, 'session'>,
   clock: Clock,
 ): Collection<object> => {
   const { session, limitMs } = access;
-  const own: Source = { definition, records, tenant, session };
+  const source: Source = { definition, records, tenant, session };
   const keyOf = (id: string): DocumentKey => ({ tenant, id });
   const now = (): string => new Date(clock.now()).toISOString();
   const rewrite = (id: string, version: number | undefined, next: (before: Fields) => object) =>
@@ -216,25 +217,31 @@ export const collectionOf = (
   return {
     insert: (given) =>
       access.write(async () => {
-        const form = formOf(given);
+        const form = encodeFields(given);
         const at = now();
-        const entry = { id: idOf((given as { id?: string }).id), version: 1, createdAt: at, updatedAt: at };
-        await records.insertOne(recordOf(tenant, entry, form), { ...(session && { session }) });
-        return documentOf({ ...entry, fields: form.fields });
+        const entry = {
+          id: validateOrCreateId((given as { id?: string }).id),
+          version: 1,
+          createdAt: at,
+          updatedAt: at,
+        };
+        await records.insertOne(toRecord(tenant, entry, form), { ...(session && { session }) });
+        return toDocument({ ...entry, fields: form.fields });
       }),
     find: (id) =>
       access.read(async () => {
         const record = await records.findOne({ _id: keyOf(id) }, { ...(session && { session }) });
-        return record === null ? undefined : documentOf(entryOf(record));
+        return record === null ? undefined : toDocument(toEntry(record));
       }),
-    list: (options = {}) => access.read(() => listPage(own, options)),
+    list: (options = {}) => access.read(() => listPage(source, options)),
     count: (filter = {}) =>
       access.read(() =>
-        records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
+        records.countDocuments(asFilter(filterWithin(tenant, toRecordFilter(filter))), { ...(session && { session }) }),
       ),
-    counts: (fields, options = {}) => access.read(() => countsIn(own, countedFields(fields, options), options)),
+    countValues: (fields, options = {}) =>
+      access.read(() => countValues(source, countedFields(fields, options), options)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
-    update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
+    update: (id, changes, version) => rewrite(id, version, (before) => applyChanges(before, changes)),
     delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),
   };
 };

@@ -9,14 +9,14 @@ import type {
   Documents,
   Feed,
   Filter,
-  Stored,
+  StoredMetadata,
   TenantDocuments,
 } from '../../schemas/ports/documents.ts';
-import { checkedName, checkedTenant, documentOf } from '../document-encoding.ts';
-import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
-import { type Access, asFilter, collectionOf, type Records } from './collection.ts';
-import { entryOf, filterOf, indexesOf, isOurs, type MongoRecord } from './encoding.ts';
-import { isTransient, translated } from './errors.ts';
+import { toDocument, validateCollectionName, validateTenantId } from '../document-encoding.ts';
+import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } from '../documents-transaction.ts';
+import { type Access, asFilter, createCollection, type Records } from './collection.ts';
+import { buildIndexes, isOurs, type MongoRecord, toEntry, toRecordFilter } from './encoding.ts';
+import { isTransient, toPortError } from './errors.ts';
 import { MongoFeed } from './feed.ts';
 
 type Definition = CollectionDefinition<object>;
@@ -45,10 +45,10 @@ class MongoDocuments implements Documents {
     this.#limits = limits;
     this.#direct = {
       limitMs: limits.operationMs,
-      read: (operation) => this.#bounded(operation),
+      read: (operation) => this.#runWithTimeout(operation),
       write: async (operation) => {
-        this.#scope.refuseInside('a write');
-        return this.#bounded(operation);
+        this.#scope.rejectInside('a write');
+        return this.#runWithTimeout(operation);
       },
     };
   }
@@ -56,7 +56,7 @@ class MongoDocuments implements Documents {
   #records(definition: Definition): Records {
     return this.#client
       .db(this.#database)
-      .collection<MongoRecord>(checkedName(definition.name), { readConcern: { level: 'majority' } });
+      .collection<MongoRecord>(validateCollectionName(definition.name), { readConcern: { level: 'majority' } });
   }
 
   /** After a failed first connection, the driver does not reconnect by itself. */
@@ -66,25 +66,25 @@ class MongoDocuments implements Documents {
     this.#isConnected = true;
   }
 
-  async #bounded<Result>(operation: () => Promise<Result>): Promise<Result> {
+  async #runWithTimeout<Result>(operation: () => Promise<Result>): Promise<Result> {
     const work = async (): Promise<Result> => {
       await this.#connect();
       return operation();
     };
     try {
-      return await limited(this.#limits.operationMs, 'MongoDB', work());
+      return await withTimeLimit(this.#limits.operationMs, 'MongoDB', work());
     } catch (error) {
-      throw translated(error);
+      throw toPortError(error);
     }
   }
 
   #tenant(access: Access, tenantId: string): TenantDocuments {
-    checkedTenant(tenantId);
+    validateTenantId(tenantId);
     return {
       tenantId,
       collection: <Of extends object>(definition: CollectionDefinition<Of>): Collection<Of> =>
         // The cast applies the caller's type to stored JSON, which the store does not validate.
-        collectionOf(
+        createCollection(
           access,
           { definition, records: this.#records(definition), tenant: tenantId },
           this.#clock,
@@ -92,87 +92,89 @@ class MongoDocuments implements Documents {
     };
   }
 
-  of(tenantId: string): TenantDocuments {
+  forTenant(tenantId: string): TenantDocuments {
     return this.#tenant(this.#direct, tenantId);
   }
 
   async ensureCollections(definitions: readonly Definition[]): Promise<void> {
-    this.#scope.refuseInside('a change of collections');
+    this.#scope.rejectInside('a change of collections');
     try {
       await this.#connect();
       for (const definition of definitions) {
         const records = this.#records(definition);
-        const requiredIndexes = indexesOf(definition);
+        const requiredIndexes = buildIndexes(definition);
         await records.createIndexes([...requiredIndexes]);
         const names = new Set(requiredIndexes.map(({ name }) => name));
         for (const { name } of await records.indexes())
           if (name !== undefined && isOurs(name) && !names.has(name)) await records.dropIndex(name);
       }
     } catch (error) {
-      throw translated(error);
+      throw toPortError(error);
     }
   }
 
-  async *everywhere<Of extends object>(
+  async *findInAllTenants<Of extends object>(
     definition: CollectionDefinition<Of>,
     filter: Filter = {},
-  ): AsyncIterable<Of & Stored & { readonly tenantId: string }> {
-    const cursor = this.#records(definition).find(asFilter(filterOf(filter)), { batchSize: 500 });
+  ): AsyncIterable<Of & StoredMetadata & { readonly tenantId: string }> {
+    const cursor = this.#records(definition).find(asFilter(toRecordFilter(filter)), { batchSize: 500 });
     try {
       for (;;) {
-        const record = await this.#bounded(() => cursor.next());
+        const record = await this.#runWithTimeout(() => cursor.next());
         if (record === null) return;
-        yield { ...(documentOf(entryOf(record)) as Of & Stored), tenantId: record._id.tenant };
+        yield { ...(toDocument(toEntry(record)) as Of & StoredMetadata), tenantId: record._id.tenant };
       }
     } finally {
       await cursor.close().catch(() => undefined);
     }
   }
 
-  async transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result> {
-    this.#scope.refuseInside('a transaction');
+  async transaction<Result>(work: (transaction: Pick<Documents, 'forTenant'>) => Promise<Result>): Promise<Result> {
+    this.#scope.rejectInside('a transaction');
     const session = this.#client.startSession();
-    let run = new TransactionRun();
+    let transactionRun = new TransactionRun();
     const unreachable = Promise.withResolvers<never>();
     const attempt = async (): Promise<Result> => {
-      run = new TransactionRun();
-      let transient: unknown;
+      transactionRun = new TransactionRun();
+      let transientError: unknown;
       const operate = <Answer>(operation: () => Promise<Answer>): Promise<Answer> =>
-        run.operate(async () => {
+        transactionRun.operate(async () => {
           try {
-            return await this.#bounded(operation);
+            return await this.#runWithTimeout(operation);
           } catch (error) {
-            if (isTransient(error)) transient = error;
+            if (isTransient(error)) transientError = error;
             if (error instanceof UnavailableError) unreachable.reject(error);
             throw error;
           }
         });
       const access: Access = { session, limitMs: this.#limits.operationMs, read: operate, write: operate };
       try {
-        const result = await this.#scope.enter(run, () => work({ of: (tenantId) => this.#tenant(access, tenantId) }));
-        await run.finish();
+        const result = await this.#scope.enter(transactionRun, () =>
+          work({ forTenant: (tenantId) => this.#tenant(access, tenantId) }),
+        );
+        await transactionRun.finish();
         return result;
       } catch (error) {
-        run.close();
+        transactionRun.close();
         // The driver must receive its own error to know that the work must run again, even if the work caught the
         // error.
-        throw transient ?? error;
+        throw transientError ?? error;
       }
     };
-    const done = session.withTransaction(attempt, {
+    const transactionResult = session.withTransaction(attempt, {
       readConcern: { level: 'snapshot' },
       writeConcern: { w: 'majority' },
       readPreference: 'primary',
     });
     try {
-      const finished = Promise.race([done, unreachable.promise]);
-      return await limited(this.#limits.transactionMs, 'the work of a transaction', finished);
+      const raced = Promise.race([transactionResult, unreachable.promise]);
+      return await withTimeLimit(this.#limits.transactionMs, 'the work of a transaction', raced);
     } catch (error) {
-      throw translated(error);
+      throw toPortError(error);
     } finally {
-      run.close();
+      transactionRun.close();
       // Aborting on an unavailable server takes the driver a while; no caller waits for it.
-      void done.catch(() => undefined).finally(() => session.endSession().catch(() => undefined));
+      void transactionResult.catch(() => undefined).finally(() => session.endSession().catch(() => undefined));
     }
   }
 
@@ -180,13 +182,13 @@ class MongoDocuments implements Documents {
     definition: CollectionDefinition<Of>,
     onChange: (change: Change<Of>) => void,
   ): Promise<Feed> {
-    const records = this.#client.db(this.#database).collection<MongoRecord>(checkedName(definition.name));
+    const records = this.#client.db(this.#database).collection<MongoRecord>(validateCollectionName(definition.name));
     const feed = new MongoFeed(this.#client, records, (change) => onChange(change as Change<Of>));
     try {
       await this.#connect();
       await feed.start();
     } catch (error) {
-      throw translated(error);
+      throw toPortError(error);
     }
     this.#feeds.add(feed);
     return {
@@ -199,7 +201,7 @@ class MongoDocuments implements Documents {
   }
 
   async check(): Promise<void> {
-    await this.#bounded(() => this.#client.db(this.#database).command({ ping: 1 }));
+    await this.#runWithTimeout(() => this.#client.db(this.#database).command({ ping: 1 }));
   }
 
   async close(): Promise<void> {
@@ -209,7 +211,7 @@ class MongoDocuments implements Documents {
 }
 
 /** The database name in the path of the URL. */
-const databaseOf = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?/]+)/.exec(url)?.[1] ?? 'oiq';
+const parseDatabaseName = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?/]+)/.exec(url)?.[1] ?? 'oiq';
 
 /**
  * Opens the documents of the replica set at `url`, whose path names the database (default `oiq`). The first use
@@ -233,5 +235,5 @@ export const mongoDocuments = async ({
     connectTimeoutMS: 3000,
     heartbeatFrequencyMS: 2000,
   });
-  return new MongoDocuments(client, databaseOf(url), clock, limits);
+  return new MongoDocuments(client, parseDatabaseName(url), clock, limits);
 };

@@ -4,8 +4,8 @@
  */
 import type { IndexDescription } from 'mongodb';
 import type { CollectionDefinition, Filter } from '../../schemas/ports/documents.ts';
-import type { Entry, Fields, Form } from '../document-encoding.ts';
-import { type Order, renamed, requiredValues } from '../documents-query.ts';
+import type { EncodedFields, Entry, Fields } from '../document-encoding.ts';
+import { type Order, renamePaths, requiredValues } from '../documents-query.ts';
 
 export interface DocumentKey {
   readonly tenant: string;
@@ -26,7 +26,7 @@ export interface MongoRecord {
 const maxDepth = 90;
 
 /** Names that MongoDB or its driver interprets in another way. */
-const isAwkward = (name: string): boolean =>
+const isUnsafeName = (name: string): boolean =>
   name.startsWith('$') ||
   name.includes('.') ||
   name.includes('\0') ||
@@ -35,41 +35,45 @@ const isAwkward = (name: string): boolean =>
   !name.isWellFormed();
 
 /** Copies the values that BSON represents exactly, and omits all others. */
-class BsonCopy {
-  exact = true;
+class BsonCopier {
+  isExact = true;
 
-  of(value: unknown, depth: number): unknown {
+  copyValue(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return this.#text(value);
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= maxDepth) {
-      this.exact = false;
+      this.isExact = false;
       return null;
     }
-    if (Array.isArray(value)) return value.map((element) => this.of(element, depth + 1));
+    if (Array.isArray(value)) return value.map((element) => this.copyValue(element, depth + 1));
     const copy: [string, unknown][] = [];
     for (const [name, inner] of Object.entries(value)) {
-      if (isAwkward(name)) this.exact = false;
-      else copy.push([name, this.of(inner, depth + 1)]);
+      if (isUnsafeName(name)) this.isExact = false;
+      else copy.push([name, this.copyValue(inner, depth + 1)]);
     }
     return Object.fromEntries(copy);
   }
 
   #text(value: string): string {
     if (value.isWellFormed()) return value;
-    this.exact = false;
+    this.isExact = false;
     return value.toWellFormed();
   }
 }
 
-export const recordOf = (tenant: string, entry: Omit<Entry, 'fields'>, { fields, text }: Form): MongoRecord => {
-  const copy = new BsonCopy();
-  const queryable = copy.of(fields, 0) as Fields;
+export const toRecord = (
+  tenant: string,
+  entry: Omit<Entry, 'fields'>,
+  { fields, text }: EncodedFields,
+): MongoRecord => {
+  const copy = new BsonCopier();
+  const queryable = copy.copyValue(fields, 0) as Fields;
   const { id, version, createdAt, updatedAt } = entry;
   const record: MongoRecord = { _id: { tenant, id }, version, createdAt, updatedAt, fields: queryable };
-  return copy.exact ? record : { ...record, json: text };
+  return copy.isExact ? record : { ...record, json: text };
 };
 
-export const entryOf = (record: MongoRecord): Entry => ({
+export const toEntry = (record: MongoRecord): Entry => ({
   id: record._id.id,
   version: record.version,
   createdAt: record.createdAt,
@@ -80,12 +84,12 @@ export const entryOf = (record: MongoRecord): Entry => ({
 const ownPaths: ReadonlySet<string> = new Set(['version', 'createdAt', 'updatedAt']);
 
 /** Path of a document field within the record. */
-export const pathOf = (path: string): string => {
+export const toRecordPath = (path: string): string => {
   if (path === 'id') return '_id.id';
   return ownPaths.has(path) ? path : `fields.${path}`;
 };
 
-export const filterOf = (filter: Filter): Filter => renamed(filter, pathOf);
+export const toRecordFilter = (filter: Filter): Filter => renamePaths(filter, toRecordPath);
 
 /** Returns the filter within one tenant. The caller's filter cannot widen it, since both must match. */
 export const filterWithin = (tenant: string, ...filters: readonly Filter[]): Filter => ({
@@ -108,21 +112,21 @@ const index = (kind: string, paths: readonly string[], options: Partial<IndexDes
 });
 
 /** A unique set with a missing or null field does not apply, as in SQL. */
-const bound = (paths: readonly string[]): Partial<IndexDescription> => ({
+const uniqueIndexOptions = (paths: readonly string[]): Partial<IndexDescription> => ({
   unique: true,
   partialFilterExpression: Object.fromEntries(paths.map((path) => [path, { $type: ['number', 'string', 'bool'] }])),
 });
 
 /** The index for lists in an order; indexes of `sorts` are read in both directions. */
 const orderIndex = (order: Order): IndexDescription['key'] =>
-  Object.fromEntries(order.map(([path, direction]) => [pathOf(path), direction]));
+  Object.fromEntries(order.map(([path, direction]) => [toRecordPath(path), direction]));
 
 /**
  * The index hint of a text search whose filter pins no field to a value: the index of the order, otherwise of ids. Each
  * reads every document at most once. Without a hint the server tries all indexes of the collection whenever the
  * frequency of the searched text differs from the one before.
  */
-export const hintFor = (
+export const findHint = (
   { sorts = [] }: CollectionDefinition<object>,
   filter: Filter,
   order?: Order,
@@ -135,7 +139,7 @@ export const hintFor = (
 };
 
 /** A partial index only serves queries that repeat its condition, so each unique set also has a plain index. */
-export const indexesOf = ({
+export const buildIndexes = ({
   indexes = [],
   sorts = [],
   unique = [],
@@ -143,8 +147,8 @@ export const indexesOf = ({
 }: CollectionDefinition<object>): readonly IndexDescription[] => {
   const requiredIndexes = [index('by', ['_id.tenant', '_id.id'])];
   for (const set of [...indexes, ...unique])
-    requiredIndexes.push(index('by', ['_id.tenant', ...set.map(pathOf), '_id.id']));
-  for (const path of sorts.map(pathOf)) {
+    requiredIndexes.push(index('by', ['_id.tenant', ...set.map(toRecordPath), '_id.id']));
+  for (const path of sorts.map(toRecordPath)) {
     requiredIndexes.push(index('by', ['_id.tenant', path, '_id.id']));
     // Ids ascend in both directions, so one index cannot serve both.
     requiredIndexes.push({
@@ -152,9 +156,13 @@ export const indexesOf = ({
       name: `${prefix}down _id.tenant ${path} _id.id`,
     });
   }
-  for (const set of uniqueEverywhere) requiredIndexes.push(index('by', [...set.map(pathOf), '_id.tenant', '_id.id']));
+  for (const set of uniqueEverywhere)
+    requiredIndexes.push(index('by', [...set.map(toRecordPath), '_id.tenant', '_id.id']));
   for (const set of unique)
-    requiredIndexes.push(index('unique', ['_id.tenant', ...set.map(pathOf)], bound(set.map(pathOf))));
-  for (const set of uniqueEverywhere) requiredIndexes.push(index('unique', set.map(pathOf), bound(set.map(pathOf))));
+    requiredIndexes.push(
+      index('unique', ['_id.tenant', ...set.map(toRecordPath)], uniqueIndexOptions(set.map(toRecordPath))),
+    );
+  for (const set of uniqueEverywhere)
+    requiredIndexes.push(index('unique', set.map(toRecordPath), uniqueIndexOptions(set.map(toRecordPath))));
   return [...new Map(requiredIndexes.map((one) => [one.name, one])).values()];
 };

@@ -33,7 +33,7 @@ const isUnavailable = (error: unknown): boolean =>
   (connectionErrors.has(error.name) || (error instanceof MongoServerError && unavailableCodes.has(error.code)));
 
 /** Whether a hinted index does not exist, because another version of the program does not create it. */
-export const isNoIndex = (error: unknown): boolean =>
+export const isMissingIndex = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 2 && /\bhint\b/.test(error.message);
 
 /** Whether the position of the change stream is no longer in the oplog. */
@@ -45,7 +45,7 @@ export const isSnapshotUnavailable = (error: unknown): boolean =>
   error instanceof MongoServerError && [239, 246].includes(Number(error.code));
 
 /** Whether another instance created the collection first. */
-export const isAlreadyThere = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
+export const isCollectionExisting = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
 
 /** The driver's description of the servers when none of them accepts writes. */
 const unavailableReason = (error: unknown): string => {
@@ -57,18 +57,18 @@ const unavailableReason = (error: unknown): string => {
   return 'MongoDB cannot be reached';
 };
 
-const refusedLogin = 18;
+const authenticationFailedCode = 18;
 
 /** Whether the error is a failed DNS lookup of a `mongodb+srv` name. */
-const isUnresolved = (error: unknown): error is Error =>
+const isDnsFailure = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && /^query(?:Srv|Txt)$/.test(String(error.syscall));
 
-export const translated = (error: unknown): unknown => {
-  if (isUnresolved(error))
+export const toPortError = (error: unknown): unknown => {
+  if (isDnsFailure(error))
     return new UnavailableError(`MongoDB cannot be reached: its name cannot be looked up (${error.message})`, {
       cause: error,
     });
-  if (error instanceof MongoServerError && error.code === refusedLogin)
+  if (error instanceof MongoServerError && error.code === authenticationFailedCode)
     return new Error(`MongoDB refuses the login: ${error.message} Check the user and the password in OIQ_MONGODB_URL`, {
       cause: error,
     });

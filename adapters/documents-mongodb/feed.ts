@@ -7,20 +7,20 @@
 import type { ChangeStream, ChangeStreamDocument, Collection, MongoClient, ResumeToken } from 'mongodb';
 import { Timestamp } from 'mongodb';
 import type { Change, Feed } from '../../schemas/ports/documents.ts';
-import { documentOf } from '../document-encoding.ts';
-import { limited } from '../documents-transaction.ts';
-import { type DocumentKey, entryOf, type MongoRecord } from './encoding.ts';
-import { isAlreadyThere, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
+import { toDocument } from '../document-encoding.ts';
+import { withTimeLimit } from '../documents-transaction.ts';
+import { type DocumentKey, type MongoRecord, toEntry } from './encoding.ts';
+import { isCollectionExisting, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
 
 /** Interval of the answers of an idle stream, which determine the freshness of the feed. */
-const awaitMs = 500;
+const maxAwaitMs = 500;
 const batchSize = 1000;
-const snapshotTries = 50;
+const maxSnapshotAttempts = 50;
 
 type Position = { readonly startAtOperationTime: Timestamp } | { readonly resumeAfter: ResumeToken };
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const keyOf = ({ tenant, id }: DocumentKey): string => `${tenant}\0${id}`;
+const toKeyText = ({ tenant, id }: DocumentKey): string => `${tenant}\0${id}`;
 
 export class MongoFeed implements Feed {
   readonly #client: MongoClient;
@@ -29,9 +29,9 @@ export class MongoFeed implements Feed {
   /** Versions of all reported documents, so that a second snapshot reports differences only. */
   readonly #reported = new Map<string, { readonly key: DocumentKey; readonly version: number }>();
   #position: Position | undefined;
-  #completeAt = 0;
+  #completeUntil = 0;
   #closed = false;
-  #broken = false;
+  #isBroken = false;
   #stream: ChangeStream<MongoRecord> | undefined;
   #running: Promise<void> = Promise.resolve();
 
@@ -49,7 +49,7 @@ export class MongoFeed implements Feed {
   }
 
   staleMs(): number {
-    return this.#broken ? Number.POSITIVE_INFINITY : performance.now() - this.#completeAt;
+    return this.#isBroken ? Number.POSITIVE_INFINITY : performance.now() - this.#completeUntil;
   }
 
   async close(): Promise<void> {
@@ -59,7 +59,7 @@ export class MongoFeed implements Feed {
   }
 
   async #run(): Promise<void> {
-    while (!this.#closed && !this.#broken) {
+    while (!this.#closed && !this.#isBroken) {
       try {
         if (this.#position === undefined) await this.#snapshot();
         await this.#consume();
@@ -75,7 +75,7 @@ export class MongoFeed implements Feed {
       try {
         if (await this.#snapshotOnce()) return;
       } catch (error) {
-        if (!isSnapshotUnavailable(error) || tries === snapshotTries) throw error;
+        if (!isSnapshotUnavailable(error) || tries === maxSnapshotAttempts) throw error;
         await pause(100);
       }
     }
@@ -84,33 +84,33 @@ export class MongoFeed implements Feed {
   /** Returns false if the collection did not exist and its creation is needed to get a cluster time; it exists now. */
   async #snapshotOnce(): Promise<boolean> {
     const session = this.#client.startSession({ snapshot: true });
-    const missing = new Map(this.#reported);
+    const unseenDocuments = new Map(this.#reported);
     const startedAt = performance.now();
     try {
       for await (const record of this.#collection.find({}, { session, batchSize })) {
-        missing.delete(keyOf(record._id));
+        unseenDocuments.delete(toKeyText(record._id));
         this.#emitStored(record);
       }
       // The driver stores the time of the snapshot in the session, but does not declare it.
       const time: unknown = Reflect.get(session, 'snapshotTime');
       if (!(time instanceof Timestamp)) {
-        await this.#create();
+        await this.#createCollection();
         return false;
       }
-      for (const { key } of missing.values()) this.#emitDeleted(key);
+      for (const { key } of unseenDocuments.values()) this.#emitDeleted(key);
       this.#position = { startAtOperationTime: new Timestamp({ t: time.t, i: time.i + 1 }) };
-      this.#completeAt = startedAt;
+      this.#completeUntil = startedAt;
       return true;
     } finally {
       await session.endSession();
     }
   }
 
-  async #create(): Promise<void> {
+  async #createCollection(): Promise<void> {
     try {
       await this.#client.db(this.#collection.dbName).createCollection(this.#collection.collectionName);
     } catch (error) {
-      if (!isAlreadyThere(error)) throw error;
+      if (!isCollectionExisting(error)) throw error;
     }
   }
 
@@ -118,7 +118,7 @@ export class MongoFeed implements Feed {
     const stream = this.#collection.watch<MongoRecord>([], {
       ...this.#position,
       batchSize,
-      maxAwaitTimeMS: awaitMs,
+      maxAwaitTimeMS: maxAwaitMs,
       // Only for updates from outside the store.
       fullDocument: 'updateLookup',
     });
@@ -131,15 +131,15 @@ export class MongoFeed implements Feed {
           startedAt = performance.now();
           received = 0;
         }
-        const event = await limited(5000, 'the change stream', stream.tryNext());
+        const event = await withTimeLimit(5000, 'the change stream', stream.tryNext());
         if (event !== null) {
           received += 1;
           this.#apply(event);
         }
-        if (this.#position === undefined || this.#broken) return;
+        if (this.#position === undefined || this.#isBroken) return;
         if (stream.resumeToken) this.#position = { resumeAfter: stream.resumeToken };
         // The answer contained everything from before the request, unless it was truncated.
-        if (stream.bufferedCount() === 0 && received < batchSize) this.#completeAt = startedAt;
+        if (stream.bufferedCount() === 0 && received < batchSize) this.#completeUntil = startedAt;
       }
     } finally {
       this.#stream = undefined;
@@ -169,15 +169,15 @@ export class MongoFeed implements Feed {
   }
 
   #emitStored(record: MongoRecord): void {
-    const entry = entryOf(record);
-    const key = keyOf(record._id);
+    const entry = toEntry(record);
+    const key = toKeyText(record._id);
     if (this.#reported.get(key)?.version === entry.version) return;
     this.#reported.set(key, { key: record._id, version: entry.version });
-    this.#report({ tenantId: record._id.tenant, id: entry.id, document: documentOf(entry) });
+    this.#report({ tenantId: record._id.tenant, id: entry.id, document: toDocument(entry) });
   }
 
   #emitDeleted(key: DocumentKey): void {
-    if (this.#reported.delete(keyOf(key))) this.#report({ tenantId: key.tenant, id: key.id, document: undefined });
+    if (this.#reported.delete(toKeyText(key))) this.#report({ tenantId: key.tenant, id: key.id, document: undefined });
   }
 
   #report(change: Change<object>): void {
@@ -185,7 +185,7 @@ export class MongoFeed implements Feed {
       this.#onChange(change);
     } catch (error) {
       // A follower that missed a change is stale from now on.
-      this.#broken = true;
+      this.#isBroken = true;
       throw error;
     }
   }

@@ -4,7 +4,7 @@
  * Field paths are parameters; those of orders are plain names and part of the statement.
  */
 import type { Filter } from '../../schemas/ports/documents.ts';
-import { isPlain, type Order, pinnedExactlyTo, pinnedTo, rankOf, type Scalar } from '../documents-query.ts';
+import { getExactPinnedValues, getPinnedValues, isPlain, type Order, rankOf, type Scalar } from '../documents-query.ts';
 
 /** A condition of a statement, with the values of its placeholders. */
 export interface Condition {
@@ -22,7 +22,10 @@ const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condi
 });
 
 /** Combines the parts into one condition; undefined if a part is. Without parts, `AND` is true and `OR` is unknown. */
-export const allOf = (parts: readonly (Condition | undefined)[], operator: 'AND' | 'OR'): Condition | undefined => {
+export const combineAll = (
+  parts: readonly (Condition | undefined)[],
+  operator: 'AND' | 'OR',
+): Condition | undefined => {
   const known = parts.filter((part) => part !== undefined);
   if (known.length < parts.length) return undefined;
   if (known.length > 0) return joined(known, operator);
@@ -33,7 +36,7 @@ export const allOf = (parts: readonly (Condition | undefined)[], operator: 'AND'
 const maxValues = 10;
 
 /** True if the JSON text of a field contains one of the values, directly or in a list. */
-const holdsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
+const containsAnyValue = (path: string, values: readonly Scalar[]): Condition | undefined =>
   values.length === 0 || values.length > maxValues
     ? undefined
     : joined(
@@ -50,7 +53,7 @@ const maxLiteralLength = 256;
  * Returns the longest part of a pattern that JSON does not escape and whose case SQLite can fold. Undefined if the
  * pattern is more than a literal text, or has no suitable part.
  */
-const literalOf = (pattern: string): string | undefined => {
+const extractLiteral = (pattern: string): string | undefined => {
   if (/[\\^$.*+?()[\]{}|]/.test(pattern.replace(escapes, ''))) return undefined;
   const runs = pattern.replace(escapes, '$1').match(/[ !#-[\]-~]+/g) ?? [];
   return runs.sort((left, right) => right.length - left.length)[0]?.slice(0, maxLiteralLength);
@@ -65,46 +68,46 @@ const patternOf = (condition: unknown): readonly [pattern: string, options: unkn
 
 const likeOf = (literal: string): string => `%${literal.replace(/[%_]/g, '\\$&')}%`;
 
-const holdsText = (path: string, condition: unknown): Condition | undefined => {
+const containsText = (path: string, condition: unknown): Condition | undefined => {
   const [pattern, options] = patternOf(condition) ?? [];
-  const literal = pattern !== undefined && (options === '' || options === 'i') ? literalOf(pattern) : undefined;
+  const literal = pattern !== undefined && (options === '' || options === 'i') ? extractLiteral(pattern) : undefined;
   return literal === undefined
     ? undefined
     : { sql: "fields -> ? LIKE ? ESCAPE '\\'", parameters: [path, likeOf(literal)] };
 };
 
-const partOf = (path: string, condition: unknown): Condition | undefined => {
-  if (path === '$and') return allKnown((condition as Filter[]).map(partsOf));
-  if (path === '$or') return allOf((condition as Filter[]).map(partsOf), 'OR');
+const toPossibleCondition = (path: string, condition: unknown): Condition | undefined => {
+  if (path === '$and') return combineKnown((condition as Filter[]).map(toPossibleConditions));
+  if (path === '$or') return combineAll((condition as Filter[]).map(toPossibleConditions), 'OR');
   if (!isField(path)) return undefined;
-  const values = pinnedTo(condition);
-  return values === undefined ? holdsText(path, condition) : holdsOne(path, values);
+  const values = getPinnedValues(condition);
+  return values === undefined ? containsText(path, condition) : containsAnyValue(path, values);
 };
 
 /** Combines the known parts; unknown parts may be true. */
-const allKnown = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
+const combineKnown = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
   const known = parts.filter((part) => part !== undefined);
   return known.length === 0 ? undefined : joined(known, 'AND');
 };
 
-const partsOf = (filter: Filter): Condition | undefined =>
-  allKnown(Object.entries(filter).map(([path, condition]) => partOf(path, condition)));
+const toPossibleConditions = (filter: Filter): Condition | undefined =>
+  combineKnown(Object.entries(filter).map(([path, condition]) => toPossibleCondition(path, condition)));
 
 /**
  * True for every matching document, and for few others. Documents that SQLite cannot parse as JSON because of their
  * depth may match.
  */
 export const mayMatch = (filter: Filter): Condition => {
-  const condition = partsOf(filter);
+  const condition = toPossibleConditions(filter);
   return condition === undefined
     ? { sql: '1', parameters: [] }
     : { sql: `(NOT json_valid(fields) OR ${condition.sql})`, parameters: condition.parameters };
 };
 
 /** True for a text field that contains the whole pattern, case-insensitively or not. */
-const surelyHoldsText = (path: string, condition: unknown): Condition | undefined => {
+const surelyContainsText = (path: string, condition: unknown): Condition | undefined => {
   const [pattern = '', options] = patternOf(condition) ?? [];
-  const literal = options === 'i' ? literalOf(pattern) : undefined;
+  const literal = options === 'i' ? extractLiteral(pattern) : undefined;
   if (literal === undefined || literal !== pattern.replace(escapes, '$1')) return undefined;
   return {
     sql: "(json_type(fields, ?) = 'text' AND fields ->> ? LIKE ? ESCAPE '\\')",
@@ -113,7 +116,7 @@ const surelyHoldsText = (path: string, condition: unknown): Condition | undefine
 };
 
 /** Values that all candidate documents have at a path, according to an index. */
-export interface Held {
+export interface IndexedValues {
   readonly path: string;
   readonly values: readonly Scalar[];
 }
@@ -130,23 +133,23 @@ const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undef
  * Sufficient condition: true only for matching documents, but not for all of them. Undefined if it would be true for
  * none.
  */
-const sufficientCondition = (filter: Filter, held: Held | undefined): Condition | undefined => {
+const sufficientCondition = (filter: Filter, held: IndexedValues | undefined): Condition | undefined => {
   const sureOfAll = (condition: unknown): (Condition | undefined)[] =>
     (condition as Filter[]).map((part) => sufficientCondition(part, held));
   const partOf = (path: string, condition: unknown): Condition | undefined => {
-    if (path === '$and') return allOf(sureOfAll(condition), 'AND');
+    if (path === '$and') return combineAll(sureOfAll(condition), 'AND');
     if (path === '$or')
-      return allOf(
+      return combineAll(
         sureOfAll(condition).filter((part) => part !== undefined),
         'OR',
       );
-    const values = pinnedExactlyTo(condition);
+    const values = getExactPinnedValues(condition);
     if (values !== undefined && path === held?.path && JSON.stringify(values) === JSON.stringify(held.values))
       return { sql: '1', parameters: [] };
     if (!isField(path)) return undefined;
-    return values === undefined ? surelyHoldsText(path, condition) : surelyIsOne(path, values);
+    return values === undefined ? surelyContainsText(path, condition) : surelyIsOne(path, values);
   };
-  return allOf(
+  return combineAll(
     Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
     'AND',
   );
@@ -156,7 +159,7 @@ const sufficientCondition = (filter: Filter, held: Held | undefined): Condition 
  * True only for documents that match. It may be false for matches with a list that contains the value, or a text with a
  * NUL character.
  */
-export const surelyMatches = (filter: Filter, held: Held | undefined): Condition | undefined => {
+export const surelyMatches = (filter: Filter, held: IndexedValues | undefined): Condition | undefined => {
   const condition = sufficientCondition(filter, held);
   return (
     condition && {
@@ -201,7 +204,7 @@ export interface OrderColumns {
 }
 
 /** Columns for an order by one field and the id. Undefined for any other order. */
-export const placingOf = (order: Order, start: readonly Scalar[] | undefined): OrderColumns | undefined => {
+export const toOrderColumns = (order: Order, start: readonly Scalar[] | undefined): OrderColumns | undefined => {
   const [[path, direction] = ['id', 1 as const], [, idDirection] = ['id', 1 as const]] = order;
   if (order.length !== 2) return undefined;
   const [way, beyond] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];

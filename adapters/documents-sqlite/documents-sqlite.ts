@@ -14,14 +14,14 @@ import type {
   Documents,
   Feed,
   Filter,
-  Stored,
+  StoredMetadata,
   TenantDocuments,
 } from '../../schemas/ports/documents.ts';
-import { checkedName, checkedTenant, documentOf, type Fields } from '../document-encoding.ts';
-import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
-import { damageOf, openingSqlite } from '../sqlite-opening.ts';
-import { type Access, collectionOf, type Written } from './collection.ts';
-import { matcherOf } from './matches.ts';
+import { type Fields, toDocument, validateCollectionName, validateTenantId } from '../document-encoding.ts';
+import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } from '../documents-transaction.ts';
+import { openSqlite, toDamageError } from '../sqlite-opening.ts';
+import { type Access, createCollection, type DocumentWrite } from './collection.ts';
+import { createMatcher } from './matches.ts';
 import { DocumentTables, schema } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;
@@ -37,75 +37,75 @@ const diskCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
 const remedy =
   'Stop oiq and restore the file from a backup. Without one, move it away (its -wal and -shm files too) and start with OIQ_NEW_INSTALLATION=true: telemetry stays; accounts, license keys and settings are lost';
 
-const translated = (error: unknown, path: string): unknown => {
+const toPortError = (error: unknown, path: string): unknown => {
   const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
   if (errcode !== undefined && diskCodes.has(errcode & 0xff))
     return new UnavailableError(`documents cannot be read or written: ${message}`, { cause: error });
   if (code === 'ERR_INVALID_STATE' && message?.includes('not open'))
     return new UnavailableError('documents are closed', { cause: error });
-  return damageOf(path, remedy, error) ?? error;
+  return toDamageError(path, remedy, error) ?? error;
 };
 
 class SqliteDocuments implements Documents {
   readonly #path: string;
   readonly #clock: Clock;
-  readonly #writer: DatabaseSync;
-  readonly #reader: DatabaseSync;
-  readonly #written: DocumentTables;
-  readonly #committed: DocumentTables;
+  readonly #writeConnection: DatabaseSync;
+  readonly #readConnection: DatabaseSync;
+  readonly #writeTables: DocumentTables;
+  readonly #readTables: DocumentTables;
   readonly #scope = new TransactionScope();
   readonly #followers = new Set<Follower>();
   /** Definitions whose indexes are up to date in the committed state of the file. */
   readonly #ensured = new Set<Definition>();
   /** The same for the open transaction. */
-  #ensuring: Definition[] = [];
+  #ensuredInTransaction: Definition[] = [];
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, clock: Clock) {
     this.#path = path;
     this.#clock = clock;
-    this.#writer = new DatabaseSync(path, { timeout: 5000 });
+    this.#writeConnection = new DatabaseSync(path, { timeout: 5000 });
     // The file holds password hashes.
     chmodSync(path, 0o600);
-    this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    this.#writer.exec(schema);
-    this.#reader = new DatabaseSync(path, { timeout: 5000, readOnly: true });
-    this.#written = new DocumentTables(this.#writer, this.#ensured);
-    this.#committed = new DocumentTables(this.#reader, this.#ensured);
+    this.#writeConnection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    this.#writeConnection.exec(schema);
+    this.#readConnection = new DatabaseSync(path, { timeout: 5000, readOnly: true });
+    this.#writeTables = new DocumentTables(this.#writeConnection, this.#ensured);
+    this.#readTables = new DocumentTables(this.#readConnection, this.#ensured);
   }
 
   /** Allows one writer at a time, in the order of calls. */
-  #exclusively<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  #runExclusively<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const result = this.#lastWrite.then(work);
     this.#lastWrite = result.catch(() => undefined);
     return result.catch((error: unknown) => {
-      throw translated(error, this.#path);
+      throw toPortError(error, this.#path);
     });
   }
 
-  #commit(written: readonly Written[]): void {
-    this.#writer.exec('COMMIT');
-    for (const definition of this.#ensuring.splice(0)) this.#ensured.add(definition);
+  #commit(written: readonly DocumentWrite[]): void {
+    this.#writeConnection.exec('COMMIT');
+    for (const definition of this.#ensuredInTransaction.splice(0)) this.#ensured.add(definition);
     // In the same tick of the event loop: followers get the change before any reader can see the commit.
     for (const { collection, tenantId, id, document } of written)
       for (const follower of this.#followers)
-        if (follower.collection === collection) follower.notify({ tenantId, id, document: this.#freshly(document) });
+        if (follower.collection === collection) follower.notify({ tenantId, id, document: this.#parseFresh(document) });
   }
 
-  #freshly(document: Written['document']): (Fields & Stored) | undefined {
+  #parseFresh(document: DocumentWrite['document']): (Fields & StoredMetadata) | undefined {
     return document === undefined
       ? undefined
-      : documentOf({ ...document.row, fields: JSON.parse(document.text) as Fields });
+      : toDocument({ ...document.row, fields: JSON.parse(document.text) as Fields });
   }
 
   #rollback(): void {
-    this.#ensuring = [];
-    if (this.#writer.isOpen && this.#writer.isTransaction) this.#writer.exec('ROLLBACK');
+    this.#ensuredInTransaction = [];
+    if (this.#writeConnection.isOpen && this.#writeConnection.isTransaction) this.#writeConnection.exec('ROLLBACK');
   }
 
-  #atomically<Result>(operation: (written: Written[]) => Result): Result {
-    const written: Written[] = [];
-    this.#writer.exec('BEGIN IMMEDIATE');
+  #runAtomically<Result>(operation: (written: DocumentWrite[]) => Result): Result {
+    const written: DocumentWrite[] = [];
+    this.#writeConnection.exec('BEGIN IMMEDIATE');
     try {
       const result = operation(written);
       this.#commit(written);
@@ -119,27 +119,27 @@ class SqliteDocuments implements Documents {
   readonly #direct: Access = {
     read: async (operation) => {
       try {
-        return operation(this.#committed);
+        return operation(this.#readTables);
       } catch (error) {
-        throw translated(error, this.#path);
+        throw toPortError(error, this.#path);
       }
     },
     write: async (operation) => {
-      this.#scope.refuseInside('a write');
-      return this.#exclusively(async () => {
+      this.#scope.rejectInside('a write');
+      return this.#runExclusively(async () => {
         // SQLite answers synchronously: a caller that awaits write after write would block everything else.
         await yieldToEventLoop();
-        return this.#atomically((written) => operation(this.#written, written));
+        return this.#runAtomically((written) => operation(this.#writeTables, written));
       });
     },
   };
 
   #tenant(access: Access, tenantId: string): TenantDocuments {
-    checkedTenant(tenantId);
+    validateTenantId(tenantId);
     return {
       tenantId,
       collection: <Of extends object>(definition: CollectionDefinition<Of>): Collection<Of> => {
-        checkedName(definition.name);
+        validateCollectionName(definition.name);
         const ensuring: Access = {
           read: access.read,
           write: (operation) =>
@@ -149,62 +149,64 @@ class SqliteDocuments implements Documents {
             }),
         };
         // The cast applies the caller's type to stored JSON, which the store does not validate.
-        return collectionOf(ensuring, definition, tenantId, this.#clock) as unknown as Collection<Of>;
+        return createCollection(ensuring, definition, tenantId, this.#clock) as unknown as Collection<Of>;
       },
     };
   }
 
   #ensure(definition: Definition): void {
-    if (this.#ensured.has(definition) || this.#ensuring.includes(definition)) return;
-    this.#written.ensure(definition);
-    this.#ensuring.push(definition);
+    if (this.#ensured.has(definition) || this.#ensuredInTransaction.includes(definition)) return;
+    this.#writeTables.ensure(definition);
+    this.#ensuredInTransaction.push(definition);
   }
 
-  of(tenantId: string): TenantDocuments {
+  forTenant(tenantId: string): TenantDocuments {
     return this.#tenant(this.#direct, tenantId);
   }
 
   async ensureCollections(definitions: readonly Definition[]): Promise<void> {
-    this.#scope.refuseInside('a change of collections');
-    await this.#exclusively(() => {
+    this.#scope.rejectInside('a change of collections');
+    await this.#runExclusively(() => {
       for (const definition of definitions) {
-        checkedName(definition.name);
-        this.#atomically(() => this.#ensure(definition));
+        validateCollectionName(definition.name);
+        this.#runAtomically(() => this.#ensure(definition));
       }
     });
   }
 
-  async *everywhere<Of extends object>(
+  async *findInAllTenants<Of extends object>(
     definition: CollectionDefinition<Of>,
     filter: Filter = {},
-  ): AsyncIterable<Of & Stored & { readonly tenantId: string }> {
-    const matches = matcherOf(filter);
+  ): AsyncIterable<Of & StoredMetadata & { readonly tenantId: string }> {
+    const matches = createMatcher(filter);
     let after = { tenantId: '', id: '' };
     for (let last = false; !last; ) {
       const from = after;
       const page = await this.#direct.read((tables) => tables.page(definition, filter, from));
       for (const row of page.rows)
-        if (matches(row)) yield { ...(documentOf(row) as Of & Stored), tenantId: row.tenantId };
+        if (matches(row)) yield { ...(toDocument(row) as Of & StoredMetadata), tenantId: row.tenantId };
       after = page.rows.at(-1) ?? after;
       last = page.last;
     }
   }
 
-  async transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result> {
-    this.#scope.refuseInside('a transaction');
-    return this.#exclusively(async () => {
+  async transaction<Result>(work: (transaction: Pick<Documents, 'forTenant'>) => Promise<Result>): Promise<Result> {
+    this.#scope.rejectInside('a transaction');
+    return this.#runExclusively(async () => {
       // As before a write: consecutive transactions must not block everything else.
       await yieldToEventLoop();
       const run = new TransactionRun();
-      const written: Written[] = [];
+      const written: DocumentWrite[] = [];
       const access: Access = {
-        read: (operation) => run.operate(() => operation(this.#written)),
-        write: (operation) => run.operate(() => operation(this.#written, written)),
+        read: (operation) => run.operate(() => operation(this.#writeTables)),
+        write: (operation) => run.operate(() => operation(this.#writeTables, written)),
       };
-      this.#writer.exec('BEGIN IMMEDIATE');
+      this.#writeConnection.exec('BEGIN IMMEDIATE');
       try {
-        const working = this.#scope.enter(run, () => work({ of: (tenantId) => this.#tenant(access, tenantId) }));
-        const result = await limited(transactionLimitMs, 'the work of a transaction', working);
+        const pendingResult = this.#scope.enter(run, () =>
+          work({ forTenant: (tenantId) => this.#tenant(access, tenantId) }),
+        );
+        const result = await withTimeLimit(transactionLimitMs, 'the work of a transaction', pendingResult);
         await run.finish();
         this.#commit(written);
         return result;
@@ -222,7 +224,7 @@ class SqliteDocuments implements Documents {
   ): Promise<Feed> {
     let staleSince: number | undefined;
     const follower: Follower = {
-      collection: checkedName(definition.name),
+      collection: validateCollectionName(definition.name),
       notify: (change) => {
         // A follower that throws has missed a change and is stale from now on; the write and other followers continue.
         if (staleSince !== undefined) return;
@@ -238,7 +240,7 @@ class SqliteDocuments implements Documents {
       for (let last = false; !last; ) {
         const page = tables.page(definition, {}, after);
         for (const row of page.rows)
-          onChange({ tenantId: row.tenantId, id: row.id, document: documentOf(row) as Of & Stored });
+          onChange({ tenantId: row.tenantId, id: row.id, document: toDocument(row) as Of & StoredMetadata });
         after = page.rows.at(-1) ?? after;
         last = page.last;
       }
@@ -255,14 +257,14 @@ class SqliteDocuments implements Documents {
   }
 
   async check(): Promise<void> {
-    await this.#direct.read(() => this.#reader.prepare('SELECT 1').get());
+    await this.#direct.read(() => this.#readConnection.prepare('SELECT 1').get());
   }
 
   async close(): Promise<void> {
     await this.#lastWrite;
     this.#followers.clear();
-    if (this.#reader.isOpen) this.#reader.close();
-    if (this.#writer.isOpen) this.#writer.close();
+    if (this.#readConnection.isOpen) this.#readConnection.close();
+    if (this.#writeConnection.isOpen) this.#writeConnection.close();
   }
 }
 
@@ -273,4 +275,4 @@ export const sqliteDocuments = async ({
 }: {
   readonly path: string;
   readonly clock?: Clock;
-}): Promise<Documents> => openingSqlite(path, remedy, () => new SqliteDocuments(path, clock));
+}): Promise<Documents> => openSqlite(path, remedy, () => new SqliteDocuments(path, clock));

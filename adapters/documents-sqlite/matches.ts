@@ -3,8 +3,8 @@ import { Context } from 'mingo/core';
 import * as query from 'mingo/operators/query';
 import { Query } from 'mingo/query';
 import type { Filter } from '../../schemas/ports/documents.ts';
-import { documentOf } from '../document-encoding.ts';
-import { idBoundsOf, renamed, type Scalar } from '../documents-query.ts';
+import { toDocument } from '../document-encoding.ts';
+import { getIdBounds, renamePaths, type Scalar } from '../documents-query.ts';
 import type { IdRange, Row } from './tables.ts';
 
 const identity = (path: string): string => path;
@@ -13,19 +13,19 @@ const identity = (path: string): string => path;
 const context = Context.init({ query });
 
 /** Returns a predicate for a filter. Throws if the filter uses operators that the stores do not share. */
-export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
-  const checked = renamed(filter, identity);
-  if (Object.keys(checked).length === 0) return () => true;
-  const compiled = new Query(checked as ConstructorParameters<typeof Query>[0], { context });
-  return (row) => compiled.test(documentOf(row));
+export const createMatcher = (filter: Filter): ((row: Row) => boolean) => {
+  const checkedFilter = renamePaths(filter, identity);
+  if (Object.keys(checkedFilter).length === 0) return () => true;
+  const compiled = new Query(checkedFilter as ConstructorParameters<typeof Query>[0], { context });
+  return (row) => compiled.test(toDocument(row));
 };
 
 /** Throws if a filter uses operators that the stores do not share, for reads without a predicate. */
-export const refuseUnshared = (filter: Filter): void => void renamed(filter, identity);
+export const checkOperators = (filter: Filter): void => void renamePaths(filter, identity);
 
 /** The range to read: within the filter's bounds, and after the position of a list in the order of ids. */
-export const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
-  const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
+export const getIdRange = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
+  const bounds = { ...getIdBounds(filter), backwards: direction === -1 };
   if (typeof last !== 'string') return bounds;
   return direction === -1 ? { ...bounds, maxId: last } : { ...bounds, minId: last };
 };

@@ -3,18 +3,18 @@
  * collection only. SQLite updates them with each write, whichever version of the program writes.
  */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
-import { checkedName } from '../document-encoding.ts';
+import { validateCollectionName } from '../document-encoding.ts';
 import { placeAt } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;
 
 /** Values without a position sort before everything else in the index. */
-const unplaced = -1;
+const unplacedRank = -1;
 
 export interface OrderIndex {
   readonly name: string;
   /** The statement that creates the index. */
-  readonly making: string;
+  readonly createStatement: string;
   /** Sort expression for the rank */
   readonly rank: string;
   readonly value: string;
@@ -23,25 +23,25 @@ export interface OrderIndex {
 }
 
 /** Prefix of the names of a collection's indexes. */
-export const orderPrefix = ({ name }: Definition): string => `order of ${checkedName(name)} by `;
+export const orderPrefix = ({ name }: Definition): string => `order of ${validateCollectionName(name)} by `;
 
 /** The index of an order by a field; undefined if lists of the collection are not sorted by the field. */
-export const orderIndexOf = (definition: Definition, path: string): OrderIndex | undefined => {
-  const place = definition.sorts?.includes(path) ? placeAt(path, unplaced) : undefined;
+export const getOrderIndex = (definition: Definition, path: string): OrderIndex | undefined => {
+  const place = definition.sorts?.includes(path) ? placeAt(path, unplacedRank) : undefined;
   if (place === undefined) return undefined;
   const [rank, value] = place;
   const name = `${orderPrefix(definition)}${path}`;
-  const isOf = `collection = '${definition.name}'`;
+  const collectionCondition = `collection = '${definition.name}'`;
   // All times have the same rank.
   const keys = Number.isNaN(Number(rank)) ? [rank, value] : [value];
   return {
     name,
-    making: `CREATE INDEX IF NOT EXISTS "${name}" ON documents (tenant, ${keys.join()}, id) WHERE ${isOf}`,
+    createStatement: `CREATE INDEX IF NOT EXISTS "${name}" ON documents (tenant, ${keys.join()}, id) WHERE ${collectionCondition}`,
     rank,
     value,
-    from: `FROM documents INDEXED BY "${name}" WHERE ${isOf} AND tenant = ?`,
+    from: `FROM documents INDEXED BY "${name}" WHERE ${collectionCondition} AND tenant = ?`,
   };
 };
 
-export const orderIndexesOf = (definition: Definition): readonly OrderIndex[] =>
-  (definition.sorts ?? []).flatMap((path) => orderIndexOf(definition, path) ?? []);
+export const getOrderIndexes = (definition: Definition): readonly OrderIndex[] =>
+  (definition.sorts ?? []).flatMap((path) => getOrderIndex(definition, path) ?? []);

@@ -11,21 +11,28 @@ import {
   type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import type { Entry, Fields } from '../document-encoding.ts';
-import { type IdBounds, type Order, pinnedExactlyTo, requiredValues, type Scalar } from '../documents-query.ts';
+import { getExactPinnedValues, type IdBounds, type Order, requiredValues, type Scalar } from '../documents-query.ts';
 import {
-  allOf,
   type Condition,
-  type Held,
+  combineAll,
+  type IndexedValues,
   isField,
   isUnplaced,
   mayMatch,
   placeAt,
-  placingOf,
   rankBeforeAll,
   surelyMatches,
+  toOrderColumns,
 } from './conditions.ts';
-import { difference, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
-import { type OrderIndex, orderIndexesOf, orderIndexOf, orderPrefix } from './order-indexes.ts';
+import {
+  createFingerprint,
+  difference,
+  getIndexedPaths,
+  getIndexLines,
+  getUniqueLines,
+  noLines,
+} from './listed-values.ts';
+import { getOrderIndex, getOrderIndexes, type OrderIndex, orderPrefix } from './order-indexes.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -57,18 +64,19 @@ export const schema = `
 `;
 
 const columns = 'tenant, id, version, created_at, updated_at, fields';
-const listed =
+const listedIdsSql =
   'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
-const ofTenant = 'FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?';
-const countsOf = 'SELECT value, count(*) AS n FROM indexed_values WHERE collection = ? AND path = ? AND tenant = ?';
-const isListedOfTenant = `id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`;
+const tenantDocumentsSql = 'FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?';
+const valueCountsSql =
+  'SELECT value, count(*) AS n FROM indexed_values WHERE collection = ? AND path = ? AND tenant = ?';
+const isListedOfTenant = `id IN (SELECT id FROM (${listedIdsSql}) WHERE tenant = ?)`;
 
 const statements = {
   find: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id = ?`,
   count: 'SELECT count(*) AS n FROM documents WHERE collection = ? AND tenant = ?',
   pageOfAll: `SELECT ${columns} FROM documents WHERE collection = ? AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
   pageOfAllListed: `SELECT ${columns} FROM documents WHERE collection = ?
-    AND (tenant, id) IN (${listed}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
+    AND (tenant, id) IN (${listedIdsSql}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
   put: `INSERT INTO documents (collection, tenant, id, version, created_at, updated_at, fields) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at, fields = excluded.fields`,
   remove: 'DELETE FROM documents WHERE collection = ? AND tenant = ? AND id = ?',
@@ -91,7 +99,7 @@ interface Columns {
   readonly fields: string;
 }
 
-const rowOf = (value: unknown): Row => {
+const toRow = (value: unknown): Row => {
   const { tenant, id, version, created_at, updated_at, fields } = value as Columns;
   return {
     tenantId: tenant,
@@ -104,21 +112,22 @@ const rowOf = (value: unknown): Row => {
 };
 
 /** The values in the form of the index. */
-const listedTexts = (values: readonly Scalar[]): string => JSON.stringify(values.map((value) => JSON.stringify(value)));
+const toIndexTexts = (values: readonly Scalar[]): string =>
+  JSON.stringify(values.map((value) => JSON.stringify(value)));
 
 /** True for the ids of exactly the matches; undefined for a filter that needs more than values of indexed fields. */
-const listedIn = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
+const toIndexCondition = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
   const partOf = (path: string, condition: unknown): Condition | undefined => {
     if (path === '$and' || path === '$or')
-      return allOf(
-        (condition as Filter[]).map((part) => listedIn(definition, tenant, part)),
+      return combineAll(
+        (condition as Filter[]).map((part) => toIndexCondition(definition, tenant, part)),
         path === '$and' ? 'AND' : 'OR',
       );
-    const values = indexedPaths(definition).includes(path) ? pinnedExactlyTo(condition) : undefined;
+    const values = getIndexedPaths(definition).includes(path) ? getExactPinnedValues(condition) : undefined;
     if (values === undefined) return undefined;
-    return { sql: isListedOfTenant, parameters: [definition.name, path, listedTexts(values), tenant] };
+    return { sql: isListedOfTenant, parameters: [definition.name, path, toIndexTexts(values), tenant] };
   };
-  return allOf(
+  return combineAll(
     Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
     'AND',
   );
@@ -129,7 +138,7 @@ const isConstraint = (error: unknown): boolean => {
   return typeof code === 'number' && (code & 0xff) === 19;
 };
 
-const addOne = (counts: Map<string, number> | undefined, text: string | null): void => {
+const incrementCount = (counts: Map<string, number> | undefined, text: string | null): void => {
   if (text !== null) counts?.set(text, (counts.get(text) ?? 0) + 1);
 };
 
@@ -165,7 +174,7 @@ export class DocumentTables {
 
   find(collection: string, tenant: string, id: string): Row | undefined {
     const row = this.#sql('find').get(collection, tenant, id);
-    return row === undefined ? undefined : rowOf(row);
+    return row === undefined ? undefined : toRow(row);
   }
 
   count(collection: string, tenant: string): number {
@@ -173,14 +182,14 @@ export class DocumentTables {
   }
 
   /** Source and condition of a tenant's documents that may match. */
-  #where(definition: Definition, tenant: string, filter: Filter, { minId, maxId }: IdBounds): Condition {
+  #buildCandidateQuery(definition: Definition, tenant: string, filter: Filter, { minId, maxId }: IdBounds): Condition {
     const index = this.#indexFor(definition, filter);
     const condition = mayMatch(filter);
     return {
-      sql: `${ofTenant} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
+      sql: `${tenantDocumentsSql} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
       parameters: [
         ...[definition.name, tenant, minId, maxId],
-        ...(index === undefined ? [] : [definition.name, index.path, listedTexts(index.values), tenant]),
+        ...(index === undefined ? [] : [definition.name, index.path, toIndexTexts(index.values), tenant]),
         ...condition.parameters,
       ],
     };
@@ -188,9 +197,9 @@ export class DocumentTables {
 
   /** Yields a tenant's documents that may match, by id, within bounds. Consume it without a pause. */
   *candidates(definition: Definition, tenant: string, filter: Filter, range: IdRange): Generator<Row> {
-    const where = this.#where(definition, tenant, filter, range);
+    const where = this.#buildCandidateQuery(definition, tenant, filter, range);
     const text = `SELECT ${columns} ${where.sql} ORDER BY id ${range.backwards ? 'DESC' : 'ASC'}`;
-    for (const row of this.#statement(text).iterate(...where.parameters)) yield rowOf(row);
+    for (const row of this.#statement(text).iterate(...where.parameters)) yield toRow(row);
   }
 
   /**
@@ -203,10 +212,10 @@ export class DocumentTables {
     filter: Filter,
     { bounds, order, start }: { bounds: IdBounds; order: Order; start: readonly Scalar[] | undefined },
   ): Iterable<Row> | undefined {
-    const placing = placingOf(order, start);
+    const placing = toOrderColumns(order, start);
     const place = placing && placeAt(placing.path, rankBeforeAll(placing.direction));
     if (placing === undefined || place === undefined) return undefined;
-    const where = this.#where(definition, tenant, filter, bounds);
+    const where = this.#buildCandidateQuery(definition, tenant, filter, bounds);
     const inner = `SELECT id, ${place[0]} AS rank, ${place[1]} AS value ${where.sql}`;
     const places = this.#statement(`SELECT id, rank FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql}`).iterate(
       ...[...where.parameters, ...placing.after.parameters],
@@ -229,22 +238,22 @@ export class DocumentTables {
     filter: Filter,
     { order, start, maxPlaces }: { order: Order; start: readonly Scalar[] | undefined; maxPlaces: number },
   ): Iterable<Row | undefined> | undefined {
-    const placing = placingOf(order, start);
+    const placing = toOrderColumns(order, start);
     const isIndexed = placing !== undefined && this.#ensured.has(definition);
-    const index = isIndexed ? orderIndexOf(definition, placing.path) : undefined;
+    const index = isIndexed ? getOrderIndex(definition, placing.path) : undefined;
     if (placing === undefined || index === undefined || this.#holdsUnplaced(index, tenant)) return undefined;
     const condition = mayMatch(filter);
     const shown = columns.replace('fields', `CASE WHEN ${condition.sql} THEN fields END AS fields`);
     const inner = `SELECT ${columns}, ${index.rank} AS rank, ${index.value} AS value ${index.from}`;
-    return this.#rowsOf(
+    return this.#toRows(
       this.#statement(`SELECT ${shown} FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql} LIMIT ?`).iterate(
         ...[...condition.parameters, tenant, ...placing.after.parameters, maxPlaces],
       ),
     );
   }
 
-  *#rowsOf(places: Iterable<Record<string, unknown>>): Generator<Row | undefined> {
-    for (const place of places) yield place['fields'] === null ? undefined : rowOf(place);
+  *#toRows(places: Iterable<Record<string, unknown>>): Generator<Row | undefined> {
+    for (const place of places) yield place['fields'] === null ? undefined : toRow(place);
   }
 
   /** Whether a tenant has a document without a position in the order of an index. */
@@ -276,9 +285,9 @@ export class DocumentTables {
       index === undefined
         ? this.#sql('pageOfAll').all(name, after.tenantId, after.id, pageSize)
         : this.#sql('pageOfAllListed').all(
-            ...[name, name, index.path, listedTexts(index.values), after.tenantId, after.id, pageSize],
+            ...[name, name, index.path, toIndexTexts(index.values), after.tenantId, after.id, pageSize],
           );
-    return { rows: found.map(rowOf), last: found.length < pageSize };
+    return { rows: found.map(toRow), last: found.length < pageSize };
   }
 
   /**
@@ -287,10 +296,10 @@ export class DocumentTables {
    * fields.
    */
   counts(definition: Definition, tenant: string, field: string, filter: Filter, limit: number) {
-    const isKnown = this.#ensured.has(definition) && indexedPaths(definition).includes(field);
-    const matching = isKnown ? listedIn(definition, tenant, filter) : undefined;
+    const isKnown = this.#ensured.has(definition) && getIndexedPaths(definition).includes(field);
+    const matching = isKnown ? toIndexCondition(definition, tenant, filter) : undefined;
     if (matching === undefined) return undefined;
-    return this.#statement(`${countsOf} AND ${matching.sql} GROUP BY value ORDER BY n DESC LIMIT ?`)
+    return this.#statement(`${valueCountsSql} AND ${matching.sql} GROUP BY value ORDER BY n DESC LIMIT ?`)
       .all(definition.name, field, tenant, ...matching.parameters, limit)
       .map(({ value, n }): ValueCount => ({ value: JSON.parse(String(value)), count: Number(n) }));
   }
@@ -299,33 +308,35 @@ export class DocumentTables {
    * For a tenant's documents that SQLite is sure match: counts of each JSON text at each field. Also returns the ids of
    * the other documents that may match. Undefined if SQLite is sure of none.
    */
-  textsOf(
+  countFieldTexts(
     definition: Definition,
     tenant: string,
     filter: Filter,
     { bounds, fields }: { bounds: IdBounds; fields: readonly string[] },
   ): { readonly texts: readonly ReadonlyMap<string, number>[]; readonly doubtful: readonly string[] } | undefined {
-    const sure = fields.every(isField) ? surelyMatches(filter, this.#indexFor(definition, filter)) : undefined;
-    if (sure === undefined) return undefined;
-    const where = this.#where(definition, tenant, filter, bounds);
+    const sureCondition = fields.every(isField) ? surelyMatches(filter, this.#indexFor(definition, filter)) : undefined;
+    if (sureCondition === undefined) return undefined;
+    const where = this.#buildCandidateQuery(definition, tenant, filter, bounds);
     const columns = fields.map(() => 'CASE WHEN json_valid(fields) THEN fields -> ? END').join(', ');
-    const statement = this.#statement(`SELECT CASE WHEN ${sure.sql} THEN NULL ELSE id END, ${columns} ${where.sql}`);
+    const statement = this.#statement(
+      `SELECT CASE WHEN ${sureCondition.sql} THEN NULL ELSE id END, ${columns} ${where.sql}`,
+    );
     statement.setReturnArrays(true);
-    const rows: Iterable<unknown> = statement.iterate(...sure.parameters, ...fields, ...where.parameters);
+    const rows: Iterable<unknown> = statement.iterate(...sureCondition.parameters, ...fields, ...where.parameters);
     const texts = fields.map(() => new Map<string, number>());
-    const doubtful: string[] = [];
+    const uncertainIds: string[] = [];
     for (const [id, ...ofFields] of rows as Iterable<readonly (string | null)[]>) {
-      if (id !== null && id !== undefined) doubtful.push(id);
-      else for (const [at, text] of ofFields.entries()) addOne(texts[at], text);
+      if (id !== null && id !== undefined) uncertainIds.push(id);
+      else for (const [at, text] of ofFields.entries()) incrementCount(texts[at], text);
     }
-    return { texts, doubtful };
+    return { texts, doubtful: uncertainIds };
   }
 
   /** The first indexed path that the filter pins to values, in the order of the definition. */
-  #indexFor(definition: Definition, filter: Filter): Held | undefined {
+  #indexFor(definition: Definition, filter: Filter): IndexedValues | undefined {
     if (!this.#ensured.has(definition)) return undefined;
     const required = requiredValues(filter);
-    for (const path of required.size === 0 ? [] : indexedPaths(definition)) {
+    for (const path of required.size === 0 ? [] : getIndexedPaths(definition)) {
       const values: readonly Scalar[] | undefined = required.get(path);
       if (values !== undefined) return { path, values };
     }
@@ -347,23 +358,27 @@ export class DocumentTables {
 
   /** Creates the indexes of its orders, and drops obsolete ones. */
   #ensureOrders(definition: Definition): void {
-    const requiredIndexes = orderIndexesOf(definition);
+    const requiredIndexes = getOrderIndexes(definition);
     const names = new Set(requiredIndexes.map(({ name }) => name));
     const known = this.#statement("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
     for (const name of known.map((one) => String(one.name)))
       if (name.startsWith(orderPrefix(definition)) && !names.has(name)) this.#database.exec(`DROP INDEX "${name}"`);
-    for (const { making } of requiredIndexes) this.#database.exec(making);
+    for (const { createStatement } of requiredIndexes) this.#database.exec(createStatement);
   }
 
   /** Rebuilds the index values when the definition's indexes differ from those of the stored values. */
   ensure(definition: Definition): void {
     const { name } = definition;
     this.#ensureOrders(definition);
-    const requiredPaths = listing(indexedPaths(definition), definition.unique ?? [], definition.uniqueEverywhere ?? []);
+    const requiredPaths = createFingerprint(
+      getIndexedPaths(definition),
+      definition.unique ?? [],
+      definition.uniqueEverywhere ?? [],
+    );
     const stored = this.#sql('indexedBy').get(name)?.indexed;
     if (
       stored !== undefined &&
-      listing(...(JSON.parse(String(stored)) as Parameters<typeof listing>)) === requiredPaths
+      createFingerprint(...(JSON.parse(String(stored)) as Parameters<typeof createFingerprint>)) === requiredPaths
     )
       return;
     this.#sql('forgetIndexed').run(name);
@@ -386,14 +401,14 @@ export class DocumentTables {
     after: Fields | undefined,
   ): void {
     const { name } = definition;
-    const listedBefore = before === undefined ? nothing : indexedValues(definition, before);
-    const listedAfter = after === undefined ? nothing : indexedValues(definition, after);
+    const listedBefore = before === undefined ? noLines : getIndexLines(definition, before);
+    const listedAfter = after === undefined ? noLines : getIndexLines(definition, after);
     for (const line of difference(listedBefore, listedAfter))
       this.#sql('removeIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
     for (const line of difference(listedAfter, listedBefore))
       this.#sql('addIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
-    const boundBefore = before === undefined ? nothing : uniqueValues(definition, tenant, before);
-    const boundAfter = after === undefined ? nothing : uniqueValues(definition, tenant, after);
+    const boundBefore = before === undefined ? noLines : getUniqueLines(definition, tenant, before);
+    const boundAfter = after === undefined ? noLines : getUniqueLines(definition, tenant, after);
     for (const line of difference(boundBefore, boundAfter))
       this.#sql('removeUnique').run(name, ...(JSON.parse(line) as [string, string, string]));
     for (const line of difference(boundAfter, boundBefore)) this.#claim(name, JSON.parse(line));

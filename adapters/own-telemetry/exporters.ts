@@ -11,21 +11,21 @@ import { type IMetricReader, PeriodicExportingMetricReader } from '@opentelemetr
 import type { ExportTarget } from './export-target.ts';
 
 /** Options of OpenTelemetry's gRPC exporters. */
-const grpcOptions = ({ endpoint, headers }: ExportTarget): { url: string; metadata: Metadata } => {
+const toGrpcOptions = ({ endpoint, headers }: ExportTarget): { url: string; metadata: Metadata } => {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return { url: endpoint, metadata };
 };
 
 /** Exports every metric once a minute. */
-export const metricReader = (target: ExportTarget): IMetricReader =>
+export const createMetricReader = (target: ExportTarget): IMetricReader =>
   new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter(grpcOptions(target)),
+    exporter: new OTLPMetricExporter(toGrpcOptions(target)),
     exportIntervalMillis: 60_000,
   });
 
-export const loggerProvider = (target: ExportTarget, instance: string): LoggerProvider =>
+export const createLoggerProvider = (target: ExportTarget, instance: string): LoggerProvider =>
   new LoggerProvider({
     resource: resourceFromAttributes({ 'service.name': 'oiq', 'service.instance.id': instance }),
-    processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(grpcOptions(target)) })],
+    processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter(toGrpcOptions(target)) })],
   });

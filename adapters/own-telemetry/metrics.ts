@@ -9,13 +9,13 @@ import { watchProcess } from './process-metrics.ts';
 type Instrument = (value: number, labels: Readonly<Record<string, string>>) => void;
 
 /** Creates the provider. With a `target`, it also exports every metric over OTLP/gRPC, once a minute. */
-export const metricsProvider = async (
+export const createMetricsProvider = async (
   target: ExportTarget | undefined,
   { instance, version }: { readonly instance: string; readonly version: string },
 ): Promise<MetricsProvider> => {
   const prometheus = new PrometheusExporter({ preventServerStart: true });
   const readers: IMetricReader[] = [prometheus];
-  if (target !== undefined) readers.push((await import('./exporters.ts')).metricReader(target));
+  if (target !== undefined) readers.push((await import('./exporters.ts')).createMetricReader(target));
   const provider = new MeterProvider({
     resource: resourceFromAttributes({
       'service.name': 'oiq',
@@ -40,7 +40,7 @@ export const metricsProvider = async (
       instruments[name as MetricName] = (value, labels) => histogram.record(value, labels);
     }
   }
-  const watched = watchProcess(meter, version);
+  const processMetrics = watchProcess(meter, version);
   const serializer = new PrometheusSerializer('', false, undefined, true, true);
   return {
     add: (name, value, labels) => instruments[name](value, labels),
@@ -52,7 +52,7 @@ export const metricsProvider = async (
     },
     async close() {
       await provider.shutdown();
-      watched.stop();
+      processMetrics.stop();
     },
   };
 };

@@ -6,7 +6,7 @@ import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObs
 import type { Meter } from '@opentelemetry/api';
 
 /** Named like in the Prometheus client library for Node. */
-const kindsOfCollection = new Map<number, string>([
+const gcKinds = new Map<number, string>([
   [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
   [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
   [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
@@ -19,13 +19,13 @@ interface GarbageCollection extends PerformanceEntry {
 }
 
 /** Sampling interval of the event loop. Node reports the time between two samples, so the interval is subtracted. */
-const lagEveryMs = 20;
+const lagSampleIntervalMs = 20;
 
 /** Undefined if the system does not report it like Linux does. */
-const openFiles = async (): Promise<number | undefined> =>
+const countOpenFiles = async (): Promise<number | undefined> =>
   (await readdir('/proc/self/fd').catch(() => undefined))?.length;
 
-const watchCollections = (meter: Meter): PerformanceObserver => {
+const observeGarbageCollections = (meter: Meter): PerformanceObserver => {
   const durations = meter.createHistogram('nodejs_gc_duration_seconds', {
     description: 'Garbage collections by kind: minor, major, incremental or weakcb',
     unit: 's',
@@ -33,7 +33,7 @@ const watchCollections = (meter: Meter): PerformanceObserver => {
   });
   const observer = new PerformanceObserver((entries) => {
     for (const { duration, detail } of entries.getEntries() as unknown as readonly GarbageCollection[])
-      durations.record(duration / 1_000, { kind: kindsOfCollection.get(detail.kind) ?? 'other' });
+      durations.record(duration / 1_000, { kind: gcKinds.get(detail.kind) ?? 'other' });
   });
   observer.observe({ entryTypes: ['gc'] });
   return observer;
@@ -43,8 +43,8 @@ const watchCollections = (meter: Meter): PerformanceObserver => {
 export const watchProcess = (meter: Meter, version: string): { stop(): void } => {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(name, { unit, description });
-  const collections = watchCollections(meter);
-  const delay = monitorEventLoopDelay({ resolution: lagEveryMs });
+  const gcObserver = observeGarbageCollections(meter);
+  const delay = monitorEventLoopDelay({ resolution: lagSampleIntervalMs });
   delay.enable();
 
   gauge('oiq_build_info', '1', 'Always 1; the labels are the versions that this process runs').addCallback((result) =>
@@ -60,7 +60,7 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
       result.observe((user + system) / 1_000_000);
     });
   gauge('process_open_fds', '{file}', 'Open file descriptors').addCallback(async (result) => {
-    const count = await openFiles();
+    const count = await countOpenFiles();
     if (count !== undefined) result.observe(count);
   });
 
@@ -79,23 +79,27 @@ export const watchProcess = (meter: Meter, version: string): { stop(): void } =>
     [resident, heapUsed, heapTotal, external],
   );
 
-  const lags = ['mean', 'p50', 'p99', 'max'] as const;
-  const lag = lags.map((of) =>
-    gauge(`nodejs_eventloop_lag_${of}_seconds`, 's', `Lag of the event loop since the last collection: ${of}`),
+  const lagStatistics = ['mean', 'p50', 'p99', 'max'] as const;
+  const lag = lagStatistics.map((statistic) =>
+    gauge(
+      `nodejs_eventloop_lag_${statistic}_seconds`,
+      's',
+      `Lag of the event loop since the last collection: ${statistic}`,
+    ),
   );
   meter.addBatchObservableCallback((result) => {
     // Without a sample, the mean is NaN.
     const nanoseconds = [delay.mean, delay.percentile(50), delay.percentile(99), delay.max];
     if (delay.count > 0)
-      for (const [at, each] of lag.entries())
-        result.observe(each, Math.max(0, (nanoseconds[at] ?? 0) / 1e9 - lagEveryMs / 1_000));
+      for (const [index, lagGauge] of lag.entries())
+        result.observe(lagGauge, Math.max(0, (nanoseconds[index] ?? 0) / 1e9 - lagSampleIntervalMs / 1_000));
     delay.reset();
   }, lag);
 
   return {
     stop() {
       delay.disable();
-      collections.disconnect();
+      gcObserver.disconnect();
     },
   };
 };

@@ -1,4 +1,4 @@
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
@@ -6,7 +6,7 @@ import type { Role, User } from '../../schemas/resources/user.ts';
 import { ApiError } from '../errors.ts';
 
 /** Actor of a change as recorded in the audit log. */
-export interface Who {
+export interface Actor {
   readonly type: AuditRecord['actor']['type'];
   readonly id: string;
   readonly name: string;
@@ -18,9 +18,9 @@ export interface Who {
 interface AnyCaller {
   readonly tenantId: string;
   /** Actor as recorded in the audit log */
-  readonly actor: Who;
+  readonly actor: Actor;
   readonly role: Role;
-  readonly organization: Organization & Stored;
+  readonly organization: Organization & StoredMetadata;
   readonly plan: Plan;
 }
 
@@ -31,12 +31,12 @@ export interface PersonCaller extends AnyCaller {
   readonly sessionId: string;
   /** End of the session unless it is refreshed */
   readonly sessionExpiresAt: string;
-  readonly user: User & Stored;
+  readonly user: User & StoredMetadata;
   /**
    * Organization whose identity provider opened the session: the session has no access to the user's other
    * organizations.
    */
-  readonly provedBy: string | undefined;
+  readonly identityProviderTenantId: string | undefined;
   /** The role alone determines the permissions of a person. */
   readonly scopes?: undefined;
 }
@@ -57,7 +57,7 @@ export type Caller = PersonCaller | ServiceAccountCaller;
  * Returns the person who sent the request; throws 403 for an API token. Operations with access `session` accept persons
  * only, so there it never throws.
  */
-export const personOf = (caller: Caller): PersonCaller => {
+export const requirePerson = (caller: Caller): PersonCaller => {
   if (caller.kind === 'person') return caller;
   throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');
 };

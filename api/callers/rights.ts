@@ -8,7 +8,7 @@ export type Access = Role | 'none' | 'session';
 const ranks = { viewer: 0, editor: 1, admin: 2, owner: 3 } as const;
 
 /** Whether `role` satisfies `access`. */
-export const mayCall = (role: Role, access: Access): boolean => {
+export const satisfiesAccess = (role: Role, access: Access): boolean => {
   if (access === 'none' || access === 'session') return true;
   if (role === 'auditor') return access === 'auditor' || access === 'viewer';
   if (access === 'auditor') return ranks[role] >= ranks.admin;
@@ -16,7 +16,7 @@ export const mayCall = (role: Role, access: Access): boolean => {
 };
 
 /** The rank that is required to grant a role: Auditor, which has no rank, requires an Admin. */
-const rankToGrant = { ...ranks, auditor: ranks.admin } as const;
+const grantRanks = { ...ranks, auditor: ranks.admin } as const;
 
 /** Properties of a caller that grants a role. */
 export interface Granter {
@@ -28,26 +28,29 @@ export interface Granter {
  * Whether a caller may grant or revoke a role: never a role above their own. An API token cannot make a user an Admin,
  * who would have more permissions than the token's scopes.
  */
-export const mayGrant = (granter: Granter, role: Role): boolean => {
+export const canGrantRole = (granter: Granter, role: Role): boolean => {
   if (granter.role === 'auditor') return false;
-  if (granter.kind === 'service-account' && rankToGrant[role] >= ranks.admin && role !== 'auditor') return false;
-  return rankToGrant[role] <= ranks[granter.role];
+  if (granter.kind === 'service-account' && grantRanks[role] >= ranks.admin && role !== 'auditor') return false;
+  return grantRanks[role] <= ranks[granter.role];
 };
 
 /** Throws 403 when a service account's role is above the caller's. Scopes restrict its tokens further. */
-export const refuseRoleAbove = ({ role: own }: Granter, ...affectedRoles: readonly (Role | undefined)[]): void => {
+export const requireRoleNotAbove = (
+  { role: callerRole }: Granter,
+  ...affectedRoles: readonly (Role | undefined)[]
+): void => {
   for (const role of affectedRoles)
-    if (role !== undefined && !mayGrant({ role: own, kind: 'person' }, role))
-      throw new ApiError('FORBIDDEN', `the role ${own} cannot assign or change the role ${role}`);
+    if (role !== undefined && !canGrantRole({ role: callerRole, kind: 'person' }, role))
+      throw new ApiError('FORBIDDEN', `the role ${callerRole} cannot assign or change the role ${role}`);
 };
 
 /**
  * Throws 403 unless the caller may grant and revoke all of these roles: the present roles of a user, and the new ones.
  */
-export const refuseGrant = (granter: Granter, ...affectedRoles: readonly (Role | undefined)[]): void => {
+export const requireGrantableRoles = (granter: Granter, ...affectedRoles: readonly (Role | undefined)[]): void => {
   for (const role of affectedRoles) {
-    if (role === undefined || mayGrant(granter, role)) continue;
-    const who = granter.kind === 'person' ? `the role ${granter.role}` : 'an API token';
-    throw new ApiError('FORBIDDEN', `${who} cannot assign, change or revoke the role ${role}`);
+    if (role === undefined || canGrantRole(granter, role)) continue;
+    const callerText = granter.kind === 'person' ? `the role ${granter.role}` : 'an API token';
+    throw new ApiError('FORBIDDEN', `${callerText} cannot assign, change or revoke the role ${role}`);
   }
 };

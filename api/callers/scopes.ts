@@ -1,7 +1,7 @@
 import { type Role, roles } from '../../schemas/resources/user.ts';
 import { ApiError } from '../errors.ts';
 import type { Caller } from './caller.ts';
-import { type Access, mayCall } from './rights.ts';
+import { type Access, satisfiesAccess } from './rights.ts';
 
 /** `<group>:read` or `<group>:write`. */
 export type ScopeName = string;
@@ -10,7 +10,7 @@ export type ScopeName = string;
  * Returns the scope that an API token needs for an operation: read for GET and for queries sent by POST, write for
  * everything else. Operations for people only have no scope.
  */
-export const scopeOf = (operation: {
+export const requiredScope = (operation: {
   readonly group: string;
   readonly method: string;
   readonly role: Access;
@@ -18,8 +18,8 @@ export const scopeOf = (operation: {
 }): ScopeName | undefined => {
   const { group, method, role, people } = operation;
   if (people || role === 'none' || role === 'session') return undefined;
-  const reads = method === 'GET' || (method === 'POST' && (role === 'viewer' || role === 'auditor'));
-  return `${group}:${reads ? 'read' : 'write'}`;
+  const isRead = method === 'GET' || (method === 'POST' && (role === 'viewer' || role === 'auditor'));
+  return `${group}:${isRead ? 'read' : 'write'}`;
 };
 
 /** Whether the scopes include a scope; write includes read. A person has no scopes, which means all of them. */
@@ -30,10 +30,7 @@ export const coversScope = (scopes: readonly ScopeName[] | undefined, scope: Sco
 };
 
 /** Throws 403 for an API token without the operation's scope. */
-export const refuseWithoutScope = (
-  { kind, scopes }: Caller,
-  { scope }: { readonly scope: ScopeName | undefined },
-): void => {
+export const requireScope = ({ kind, scopes }: Caller, { scope }: { readonly scope: ScopeName | undefined }): void => {
   if (kind === 'person') return;
   if (scope === undefined)
     throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');
@@ -50,7 +47,7 @@ export interface ScopeEntry {
 }
 
 /** Properties of an operation that determine its scope. */
-interface Scoped {
+interface ScopedOperation {
   readonly scope: ScopeName | undefined;
   readonly method: string;
   readonly path: string;
@@ -58,14 +55,14 @@ interface Scoped {
 }
 
 /** Every scope that a token can have. */
-export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] => {
+export const listScopes = (operations: readonly ScopedOperation[]): readonly ScopeEntry[] => {
   const byScope = Map.groupBy(operations, ({ scope }) => scope ?? '');
   byScope.delete('');
   return [...byScope]
-    .map(([scope, opened]) => ({
+    .map(([scope, allowedOperations]) => ({
       scope,
-      operations: opened.map(({ method, path }) => `${method} ${path}`),
-      roles: roles.filter((role) => opened.some((operation) => mayCall(role, operation.role))),
+      operations: allowedOperations.map(({ method, path }) => `${method} ${path}`),
+      roles: roles.filter((role) => allowedOperations.some((operation) => satisfiesAccess(role, operation.role))),
     }))
     .sort((l, r) => (l.scope < r.scope ? -1 : 1));
 };
@@ -74,12 +71,14 @@ export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] =
 export const missingScopes = (
   role: Role,
   { scopes }: Pick<Caller, 'scopes'>,
-  known: readonly ScopeEntry[],
+  allScopes: readonly ScopeEntry[],
 ): ScopeName[] =>
-  known.flatMap(({ scope, roles: may }) => (may.includes(role) && !coversScope(scopes, scope) ? [scope] : []));
+  allScopes.flatMap(({ scope, roles: allowedRoles }) =>
+    allowedRoles.includes(role) && !coversScope(scopes, scope) ? [scope] : [],
+  );
 
 /** Throws 403 when an API token would grant a role with more permissions than its own scopes. */
-export const refuseGiving = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
+export const requireScopesOfRole = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
   const [first, ...more] = missingScopes(role, caller, known);
   if (first === undefined) return;
   const missingText = more.length === 0 ? `the scope ${first}` : `the scopes ${first} and ${more.length} more`;

@@ -1,6 +1,6 @@
 /** Sources of feed events: stored events, detected deployments, signals, file changes, and the audit log. */
 import { z } from 'zod';
-import { integer } from '../../queries/cursor.ts';
+import { int64Pattern } from '../../queries/cursor.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
@@ -9,20 +9,22 @@ import { toSignalEvent } from '../../subjects/detections/signal-events.ts';
 import { readSignals } from '../../subjects/detections/stored-signals.ts';
 import { type FeedEvent, readEvents } from '../../subjects/events/events.ts';
 import type { EventSource } from '../../subjects/events/feed.ts';
-import { unapprovedChanges } from '../../subjects/file-integrity/unapproved.ts';
-import { deploymentEvent, readDeployments } from '../../subjects/services/deployments.ts';
+import { readUnapprovedChanges } from '../../subjects/file-integrity/unapproved.ts';
+import { readDeployments, toDeploymentEvent } from '../../subjects/services/deployments.ts';
 import type { StoredRecord } from '../groups/audit/chain/record-pages.ts';
-import { newestRecords } from '../groups/audit/chain/record-search.ts';
+import { findNewestRecords } from '../groups/audit/chain/record-search.ts';
 import type { Ports } from '../kernel/ports.ts';
 
-const Landed = z.strictObject({ time: z.string().regex(integer), kind: z.string(), id: z.string() }).optional();
+const StoredEventPosition = z
+  .strictObject({ time: z.string().regex(int64Pattern), kind: z.string(), id: z.string() })
+  .optional();
 /** Start position of a page in each source. */
 export const Positions = z.strictObject({
-  events: Landed,
-  recorded: Landed,
+  events: StoredEventPosition,
+  recorded: StoredEventPosition,
   deployments: z.strictObject({ time: z.string(), id: z.string() }).optional(),
-  signals: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
-  files: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
+  signals: z.strictObject({ ms: z.string().regex(int64Pattern), id: z.string() }).optional(),
+  files: z.strictObject({ ms: z.string().regex(int64Pattern), id: z.string() }).optional(),
   incidents: z.int().optional(),
   config: z.int().optional(),
 });
@@ -38,7 +40,7 @@ export interface EventQuery {
   readonly scope?: 'account' | undefined;
 }
 
-interface Sources {
+interface SourceContext {
   readonly reading: Reading;
   readonly ports: Pick<Ports, 'documents' | 'configurationActions'>;
   readonly tenantId: string;
@@ -47,33 +49,36 @@ interface Sources {
 }
 
 /** Returns the sources of all requested events that the caller may read. */
-export const eventSources = (query: EventQuery, { reading, ports, partial, tenantId }: Sources): EventSource[] => {
+export const eventSources = (
+  query: EventQuery,
+  { reading, ports, partial, tenantId }: SourceContext,
+): EventSource[] => {
   const sources: EventSource[] = [];
   const kinds = query.kinds.filter((each) => each !== 'deployment' && each !== 'config');
-  if (kinds.length > 0) sources.push(landedEvents({ ...query, kinds }, reading));
+  if (kinds.length > 0) sources.push(storedEventSource({ ...query, kinds }, reading));
   if (query.kinds.includes('deployment')) {
     const reason = findRangeProblem(query.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
     // Events that were already recorded are still available.
     if (reason !== undefined) {
       partial.push({ code: 'retention', message: `only recorded deployments: ${reason}` });
-      sources.push({ ...landedEvents({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
-    } else sources.push(deployments(query, reading));
+      sources.push({ ...storedEventSource({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
+    } else sources.push(deploymentSource(query, reading));
   }
   sources.push(...securitySources(query, { reading, ports, partial, tenantId }));
   // Configuration belongs to the organization, and not to a service or project.
-  const isOfAll = query.service === undefined && (query.projectId === undefined || query.scope === 'account');
-  if (query.kinds.includes('incident') && isOfAll) sources.push(incidents(query, ports, tenantId));
-  if (query.kinds.includes('config') && isOfAll) sources.push(configuration(query, ports, tenantId));
+  const isForAllServices = query.service === undefined && (query.projectId === undefined || query.scope === 'account');
+  if (query.kinds.includes('incident') && isForAllServices) sources.push(incidentSource(query, ports, tenantId));
+  if (query.kinds.includes('config') && isForAllServices) sources.push(configurationSource(query, ports, tenantId));
   return sources;
 };
 
 /** Sources of security events, if the plan includes the SIEM. */
-const securitySources = (query: EventQuery, from: Sources): EventSource[] => {
+const securitySources = (query: EventQuery, from: SourceContext): EventSource[] => {
   const { reading, partial } = from;
   const reason = findRangeProblem(query.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
   const requestedKinds = [
-    { kind: 'signal', what: 'signals of detection rules', source: () => signals(query, reading) },
-    { kind: 'file', what: 'changes of files', source: () => files(query, from) },
+    { kind: 'signal', what: 'signals of detection rules', source: () => signalSource(query, reading) },
+    { kind: 'file', what: 'changes of files', source: () => fileChangeSource(query, from) },
   ].filter(({ kind }) => query.kinds.includes(kind));
   if (reason === undefined) return requestedKinds.map(({ source }) => source());
   if (query.isChosen)
@@ -81,10 +86,10 @@ const securitySources = (query: EventQuery, from: Sources): EventSource[] => {
   return [];
 };
 
-const landedEvents = (query: EventQuery, reading: Reading): EventSource => ({
+const storedEventSource = (query: EventQuery, reading: Reading): EventSource => ({
   name: 'events',
   async next(limit, after) {
-    const position = Landed.parse(after);
+    const position = StoredEventPosition.parse(after);
     const events = await readEvents(reading, query, { limit, after: position });
     return events.map((event) => ({
       event,
@@ -93,7 +98,7 @@ const landedEvents = (query: EventQuery, reading: Reading): EventSource => ({
   },
 });
 
-const signals = ({ range, service, projectId, scope }: EventQuery, reading: Reading): EventSource => ({
+const signalSource = ({ range, service, projectId, scope }: EventQuery, reading: Reading): EventSource => ({
   name: 'signals',
   async next(limit, after) {
     const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
@@ -103,15 +108,15 @@ const signals = ({ range, service, projectId, scope }: EventQuery, reading: Read
   },
 });
 
-const files = (
+const fileChangeSource = (
   { range, service, projectId, scope }: EventQuery,
-  { reading, ports, partial, tenantId }: Sources,
+  { reading, ports, partial, tenantId }: SourceContext,
 ): EventSource => ({
   name: 'files',
   async next(limit, after) {
     const page = { range, limit, after: Positions.shape.files.parse(after) };
-    const own = ports.documents.of(tenantId);
-    const { found, isComplete } = await unapprovedChanges({ reading, own }, { service, projectId, scope }, page);
+    const own = ports.documents.forTenant(tenantId);
+    const { found, isComplete } = await readUnapprovedChanges({ reading, own }, { service, projectId, scope }, page);
     if (!isComplete)
       partial.push({
         code: 'rows',
@@ -121,7 +126,7 @@ const files = (
   },
 });
 
-const deployments = (query: EventQuery, reading: Reading): EventSource => ({
+const deploymentSource = (query: EventQuery, reading: Reading): EventSource => ({
   name: 'deployments',
   async next(limit, after) {
     const position = Positions.shape.deployments.parse(after);
@@ -131,7 +136,7 @@ const deployments = (query: EventQuery, reading: Reading): EventSource => ({
     );
     return behind
       .slice(0, limit)
-      .map((each) => ({ event: deploymentEvent(each), position: { time: each.time, id: each.id } }));
+      .map((each) => ({ event: toDeploymentEvent(each), position: { time: each.time, id: each.id } }));
   },
 });
 
@@ -143,17 +148,21 @@ const incidentVerbs: Readonly<Record<string, string>> = {
   'incident.reopen': 'reopened',
 };
 
-const millisecondsOf = ({ from, to }: Range) => ({
+const toMilliseconds = ({ from, to }: Range) => ({
   fromMs: Number(from / 1_000_000n),
   toMs: Number(to / 1_000_000n),
 });
 
-const incidents = ({ range }: EventQuery, { documents }: Sources['ports'], tenantId: string): EventSource => ({
+const incidentSource = (
+  { range }: EventQuery,
+  { documents }: SourceContext['ports'],
+  tenantId: string,
+): EventSource => ({
   name: 'incidents',
   async next(limit, after) {
-    const filter = { ...millisecondsOf(range), actions: Object.keys(incidentVerbs) };
+    const filter = { ...toMilliseconds(range), actions: Object.keys(incidentVerbs) };
     const page = { limit, before: Positions.shape.incidents.parse(after) };
-    const records = await newestRecords(documents, tenantId, filter, page);
+    const records = await findNewestRecords(documents, tenantId, filter, page);
     return records.map((record) => ({ event: incidentEvent(record), position: record.sequence }));
   },
 });
@@ -178,13 +187,13 @@ const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecor
  * Changes of configuration that every Viewer may read, with type and name; the actor only by id. Never addresses or
  * values.
  */
-const configuration = ({ range }: EventQuery, ports: Sources['ports'], tenantId: string): EventSource => ({
+const configurationSource = ({ range }: EventQuery, ports: SourceContext['ports'], tenantId: string): EventSource => ({
   name: 'config',
   async next(limit, after) {
     // Incident actions already appear as incident events.
     const actions = ports.configurationActions.filter((action) => !(action in incidentVerbs));
-    const filter = { ...millisecondsOf(range), actions };
-    const records = await newestRecords(ports.documents, tenantId, filter, {
+    const filter = { ...toMilliseconds(range), actions };
+    const records = await findNewestRecords(ports.documents, tenantId, filter, {
       limit,
       before: Positions.shape.config.parse(after),
     });

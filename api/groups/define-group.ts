@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import type { Access } from '../callers/rights.ts';
-import { scopeOf } from '../callers/scopes.ts';
-import { ApiError, type UnknownPathAnswers } from '../errors.ts';
+import { requiredScope } from '../callers/scopes.ts';
+import { ApiError, type UnknownPathErrors } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 
@@ -25,7 +25,7 @@ export interface GroupDefinition {
   readonly collections?: readonly CollectionDefinition<object>[];
   readonly planned?: readonly PlannedOperation[];
   /** Answers to unknown paths, for clients that expect a specific form. */
-  readonly elsewhere?: UnknownPathAnswers;
+  readonly elsewhere?: UnknownPathErrors;
 }
 
 /** A group in the form for the server, the documentation and the tests. */
@@ -36,19 +36,19 @@ export interface Group
 }
 
 /** `GET /api/alerts/rules/{id}` → `get-alerts-rules-id`: stable until the operation is built and gets a name. */
-const operationIdOf = (method: Method, path: string): string => {
+const createOperationId = (method: Method, path: string): string => {
   const [, ...words] = path.replace(/^\/api/, '').split(/[^A-Za-z0-9]+/);
   return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('-');
 };
 
-const planned = ([route, role, summary]: PlannedOperation): DeclaredOperation => {
+const definePlannedOperation = ([route, role, summary]: PlannedOperation): DeclaredOperation => {
   const [method, path] = route.split(' ') as [Method, string];
   return defineOperation({
     method,
     path,
     role,
     summary,
-    operationId: operationIdOf(method, path),
+    operationId: createOperationId(method, path),
     built: false,
     response: z.looseObject({}),
     handler: (): Promise<Record<string, never>> =>
@@ -59,10 +59,10 @@ const planned = ([route, role, summary]: PlannedOperation): DeclaredOperation =>
 /** Declares a group. It is served and documented once `index.ts` lists it. */
 export const defineGroup = (definition: GroupDefinition): Group => {
   const { name, summary, resources = [] } = definition;
-  const declared = [
+  const declaredOperations = [
     ...resources.flatMap(({ operations }) => operations),
     ...(definition.operations ?? []),
-    ...(definition.planned ?? []).map(planned),
+    ...(definition.planned ?? []).map(definePlannedOperation),
   ];
   return {
     name,
@@ -71,11 +71,11 @@ export const defineGroup = (definition: GroupDefinition): Group => {
     ...(definition.elsewhere && { elsewhere: definition.elsewhere }),
     // Two resources may be views of the same documents.
     collections: [...new Set([...resources.map(({ collection }) => collection), ...(definition.collections ?? [])])],
-    operations: declared.map((operation) => ({
+    operations: declaredOperations.map((operation) => ({
       ...operation,
       group: name,
       entitlement: operation.entitlement ?? definition.entitlement,
-      scope: scopeOf({ ...operation, group: name }),
+      scope: requiredScope({ ...operation, group: name }),
     })),
   };
 };

@@ -5,10 +5,11 @@ export const tokenCookie = 'oiq_token';
 export const refreshCookie = 'oiq_refresh';
 
 /** Returns the value of a cookie in a `Cookie` header. */
-export const cookieIn = (header: string | undefined, name: string): string | undefined => {
+export const readCookie = (header: string | undefined, name: string): string | undefined => {
   for (const pair of header?.split(';') ?? []) {
-    const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
+    const separatorIndex = pair.indexOf('=');
+    if (separatorIndex > 0 && pair.slice(0, separatorIndex).trim() === name)
+      return pair.slice(separatorIndex + 1).trim() || undefined;
   }
   return undefined;
 };
@@ -23,15 +24,15 @@ export interface CookieValue {
  * `Set-Cookie` headers of a session's two tokens. The refresh token is sent to `/auth` only, and never with requests
  * from another site.
  */
-export const sessionCookies = (
+export const formatSessionCookies = (
   token: CookieValue,
   refresh: CookieValue,
   { secure }: { readonly secure: boolean },
 ): readonly string[] => {
-  const overTls = secure ? '; Secure' : '';
+  const secureAttribute = secure ? '; Secure' : '';
   return [
-    `${tokenCookie}=${token.value}; Path=/; HttpOnly; SameSite=Lax; Expires=${token.until.toUTCString()}${overTls}`,
-    `${refreshCookie}=${refresh.value}; Path=/auth; HttpOnly; SameSite=Strict; Expires=${refresh.until.toUTCString()}${overTls}`,
+    `${tokenCookie}=${token.value}; Path=/; HttpOnly; SameSite=Lax; Expires=${token.until.toUTCString()}${secureAttribute}`,
+    `${refreshCookie}=${refresh.value}; Path=/auth; HttpOnly; SameSite=Strict; Expires=${refresh.until.toUTCString()}${secureAttribute}`,
   ];
 };
 
@@ -43,9 +44,9 @@ export const isSecure = (publicUrl: string | undefined, host: string): boolean =
   publicUrl === undefined ? !isLoopback(host) : new URL(publicUrl).protocol === 'https:';
 
 /** `Set-Cookie` headers that remove both cookies. */
-export const endedCookies = (request: { readonly secure: boolean }): readonly string[] => {
+export const formatExpiredCookies = (request: { readonly secure: boolean }): readonly string[] => {
   const expiredCookie = { value: '', until: new Date(0) };
-  return sessionCookies(expiredCookie, expiredCookie, request);
+  return formatSessionCookies(expiredCookie, expiredCookie, request);
 };
 
 /** Whether a host, in the spelling of a client, is this machine: it has no TLS and needs none. */
@@ -55,7 +56,7 @@ export const isLoopback = (host: string): boolean => {
 };
 
 /** Headers in which a browser identifies the requesting page. */
-export interface Page {
+export interface PageHeaders {
   /** `Sec-Fetch-Site`. */
   readonly site: string | undefined;
   readonly origin: string | undefined;
@@ -66,18 +67,18 @@ export interface Page {
  * Rejects changes from a foreign page: a browser sends cookies with the requests of every page, so a change needs proof
  * that the page is ours.
  */
-export const refuseForeignPage = ({ site, origin, host }: Page, publicUrl: string | undefined): void => {
-  const ours = site === undefined ? isOurs(origin, host, publicUrl) : site === 'same-origin';
-  if (!ours)
+export const requireOwnPage = ({ site, origin, host }: PageHeaders, publicUrl: string | undefined): void => {
+  const isOwnPage = site === undefined ? isOwnOrigin(origin, host, publicUrl) : site === 'same-origin';
+  if (!isOwnPage)
     throw new ApiError(
       'FORBIDDEN',
       'a change or a WebSocket with the session cookie must come from this site’s own pages; programs send the token as Authorization: Bearer',
     );
 };
 
-const isOurs = (origin: string | undefined, host: string | undefined, publicUrl: string | undefined): boolean => {
+const isOwnOrigin = (origin: string | undefined, host: string | undefined, publicUrl: string | undefined): boolean => {
   if (origin === undefined || !URL.canParse(origin)) return false;
   if (publicUrl !== undefined) return new URL(publicUrl).origin === origin;
-  const { protocol, host: theirs } = new URL(origin);
-  return (protocol === 'https:' || protocol === 'http:') && theirs === host?.toLowerCase();
+  const { protocol, host: originHost } = new URL(origin);
+  return (protocol === 'https:' || protocol === 'http:') && originHost === host?.toLowerCase();
 };

@@ -9,9 +9,9 @@ import { sessions } from '../../schemas/resources/session.ts';
 import { memberships, users } from '../../schemas/resources/user.ts';
 
 /** Adds an id to the set of its key, or removes it. */
-const index = (sets: Map<string, Set<string>>, key: string, id: string, present: boolean): void => {
+const updateIndex = (sets: Map<string, Set<string>>, key: string, id: string, isPresent: boolean): void => {
   const set = sets.get(key) ?? new Set();
-  if (present) set.add(id);
+  if (isPresent) set.add(id);
   else set.delete(id);
   if (set.size > 0) sets.set(key, set);
   else sets.delete(key);
@@ -29,8 +29,8 @@ const loadCollections = async (documents: Documents) => {
     }),
     memberships: await watchDocuments(documents, memberships, (tenantId, before, after) => {
       const userId = (after ?? before)?.id ?? '';
-      index(tenantsByUser, userId, tenantId, after !== undefined);
-      index(usersByTenant, tenantId, userId, after !== undefined);
+      updateIndex(tenantsByUser, userId, tenantId, after !== undefined);
+      updateIndex(usersByTenant, tenantId, userId, after !== undefined);
     }),
     organizations: await watchDocuments(documents, organizations),
     plans: await watchDocuments(documents, plans),
@@ -51,19 +51,19 @@ export type DirectoryMemory = Awaited<ReturnType<typeof loadDirectory>>;
 
 /** Resolves once all documents are loaded. */
 export const loadDirectory = async (documents: Documents) => {
-  const held = await loadCollections(documents);
+  const loaded = await loadCollections(documents);
   const pairs = [
-    [users, held.users],
-    [memberships, held.memberships],
-    [organizations, held.organizations],
-    [plans, held.plans],
-    [sessions, held.sessions],
-    [serviceAccounts, held.serviceAccounts],
-    [apiTokens, held.tokens],
+    [users, loaded.users],
+    [memberships, loaded.memberships],
+    [organizations, loaded.organizations],
+    [plans, loaded.plans],
+    [sessions, loaded.sessions],
+    [serviceAccounts, loaded.serviceAccounts],
+    [apiTokens, loaded.tokens],
   ] as const;
   const byName = new Map<string, unknown>(pairs.map(([{ name }, each]) => [name, each]));
   return {
-    ...held,
+    ...loaded,
     /** Returns a collection by its definition; `undefined` if it is not in memory. */
     of: ({ name }: CollectionDefinition<object>) => byName.get(name) as WatchedDocuments<object> | undefined,
     /** Staleness of the feed that is furthest behind */

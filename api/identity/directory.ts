@@ -1,19 +1,19 @@
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type Organization, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plansTenant } from '../../schemas/resources/plan.ts';
 import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
-import { planOf } from '../../schemas/resources/tenant-plan.ts';
+import { resolvePlan } from '../../schemas/resources/tenant-plan.ts';
 import { type Membership, type User, usersTenant } from '../../schemas/resources/user.ts';
-import type { Caller, PersonCaller, ServiceAccountCaller, Who } from '../callers/caller.ts';
+import type { Actor, Caller, PersonCaller, ServiceAccountCaller } from '../callers/caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
 
 /** A user, with their membership in an organization. */
 export interface Member {
-  readonly user: User & Stored;
-  readonly membership: Membership & Stored;
+  readonly user: User & StoredMetadata;
+  readonly membership: Membership & StoredMetadata;
 }
 
 /**
@@ -35,20 +35,20 @@ export interface Directory {
    * depends on, no longer exists.
    */
   current(caller: Caller): Caller | undefined;
-  userByEmail(email: string): (User & Stored) | undefined;
+  userByEmail(email: string): (User & StoredMetadata) | undefined;
   /** Returns the organizations of a user, without disabled users and memberships, oldest first. */
-  organizationsOf(userId: string): readonly (Organization & Stored)[];
+  organizationsOf(userId: string): readonly (Organization & StoredMetadata)[];
   /** Returns all members of an organization, unsorted, including disabled ones. */
   membersOf(tenantId: string): readonly Member[];
   /**
    * Applies a write of this instance, or a removal (`undefined`), immediately; other instances see it within a second.
    * `change` of an operation calls it for all its writes. Ignores collections that are not in memory.
    */
-  learn(
+  applyWrite(
     collection: CollectionDefinition<object>,
     tenantId: string,
     id: string,
-    document: (object & Stored) | undefined,
+    document: (object & StoredMetadata) | undefined,
   ): void;
   staleMs(): number;
   close(): Promise<void>;
@@ -58,26 +58,26 @@ export interface Directory {
 const maxStaleMs = 2_000;
 
 /** Opens the directory; resolves when everything is loaded. */
-export const openDirectory = async (documents: Documents, clock: Clock): Promise<Directory> => {
-  const held = await loadDirectory(documents);
-  const refuseStale = (): void => {
-    if (held.staleMs() > maxStaleMs)
+export const loadMemoryDirectory = async (documents: Documents, clock: Clock): Promise<Directory> => {
+  const memory = await loadDirectory(documents);
+  const requireFresh = (): void => {
+    if (memory.staleMs() > maxStaleMs)
       throw new UnavailableError('the configuration store cannot be reached, so rights cannot be checked', {
         retryAfterSeconds: 2,
       });
   };
-  const isOver = (expiresAt: string): boolean => Date.parse(expiresAt) <= clock.now();
+  const isExpired = (expiresAt: string): boolean => Date.parse(expiresAt) <= clock.now();
 
   const caller: Directory['caller'] = (sessionId, userId, tenantId) => {
-    refuseStale();
-    const session = held.sessions.get(sessionsTenant, sessionId);
-    if (session?.userId !== userId || session.tenantId !== tenantId || isOver(session.expiresAt)) return undefined;
-    const user = held.users.get(usersTenant, userId);
-    const membership = held.memberships.get(tenantId, userId);
-    const tenant = organizationAndPlan(held, tenantId);
+    requireFresh();
+    const session = memory.sessions.get(sessionsTenant, sessionId);
+    if (session?.userId !== userId || session.tenantId !== tenantId || isExpired(session.expiresAt)) return undefined;
+    const user = memory.users.get(usersTenant, userId);
+    const membership = memory.memberships.get(tenantId, userId);
+    const tenant = findOrganizationAndPlan(memory, tenantId);
     if (user === undefined || user.disabled || membership === undefined || membership.disabled) return undefined;
     if (tenant === undefined) return undefined;
-    const actor: Who = { type: 'user', id: userId, name: user.email };
+    const actor: Actor = { type: 'user', id: userId, name: user.email };
     const { expiresAt: sessionExpiresAt } = session;
     return {
       kind: 'person',
@@ -89,20 +89,20 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
       sessionId,
       sessionExpiresAt,
       user,
-      provedBy: session.provedBy,
+      identityProviderTenantId: session.provedBy,
     };
   };
 
   const serviceAccountCaller: Directory['serviceAccountCaller'] = (tokenHash) => {
-    refuseStale();
-    const { tenantId = '', id: tokenId = '' } = held.tokensByHash.get(tokenHash) ?? {};
-    const token = held.tokens.get(tenantId, tokenId);
-    if (token === undefined || isOver(token.expiresAt)) return undefined;
+    requireFresh();
+    const { tenantId = '', id: tokenId = '' } = memory.tokensByHash.get(tokenHash) ?? {};
+    const token = memory.tokens.get(tenantId, tokenId);
+    if (token === undefined || isExpired(token.expiresAt)) return undefined;
     const { serviceAccountId, scopes } = token;
-    const account = held.serviceAccounts.get(tenantId, serviceAccountId);
-    const tenant = organizationAndPlan(held, tenantId);
+    const account = memory.serviceAccounts.get(tenantId, serviceAccountId);
+    const tenant = findOrganizationAndPlan(memory, tenantId);
     if (account === undefined || account.disabled || tenant === undefined) return undefined;
-    const actor: Who = { type: 'service-account', id: serviceAccountId, name: account.name };
+    const actor: Actor = { type: 'service-account', id: serviceAccountId, name: account.name };
     const { role } = account;
     return { kind: 'service-account', tenantId, actor, role, ...tenant, serviceAccountId, tokenId, scopes };
   };
@@ -111,63 +111,64 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     caller,
     async freshCaller(sessionId, userId, tenantId) {
       await Promise.all([
-        held.sessions.find(sessionsTenant, sessionId),
-        held.users.find(usersTenant, userId),
-        held.memberships.find(tenantId, userId),
-        held.organizations.find(organizationsTenant, tenantId),
+        memory.sessions.find(sessionsTenant, sessionId),
+        memory.users.find(usersTenant, userId),
+        memory.memberships.find(tenantId, userId),
+        memory.organizations.find(organizationsTenant, tenantId),
       ]);
       return caller(sessionId, userId, tenantId);
     },
     serviceAccountCaller,
     async freshServiceAccountCaller(tokenHash) {
-      for await (const { tenantId, ...token } of documents.everywhere(apiTokens, { hash: tokenHash })) {
-        held.tokens.apply(tenantId, token);
-        await held.serviceAccounts.find(tenantId, token.serviceAccountId);
-        await held.organizations.find(organizationsTenant, tenantId);
+      for await (const { tenantId, ...token } of documents.findInAllTenants(apiTokens, { hash: tokenHash })) {
+        memory.tokens.apply(tenantId, token);
+        await memory.serviceAccounts.find(tenantId, token.serviceAccountId);
+        await memory.organizations.find(organizationsTenant, tenantId);
       }
       return serviceAccountCaller(tokenHash);
     },
-    current(known) {
-      if (known.kind === 'person') return caller(known.sessionId, known.userId, known.tenantId);
-      return serviceAccountCaller(held.tokens.get(known.tenantId, known.tokenId)?.hash ?? '');
+    current(previousCaller) {
+      if (previousCaller.kind === 'person')
+        return caller(previousCaller.sessionId, previousCaller.userId, previousCaller.tenantId);
+      return serviceAccountCaller(memory.tokens.get(previousCaller.tenantId, previousCaller.tokenId)?.hash ?? '');
     },
-    userByEmail: (email) => held.users.get(usersTenant, held.idsByEmail.get(email) ?? ''),
-    organizationsOf: (userId) => organizationsOf(held, userId),
+    userByEmail: (email) => memory.users.get(usersTenant, memory.idsByEmail.get(email) ?? ''),
+    organizationsOf: (userId) => listOrganizations(memory, userId),
     membersOf(tenantId) {
-      const found: Member[] = [];
-      for (const userId of held.usersByTenant.get(tenantId) ?? []) {
-        const user = held.users.get(usersTenant, userId);
-        const membership = held.memberships.get(tenantId, userId);
-        if (user !== undefined && membership !== undefined) found.push({ user, membership });
+      const members: Member[] = [];
+      for (const userId of memory.usersByTenant.get(tenantId) ?? []) {
+        const user = memory.users.get(usersTenant, userId);
+        const membership = memory.memberships.get(tenantId, userId);
+        if (user !== undefined && membership !== undefined) members.push({ user, membership });
       }
-      return found;
+      return members;
     },
-    learn(collection, tenantId, id, document) {
-      const cache = held.of(collection);
+    applyWrite(collection, tenantId, id, document) {
+      const cache = memory.of(collection);
       if (document === undefined) cache?.markDeleted(tenantId, id);
       else cache?.apply(tenantId, document);
     },
-    staleMs: held.staleMs,
-    close: held.close,
+    staleMs: memory.staleMs,
+    close: memory.close,
   };
 };
 
-const organizationsOf = (held: DirectoryMemory, userId: string): readonly (Organization & Stored)[] => {
-  const found: (Organization & Stored)[] = [];
+const listOrganizations = (held: DirectoryMemory, userId: string): readonly (Organization & StoredMetadata)[] => {
+  const userOrganizations: (Organization & StoredMetadata)[] = [];
   for (const tenantId of held.tenantsByUser.get(userId) ?? []) {
     if (held.memberships.get(tenantId, userId)?.disabled) continue;
     const organization = held.organizations.get(organizationsTenant, tenantId);
-    if (organization !== undefined && !organization.disabled) found.push(organization);
+    if (organization !== undefined && !organization.disabled) userOrganizations.push(organization);
   }
-  return found.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
+  return userOrganizations.sort((left, right) => left.createdAt.localeCompare(right.createdAt));
 };
 
 /** An organization with its plan; `undefined` if either is missing or the organization is disabled. */
-const organizationAndPlan = (
+const findOrganizationAndPlan = (
   held: DirectoryMemory,
   tenantId: string,
 ): Pick<Caller, 'organization' | 'plan'> | undefined => {
   const organization = held.organizations.get(organizationsTenant, tenantId);
-  const plan = planOf(organization, (planId) => held.plans.get(plansTenant, planId));
+  const plan = resolvePlan(organization, (planId) => held.plans.get(plansTenant, planId));
   return organization && plan && { organization, plan };
 };

@@ -11,16 +11,16 @@ const recoveryCodeBytes = 10;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Context for sealing a user's secret: the secret of another user cannot be opened with it. */
-export const sealedFor = (userId: string): string => `multi-factor of ${userId}`;
+export const secretContext = (userId: string): string => `multi-factor of ${userId}`;
 
-const recoveryHash = (box: SecretBox, userId: string, code: string): string =>
+const hashRecoveryCode = (box: SecretBox, userId: string, code: string): string =>
   box.derive(`recovery codes of ${userId}`, code).toString('base64url');
 
 /** Creates recovery codes to show once, and their stored form. */
-export const makeRecoveryCodes = (
+export const createRecoveryCodes = (
   box: SecretBox,
   userId: string,
-): { readonly shown: readonly string[]; readonly hashes: readonly string[] } => {
+): { readonly displayed: readonly string[]; readonly hashes: readonly string[] } => {
   const codes = Array.from({ length: recoveryCodeCount }, () => {
     let bits = 0n;
     for (const byte of randomBytes(recoveryCodeBytes)) bits = (bits << 8n) | BigInt(byte);
@@ -29,31 +29,31 @@ export const makeRecoveryCodes = (
     return code;
   });
   return {
-    shown: codes.map((code) => code.replace(/(.{4})(?=.)/g, '$1-')),
-    hashes: codes.map((code) => recoveryHash(box, userId, code)),
+    displayed: codes.map((code) => code.replace(/(.{4})(?=.)/g, '$1-')),
+    hashes: codes.map((code) => hashRecoveryCode(box, userId, code)),
   };
 };
 
 /** The kind of an accepted code, with the new state of the enrolment. */
-export interface Accepted {
+export interface AcceptedCode {
   readonly by: 'authenticator' | 'recovery-code';
   readonly changes: Partial<MultiFactor>;
 }
 
 /** Checks a code at a time; one time step before and after is accepted too. Has no side effects. */
-export const accept = (
+export const verifyCode = (
   enrolment: MultiFactor,
   code: string,
   { userId, box, nowMs }: { readonly userId: string; readonly box: SecretBox; readonly nowMs: number },
-): Accepted | undefined => {
-  const typed = code.replace(/[\s-]/g, '').toLowerCase();
-  if (/^\d{6}$/.test(typed)) {
-    const secret = box.open(sealedFor(userId), enrolment.secret);
+): AcceptedCode | undefined => {
+  const normalizedCode = code.replace(/[\s-]/g, '').toLowerCase();
+  if (/^\d{6}$/.test(normalizedCode)) {
+    const secret = box.open(secretContext(userId), enrolment.secret);
     if (secret === undefined) return undefined;
-    const timeStep = timeStepOf(secret, typed, nowMs, enrolment.lastTimeStep);
+    const timeStep = findTimeStep(secret, normalizedCode, nowMs, enrolment.lastTimeStep);
     return timeStep === undefined ? undefined : { by: 'authenticator', changes: { lastTimeStep: timeStep } };
   }
-  const hash = recoveryHash(box, userId, typed);
+  const hash = hashRecoveryCode(box, userId, normalizedCode);
   if (!enrolment.recoveryCodes.includes(hash)) return undefined;
   return {
     by: 'recovery-code',
@@ -62,7 +62,7 @@ export const accept = (
 };
 
 /** The time step of a code, if it is after the last accepted one. */
-const timeStepOf = (secret: string, token: string, nowMs: number, afterTimeStep: number): number | undefined => {
+const findTimeStep = (secret: string, token: string, nowMs: number, afterTimeStep: number): number | undefined => {
   const result = verifySync({
     secret,
     token,

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { invalid } from '../errors.ts';
+import { fieldError } from '../errors.ts';
 
 /** An attacker with ten guesses a minute from each of a hundred addresses needs two years for this number. */
-const fewestGuesses = 1e9;
+const minGuesses = 1e9;
 
 /** First guesses of an attacker who knows the address and this product */
-const knownOf = (email: string): string[] => {
+const listKnownWords = (email: string): string[] => {
   const address = email.toLowerCase();
   const [local = '', domain = ''] = address.split('@');
   const names = [local, domain].flatMap((part) => part.split(/[^\p{L}\p{N}]+/u)).filter(({ length }) => length > 2);
@@ -17,8 +17,8 @@ const knownOf = (email: string): string[] => {
  * Returns the estimated number of guesses for a password, computed by zxcvbn. Its thread does not belong to a
  * `WorkerPool`, because it ends after the estimate and releases the memory of the dictionaries.
  */
-const guessesFor = async (password: string, email: string): Promise<number> => {
-  const workerData = { password, known: knownOf(email) };
+const estimateGuesses = async (password: string, email: string): Promise<number> => {
+  const workerData = { password, known: listKnownWords(email) };
   const worker = new Worker(new URL('./password-guesses-worker.ts', import.meta.url), { workerData });
   try {
     const [guesses] = await once(worker, 'message');
@@ -29,9 +29,9 @@ const guessesFor = async (password: string, email: string): Promise<number> => {
 };
 
 /** Throws `VALIDATION_FAILED` for a password that is easy to guess. Its schema checks the length. */
-export const refuseGuessable = async (password: string, email: string, path = 'password'): Promise<void> => {
-  if ((await guessesFor(password, email)) >= fewestGuesses) return;
-  throw invalid(
+export const requireHardToGuess = async (password: string, email: string, path = 'password'): Promise<void> => {
+  if ((await estimateGuesses(password, email)) >= minGuesses) return;
+  throw fieldError(
     path,
     'is easy to guess: it is common, repeats itself, or contains the address or the name of this product; choose another, such as four unrelated words',
   );

@@ -23,7 +23,7 @@ export interface Passwords {
   isOutdated(passwordHash: string): boolean;
 }
 
-const atOnce = 2;
+const maxConcurrent = 2;
 const maxWaiting = 64;
 
 /** A password hash function. */
@@ -33,24 +33,24 @@ export interface PasswordAlgorithm {
 }
 
 /** Opens the service. `algorithm` is argon2id, except in tests that count computations. */
-export const openPasswords = async (
+export const createPasswords = async (
   algorithm: PasswordAlgorithm = { hash: hashPassword, verify: (known, password) => verify(known, password) },
 ): Promise<Passwords> => {
   const dummyHash = await algorithm.hash(crypto.randomUUID());
-  const waiting: (() => void)[] = [];
+  const waitingCallbacks: (() => void)[] = [];
   let running = 0;
   const runQueued = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running >= atOnce) {
-      if (waiting.length >= maxWaiting)
+    if (running >= maxConcurrent) {
+      if (waitingCallbacks.length >= maxWaiting)
         throw new UnavailableError('too many people are signing in at this moment', { retryAfterSeconds: 2 });
-      await new Promise<void>((go) => waiting.push(go));
+      await new Promise<void>((start) => waitingCallbacks.push(start));
     }
     running++;
     try {
       return await work();
     } finally {
       running--;
-      waiting.shift()?.();
+      waitingCallbacks.shift()?.();
     }
   };
   return {

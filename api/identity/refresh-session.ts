@@ -1,23 +1,23 @@
-import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import type { Transact } from '../changes.ts';
 import type { ApiError } from '../errors.ts';
 import type { IdentityPorts } from './ports.ts';
-import { nextRefreshToken, refreshHash, sessionOfRefreshToken } from './refresh-tokens.ts';
+import { deriveNextToken, parseSessionId, refreshHash } from './refresh-tokens.ts';
 import { unauthenticated } from './session.ts';
-import { sessionEnd } from './sessions.ts';
+import { computeSessionEnd } from './sessions.ts';
 
 /** How long the previous token still returns the same successor, for two tabs or a lost answer. */
 const graceMs = 30_000;
 /** When two instances refresh the same session concurrently, one of them retries. */
-const attempts = 3;
+const maxAttempts = 3;
 
-export interface Refreshed {
-  readonly session: Session & Stored;
+export interface RefreshedSession {
+  readonly session: Session & StoredMetadata;
   readonly refreshToken: string;
 }
 
-const over = (): ApiError => unauthenticated('the refresh token is invalid or has expired; sign in again');
+const invalidTokenError = (): ApiError => unauthenticated('the refresh token is invalid or has expired; sign in again');
 
 /**
  * Returns a session's next refresh token in exchange for the current one. An older token must have been copied: the
@@ -27,20 +27,20 @@ export const refreshSession = async (
   token: string,
   change: Transact,
   { documents, directory, secretBox, clock }: Pick<IdentityPorts, 'documents' | 'directory' | 'secretBox' | 'clock'>,
-): Promise<Refreshed> => {
-  const sessionId = sessionOfRefreshToken(secretBox, token);
-  if (sessionId === undefined) throw over();
-  const stored = documents.of(sessionsTenant).collection(sessions);
+): Promise<RefreshedSession> => {
+  const sessionId = parseSessionId(secretBox, token);
+  if (sessionId === undefined) throw invalidTokenError();
+  const stored = documents.forTenant(sessionsTenant).collection(sessions);
   const hash = refreshHash(token);
-  const refreshToken = nextRefreshToken(secretBox, sessionId, token);
+  const refreshToken = deriveNextToken(secretBox, sessionId, token);
 
-  const rotated = async (session: Session & Stored): Promise<(Session & Stored) | undefined> => {
+  const rotateToken = async (session: Session & StoredMetadata): Promise<(Session & StoredMetadata) | undefined> => {
     const now = clock.now();
     const changes = {
       refreshHash: refreshHash(refreshToken),
       previousRefreshHash: hash,
       refreshedAt: new Date(now).toISOString(),
-      expiresAt: sessionEnd(now, session.signedInAt),
+      expiresAt: computeSessionEnd(now, session.signedInAt),
     };
     try {
       return await stored.update(sessionId, changes, session.version);
@@ -50,25 +50,25 @@ export const refreshSession = async (
     }
   };
 
-  for (let attempt = 0; attempt < attempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const session = await stored.find(sessionId);
-    if (session === undefined || Date.parse(session.expiresAt) <= clock.now()) throw over();
+    if (session === undefined || Date.parse(session.expiresAt) <= clock.now()) throw invalidTokenError();
     const { userId, tenantId } = session;
-    if ((await directory.freshCaller(sessionId, userId, tenantId)) === undefined) throw over();
+    if ((await directory.freshCaller(sessionId, userId, tenantId)) === undefined) throw invalidTokenError();
     if (hash === session.refreshHash) {
-      const after = await rotated(session);
+      const after = await rotateToken(session);
       if (after === undefined) continue;
-      directory.learn(sessions, sessionsTenant, sessionId, after);
+      directory.applyWrite(sessions, sessionsTenant, sessionId, after);
       return { session: after, refreshToken };
     }
-    const inGrace = clock.now() - Date.parse(session.refreshedAt) <= graceMs;
-    if (hash === session.previousRefreshHash && inGrace) return { session, refreshToken };
-    await change(async ({ of, record }) => {
-      await of(sessionsTenant).collection(sessions).delete(sessionId);
+    const isWithinGrace = clock.now() - Date.parse(session.refreshedAt) <= graceMs;
+    if (hash === session.previousRefreshHash && isWithinGrace) return { session, refreshToken };
+    await change(async ({ forTenant, record }) => {
+      await forTenant(sessionsTenant).collection(sessions).delete(sessionId);
       const name = 'an old refresh token was used: it may have been copied';
       record({ action: 'session.revoke', id: sessionId, name, tenantId, actor: { type: 'system', id: '', name: '' } });
     });
-    throw over();
+    throw invalidTokenError();
   }
-  throw over();
+  throw invalidTokenError();
 };

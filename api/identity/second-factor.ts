@@ -1,16 +1,16 @@
-import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import type { User } from '../../schemas/resources/user.ts';
-import { ApiError, invalid, rateLimited } from '../errors.ts';
+import { ApiError, fieldError, rateLimited } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { type Accepted, accept } from './multi-factor-codes.ts';
+import { type AcceptedCode, verifyCode } from './multi-factor-codes.ts';
 import type { IdentityPorts } from './ports.ts';
 import { unauthenticated } from './session.ts';
 import { countInWindows } from './spent-windows.ts';
 
 /** A sign-in with a correct password. */
-export interface FirstFactorPassed {
-  readonly user: User & Stored;
+export interface SecondFactorCheck {
+  readonly user: User & StoredMetadata;
   /** The given `code`: from an authenticator, or a recovery code. */
   readonly code: string | undefined;
   readonly request: RequestFacts;
@@ -24,11 +24,11 @@ type CodePorts = Pick<IdentityPorts, 'documents' | 'counters' | 'secretBox' | 'c
  * failed attempt.
  */
 export const checkSecondFactor = async (
-  { user, code, request }: FirstFactorPassed,
+  { user, code, request }: SecondFactorCheck,
   ports: CodePorts,
-): Promise<Accepted['by'] | undefined> => {
-  if (!(await isOn(user.id, ports))) return undefined;
-  if (code === undefined) throw codeMissing();
+): Promise<AcceptedCode['by'] | undefined> => {
+  if (!(await isMultiFactorEnabled(user.id, ports))) return undefined;
+  if (code === undefined) throw missingCodeError();
   const by = await useCode(user.id, code, request, ports);
   if (by === undefined) throw unauthenticated('the e-mail address or the password is wrong');
   return by;
@@ -40,34 +40,34 @@ export const checkSecondFactor = async (
  */
 export const requireCode = async (
   userId: string,
-  { code, request }: Pick<FirstFactorPassed, 'code' | 'request'>,
+  { code, request }: Pick<SecondFactorCheck, 'code' | 'request'>,
   ports: CodePorts,
 ): Promise<void> => {
-  if (!(await isOn(userId, ports))) return;
-  if (code === undefined) throw codeMissing();
-  if ((await useCode(userId, code, request, ports)) === undefined) throw invalid('code', 'is wrong');
+  if (!(await isMultiFactorEnabled(userId, ports))) return;
+  if (code === undefined) throw missingCodeError();
+  if ((await useCode(userId, code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
 };
 
-const isOn = async (userId: string, ports: CodePorts): Promise<boolean> =>
-  ((await enrolmentOf(userId, ports))?.confirmedAt ?? null) !== null;
+const isMultiFactorEnabled = async (userId: string, ports: CodePorts): Promise<boolean> =>
+  ((await findEnrolment(userId, ports))?.confirmedAt ?? null) !== null;
 
-const codeMissing = (): ApiError =>
+const missingCodeError = (): ApiError =>
   new ApiError('MFA_REQUIRED', 'give a code of the authenticator, or a recovery code, as "code"');
 
-export const enrolmentOf = (
+export const findEnrolment = (
   userId: string,
   { documents }: Pick<IdentityPorts, 'documents'>,
-): Promise<(MultiFactor & Stored) | undefined> =>
-  documents.of(multiFactorsTenant).collection(multiFactors).find(userId);
+): Promise<(MultiFactor & StoredMetadata) | undefined> =>
+  documents.forTenant(multiFactorsTenant).collection(multiFactors).find(userId);
 
 /**
  * Wrong codes of a user from one address, and from all addresses: six digits can be guessed, so only few attempts are
  * allowed.
  */
-const fromAddress = { limit: 5, windowMs: 60_000 };
-const fromAnywhere = { limit: 30, windowMs: 3_600_000 };
+const addressWindow = { limit: 5, windowMs: 60_000 };
+const accountWindow = { limit: 30, windowMs: 3_600_000 };
 /** How often another code of the user may be accepted concurrently */
-const races = 10;
+const maxAttempts = 10;
 
 /**
  * Consumes a code: only one of several concurrent uses of the same code is accepted. Throws `RATE_LIMITED` after many
@@ -78,23 +78,23 @@ export const useCode = async (
   code: string,
   { address }: Pick<RequestFacts, 'address'>,
   ports: CodePorts,
-): Promise<Accepted['by'] | undefined> => {
-  const giveBack = await countTry(userId, address, ports);
-  const by = await consume(userId, code, ports);
-  if (by !== undefined) await giveBack();
+): Promise<AcceptedCode['by'] | undefined> => {
+  const undoCount = await countAttempt(userId, address, ports);
+  const by = await consumeCode(userId, code, ports);
+  if (by !== undefined) await undoCount();
   return by;
 };
 
-const consume = async (
+const consumeCode = async (
   userId: string,
   code: string,
   { documents, secretBox, clock }: CodePorts,
-): Promise<Accepted['by'] | undefined> => {
-  const enrolments = documents.of(multiFactorsTenant).collection(multiFactors);
-  for (let race = 0; race < races; race++) {
+): Promise<AcceptedCode['by'] | undefined> => {
+  const enrolments = documents.forTenant(multiFactorsTenant).collection(multiFactors);
+  for (let race = 0; race < maxAttempts; race++) {
     const enrolment = await enrolments.find(userId);
     if (enrolment === undefined) return undefined;
-    const accepted = accept(enrolment, code, { userId, box: secretBox, nowMs: clock.now() });
+    const accepted = verifyCode(enrolment, code, { userId, box: secretBox, nowMs: clock.now() });
     if (accepted === undefined) return undefined;
     try {
       await enrolments.update(userId, accepted.changes, enrolment.version);
@@ -106,16 +106,16 @@ const consume = async (
   return undefined;
 };
 
-const countTry = async (
+const countAttempt = async (
   userId: string,
   address: string,
   { counters }: Pick<IdentityPorts, 'counters'>,
 ): Promise<() => Promise<void>> => {
-  const { waitsMs, giveBack } = await countInWindows(counters, [
-    { key: `multi-factor/${userId}/${address}`, ...fromAddress },
-    { key: `multi-factor/${userId}`, ...fromAnywhere },
+  const { waitsMs, undo } = await countInWindows(counters, [
+    { key: `multi-factor/${userId}/${address}`, ...addressWindow },
+    { key: `multi-factor/${userId}`, ...accountWindow },
   ]);
-  if (waitsMs.length === 0) return giveBack;
-  await giveBack();
+  if (waitsMs.length === 0) return undo;
+  await undo();
   throw rateLimited('too many wrong codes; wait a moment', Math.max(...waitsMs));
 };

@@ -5,11 +5,11 @@ import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import type { Caller } from '../callers/caller.ts';
 import { ApiError } from '../errors.ts';
-import { cookieIn, refuseForeignPage, tokenCookie } from './cookies.ts';
+import { readCookie, requireOwnPage, tokenCookie } from './cookies.ts';
 import type { Directory } from './directory.ts';
 import type { Tokens } from './tokens.ts';
 
-export interface Known {
+export interface AuthenticationPorts {
   readonly tokens: Tokens;
   readonly directory: Directory;
   readonly settings: Pick<Settings, 'PUBLIC_URL'>;
@@ -27,20 +27,20 @@ export const unauthenticated = (message: string): ApiError =>
  */
 export const authenticate = async (
   request: Pick<IncomingMessage, 'headers' | 'method'>,
-  known: Known,
+  known: AuthenticationPorts,
   beforeLookup: () => void = () => {},
 ): Promise<Caller> => {
   const { authorization, cookie } = request.headers;
-  const token = authorization === undefined ? cookieIn(cookie, tokenCookie) : bearerOf(authorization);
+  const token = authorization === undefined ? readCookie(cookie, tokenCookie) : parseBearerToken(authorization);
   if (token === undefined) throw unauthenticated('sign in first: there is no session with this request');
   if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix))
-    return serviceAccountOf(token, known, beforeLookup);
-  const caller = await personOfToken(token, known);
-  if (authorization === undefined) refuseForeignWrite(request, known.settings.PUBLIC_URL);
+    return authenticateServiceAccount(token, known, beforeLookup);
+  const caller = await authenticatePerson(token, known);
+  if (authorization === undefined) requireOwnPageForWrite(request, known.settings.PUBLIC_URL);
   return caller;
 };
 
-const personOfToken = async (token: string, { tokens, directory }: Known): Promise<Caller> => {
+const authenticatePerson = async (token: string, { tokens, directory }: AuthenticationPorts): Promise<Caller> => {
   if (isWellFormed(token))
     throw unauthenticated('this is a license key, with which telemetry is sent: sign in, or use an API token');
   const claims = await tokens.verify(token);
@@ -52,21 +52,25 @@ const personOfToken = async (token: string, { tokens, directory }: Known): Promi
   return caller;
 };
 
-const serviceAccountOf = async (token: string, { directory }: Known, beforeLookup: () => void): Promise<Caller> => {
-  const caller = apiTokenFormat.isWellFormed(token) && (await knownOrLookedUp(token, directory, beforeLookup));
+const authenticateServiceAccount = async (
+  token: string,
+  { directory }: AuthenticationPorts,
+  beforeLookup: () => void,
+): Promise<Caller> => {
+  const caller = apiTokenFormat.isWellFormed(token) && (await findServiceAccount(token, directory, beforeLookup));
   if (!caller)
     throw unauthenticated('the API token is not known, has expired, was revoked, or its account is disabled');
   return caller;
 };
 
-const knownOrLookedUp = async (
+const findServiceAccount = async (
   token: string,
   directory: Directory,
   beforeLookup: () => void,
 ): Promise<Caller | undefined> => {
   const hash = createHash('sha256').update(token).digest('hex');
-  const known = directory.serviceAccountCaller(hash);
-  if (known !== undefined) return known;
+  const cachedCaller = directory.serviceAccountCaller(hash);
+  if (cachedCaller !== undefined) return cachedCaller;
   beforeLookup();
   return directory.freshServiceAccountCaller(hash);
 };
@@ -75,21 +79,21 @@ const knownOrLookedUp = async (
  * Converts a request with an API token as the password of `Authorization: Basic`, with any user name, to a bearer
  * request. No session tokens: a browser resends these credentials with every request.
  */
-export const withTokenOfBasic = ({
+export const convertBasicToBearer = ({
   headers,
   method,
 }: Pick<IncomingMessage, 'headers' | 'method'>): Pick<IncomingMessage, 'headers' | 'method'> => {
   const credentials = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-  const pair = Buffer.from(credentials, 'base64').toString('utf8');
-  const password = pair.slice(pair.indexOf(':') + 1);
+  const userAndPassword = Buffer.from(credentials, 'base64').toString('utf8');
+  const password = userAndPassword.slice(userAndPassword.indexOf(':') + 1);
   return password.startsWith(apiTokenFormat.prefix)
     ? { headers: { ...headers, authorization: `Bearer ${password}` }, method }
     : { headers, method };
 };
 
-const bearerOf = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+const parseBearerToken = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 
-const refuseForeignWrite = (
+const requireOwnPageForWrite = (
   { method, headers }: Pick<IncomingMessage, 'headers' | 'method'>,
   publicUrl: string | undefined,
 ): void => {
@@ -98,6 +102,6 @@ const refuseForeignWrite = (
   const [site] = [headers['sec-fetch-site']].flat();
   const { origin, host } = headers;
   // Browsers send the page's origin with every WebSocket; not all send its site.
-  const isKnown = !opensSocket || site === 'same-origin';
-  refuseForeignPage({ site: isKnown ? site : undefined, origin, host }, publicUrl);
+  const isSiteReliable = !opensSocket || site === 'same-origin';
+  requireOwnPage({ site: isSiteReliable ? site : undefined, origin, host }, publicUrl);
 };

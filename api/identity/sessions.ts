@@ -1,15 +1,15 @@
 /** The life cycle of a session: started by any sign-in method, and ended. */
 import { randomUUID } from 'node:crypto';
 import { deleteMatching } from '../../runtime/delete-matching.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { type User, users, usersTenant } from '../../schemas/resources/user.ts';
 import type { Transact } from '../changes.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { sessionCookies } from './cookies.ts';
+import { formatSessionCookies } from './cookies.ts';
 import type { IdentityPorts } from './ports.ts';
-import { firstRefreshToken, refreshHash } from './refresh-tokens.ts';
+import { createFirstToken, refreshHash } from './refresh-tokens.ts';
 
 const dayMs = 86_400_000;
 /** A session ends this long after its last refresh. */
@@ -20,18 +20,18 @@ const maxLifetimeMs = 90 * dayMs;
 const maxSessions = 200;
 
 /** End of a session that is refreshed now */
-export const sessionEnd = (now: number, signedInAt: string): string =>
+export const computeSessionEnd = (now: number, signedInAt: string): string =>
   new Date(Math.min(now + idleMs, Date.parse(signedInAt) + maxLifetimeMs)).toISOString();
 
 /** A user with a proven identity, about to start a session in one of their organizations. */
-export interface SigningIn {
-  readonly user: User & Stored;
-  readonly organization: Pick<Organization & Stored, 'id' | 'name'>;
+export interface SessionStart {
+  readonly user: User & StoredMetadata;
+  readonly organization: Pick<Organization & StoredMetadata, 'id' | 'name'>;
   readonly request: RequestFacts;
   /** `change` of an operation that declares the action `session.begin`. */
   readonly change: Transact;
   /** A session that this one replaces, inheriting its proof of identity. */
-  readonly insteadOf?: Session & Stored;
+  readonly insteadOf?: Session & StoredMetadata;
   /** The organization whose identity provider authenticated the user */
   readonly provedBy?: string;
   /** Whether the request named the organization: it then does not change the default of later sign-ins. */
@@ -39,7 +39,7 @@ export interface SigningIn {
 }
 
 /** The answer to a sign-in; its schema is `SignedIn` of the authentication group. */
-export interface SignInAnswer {
+export interface SignInResult {
   readonly token: string;
   readonly expiresAt: string;
   readonly refreshToken?: string;
@@ -54,18 +54,18 @@ type SessionPorts = Pick<IdentityPorts, 'clock' | 'secretBox' | 'tokens'>;
  * known to this instance immediately. Login, single sign-on, accepting an invitation and switching the organization all
  * call this.
  */
-export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
+export const beginSession = async (signingIn: SessionStart, ports: SessionPorts): Promise<SignInResult> => {
   const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy, isNamed = false } = signingIn;
   const { clock, secretBox } = ports;
   const now = clock.now();
   const signedInAt = insteadOf?.signedInAt ?? new Date(now).toISOString();
   const id = randomUUID();
-  const refreshToken = firstRefreshToken(secretBox, id);
+  const refreshToken = createFirstToken(secretBox, id);
   const fields: Session = {
     userId: user.id,
     tenantId: organization.id,
     signedInAt,
-    expiresAt: sessionEnd(now, signedInAt),
+    expiresAt: computeSessionEnd(now, signedInAt),
     address: request.address,
     userAgent: request.userAgent.slice(0, 512),
     refreshHash: refreshHash(refreshToken),
@@ -73,19 +73,19 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     refreshedAt: new Date(now).toISOString(),
     ...(provedBy === undefined ? {} : { provedBy }),
   };
-  const session = await change(async ({ of, record }) => {
-    const stored = of(sessionsTenant).collection(sessions);
-    const mine = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
-    const surplus = mine.items.slice(maxSessions - 1).map((each) => each.id);
+  const session = await change(async ({ forTenant, record }) => {
+    const stored = forTenant(sessionsTenant).collection(sessions);
+    const userSessions = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
+    const surplus = userSessions.items.slice(maxSessions - 1).map((each) => each.id);
     const endedIds = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
     for (const each of endedIds) await stored.delete(each);
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
     if (provedBy === undefined && !isNamed && user.lastTenantId !== organization.id)
-      await of(usersTenant).collection(users).update(user.id, { lastTenantId: organization.id });
+      await forTenant(usersTenant).collection(users).update(user.id, { lastTenantId: organization.id });
     return stored.insert({ id, ...fields });
   });
-  const answer = await giveTokens(session, refreshToken, request, ports);
+  const answer = await issueTokens(session, refreshToken, request, ports);
   return {
     ...answer,
     user: { id: user.id, email: user.email, name: user.name },
@@ -94,16 +94,16 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
 };
 
 /** Issues a new session token and refresh token, as cookies and in the answer. */
-export const giveTokens = async (
-  session: Session & Stored,
+export const issueTokens = async (
+  session: Session & StoredMetadata,
   refreshToken: string,
   request: RequestFacts,
   { tokens }: Pick<IdentityPorts, 'tokens'>,
-): Promise<Pick<SignInAnswer, 'token' | 'expiresAt' | 'refreshToken'>> => {
+): Promise<Pick<SignInResult, 'token' | 'expiresAt' | 'refreshToken'>> => {
   const { userId, tenantId, id: sessionId } = session;
   const { token, expiresAt } = await tokens.issue({ userId, tenantId, sessionId });
   const refresh = { value: refreshToken, until: new Date(session.expiresAt) };
-  for (const cookie of sessionCookies({ value: token, until: expiresAt }, refresh, request))
+  for (const cookie of formatSessionCookies({ value: token, until: expiresAt }, refresh, request))
     request.reply('Set-Cookie', cookie);
   // Scripts of a page never see the refresh token: a browser identifies the requesting page, a program does not.
   const isBrowser = request.header('sec-fetch-site') !== '' || request.header('origin') !== '';
@@ -112,18 +112,18 @@ export const giveTokens = async (
 
 /** Removes the matching sessions except one, within a transaction; returns their number. */
 export const removeSessions = (
-  { of }: Pick<Documents, 'of'>,
-  whose: Partial<Pick<Session, 'userId' | 'tenantId' | 'provedBy'>>,
+  { forTenant }: Pick<Documents, 'forTenant'>,
+  ownerFilter: Partial<Pick<Session, 'userId' | 'tenantId' | 'provedBy'>>,
   except?: string,
 ): Promise<number> =>
   deleteMatching(
-    of(sessionsTenant).collection(sessions),
-    except === undefined ? whose : { ...whose, id: { $ne: except } },
+    forTenant(sessionsTenant).collection(sessions),
+    except === undefined ? ownerFilter : { ...ownerFilter, id: { $ne: except } },
   );
 
 /** Deletes expired sessions. */
-export const sweepSessions = async (documents: Documents, now: number): Promise<void> => {
-  await deleteMatching(documents.of(sessionsTenant).collection(sessions), {
+export const deleteExpiredSessions = async (documents: Documents, now: number): Promise<void> => {
+  await deleteMatching(documents.forTenant(sessionsTenant).collection(sessions), {
     expiresAt: { $lt: new Date(now).toISOString() },
   });
 };

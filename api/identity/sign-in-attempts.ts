@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Bucket } from '../../schemas/ports/counters.ts';
-import { subscriberOf } from '../../schemas/source-address.ts';
+import { getSubscriberRange } from '../../schemas/source-address.ts';
 import { rateLimited } from '../errors.ts';
 import type { IdentityPorts } from './ports.ts';
 import { countInWindows } from './spent-windows.ts';
@@ -9,7 +9,7 @@ import { countInWindows } from './spent-windows.ts';
  * Limits of wrong attempts on one account from one address: ten without a wait, then increasingly slower. Other
  * addresses are not affected.
  */
-const ofPair = [
+const pairWindows = [
   { limit: 10, windowMs: 60_000 },
   { limit: 40, windowMs: 15 * 60_000 },
 ] as const;
@@ -18,7 +18,7 @@ const ofPair = [
  * Attempts on any account from one address, including successful ones: a tenth of its request limit, with a larger
  * burst, because people sign in in the morning.
  */
-const ofAddress = (requestsPerSecond: number): Bucket => ({
+const createAddressLimit = (requestsPerSecond: number): Bucket => ({
   rate: requestsPerSecond / 10,
   burst: requestsPerSecond * 3,
 });
@@ -28,7 +28,7 @@ const ofAddress = (requestsPerSecond: number): Bucket => ({
  * can try 9,000 passwords a day. A user who signs in from a known address is not affected.
  */
 const unknownAddressLimit: Bucket = { rate: 1 / 10, burst: 100 };
-const rememberedMs = 90 * 86_400_000;
+const knownAddressMs = 90 * 86_400_000;
 
 /** An attempt to sign in with a password. */
 export interface Attempt {
@@ -44,32 +44,36 @@ export const countAttempt = async (
   address: string,
   email: string,
 ): Promise<Attempt> => {
-  const from = subscriberOf(address);
-  const pair = createHash('sha256').update(`${from}\n${email}`).digest('base64url');
-  const byAddress = await counters.consume(`sign-in/${from}`, ofAddress(settings.API_ANONYMOUS_REQUESTS_PER_SECOND), 1);
-  if (byAddress.granted < 1) throw tooMany(byAddress.retryAfterMs);
-
-  const { waitsMs: waits, giveBack } = await countInWindows(
-    counters,
-    ofPair.map(({ limit, windowMs }) => ({ key: `sign-in/${windowMs}/${pair}`, limit, windowMs })),
+  const source = getSubscriberRange(address);
+  const sourceAndAccount = createHash('sha256').update(`${source}\n${email}`).digest('base64url');
+  const byAddress = await counters.consume(
+    `sign-in/${source}`,
+    createAddressLimit(settings.API_ANONYMOUS_REQUESTS_PER_SECOND),
+    1,
   );
-  const known = `signed-in/${pair}`;
-  if (waits.length === 0 && (await counters.cached(known)) === undefined) {
+  if (byAddress.granted < 1) throw tooManyError(byAddress.retryAfterMs);
+
+  const { waitsMs: waits, undo } = await countInWindows(
+    counters,
+    pairWindows.map(({ limit, windowMs }) => ({ key: `sign-in/${windowMs}/${sourceAndAccount}`, limit, windowMs })),
+  );
+  const knownAddressKey = `signed-in/${sourceAndAccount}`;
+  if (waits.length === 0 && (await counters.getCached(knownAddressKey)) === undefined) {
     const account = createHash('sha256').update(email).digest('base64url');
     const { granted, retryAfterMs } = await counters.consume(`sign-in-strangers/${account}`, unknownAddressLimit, 1);
     if (granted < 1) waits.push(retryAfterMs);
   }
   if (waits.length > 0) {
     // Rejected attempts do not count; otherwise the wait would never end.
-    await giveBack();
-    throw tooMany(Math.max(...waits));
+    await undo();
+    throw tooManyError(Math.max(...waits));
   }
   return {
     async succeeded() {
-      await Promise.all([giveBack(), counters.cache(known, '1', rememberedMs)]);
+      await Promise.all([undo(), counters.setCached(knownAddressKey, '1', knownAddressMs)]);
     },
   };
 };
 
-const tooMany = (retryAfterMs: number): Error =>
+const tooManyError = (retryAfterMs: number): Error =>
   rateLimited('too many attempts to sign in; wait a moment', retryAfterMs);

@@ -1,22 +1,22 @@
 import { hash, randomInt } from 'node:crypto';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { User } from '../../schemas/resources/user.ts';
 import type { Transact } from '../changes.ts';
-import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
+import { createToken, invalidateTokens } from './accounts/one-time-tokens.ts';
 
 /** Limit per address and hour: enough to reveal an attack, too few to flood the chain. */
-const recorded = { limit: 20, windowMs: 3_600_000 };
+const recordLimit = { limit: 20, windowMs: 3_600_000 };
 
 /** The record is written this long after the answer, at random, so that the time of other requests reveals nothing. */
 const delayMs = { min: 1_000, max: 6_000 };
 
 /** A refused sign-in, with the known facts about the user. */
-export interface Refused {
+export interface RefusedSignIn {
   readonly email: string;
-  readonly user: (User & Stored) | undefined;
+  readonly user: (User & StoredMetadata) | undefined;
   /** The organization of the attempted sign-in */
   readonly tenantId: string | undefined;
   readonly change: Transact;
@@ -28,12 +28,12 @@ export interface Refused {
  */
 export interface SignInFailures {
   /** Returns immediately. */
-  refused(refused: Refused): void;
+  recordRefusal(recordRefusal: RefusedSignIn): void;
   /** Writes all pending records immediately. */
   close(): Promise<void>;
 }
 
-export const openSignInFailures = ({
+export const createSignInFailures = ({
   counters,
   documents,
   clock,
@@ -44,11 +44,11 @@ export const openSignInFailures = ({
   readonly clock: Clock;
   readonly log: Log;
 }): SignInFailures => {
-  const waiting = new Map<NodeJS.Timeout, () => Promise<void>>();
+  const pendingWrites = new Map<NodeJS.Timeout, () => Promise<void>>();
 
-  const write = async ({ email, user, tenantId, change }: Refused): Promise<void> => {
+  const write = async ({ email, user, tenantId, change }: RefusedSignIn): Promise<void> => {
     const key = `sign-in-failures/${hash('sha256', email)}`;
-    const { granted } = await counters.spend(key, recorded.limit, recorded.windowMs, 1);
+    const { granted } = await counters.spend(key, recordLimit.limit, recordLimit.windowMs, 1);
     if (granted < 1) return;
     if (user !== undefined && tenantId !== undefined)
       return change(async ({ record }) =>
@@ -56,24 +56,28 @@ export const openSignInFailures = ({
       );
     // A link for no user, which replaces the previous one.
     await documents.transaction(async (scope) => {
-      await voidTokens(scope, { userId: '' });
-      await putToken(scope, { purpose: 'reset-password', userId: '', expiresAt: new Date(clock.now()).toISOString() });
+      await invalidateTokens(scope, { userId: '' });
+      await createToken(scope, {
+        purpose: 'reset-password',
+        userId: '',
+        expiresAt: new Date(clock.now()).toISOString(),
+      });
     });
   };
 
   return {
-    refused(refused) {
+    recordRefusal(refused) {
       const work = (): Promise<void> => {
-        waiting.delete(timer);
+        pendingWrites.delete(timer);
         clearTimeout(timer);
         return write(refused).catch((error: unknown) => log.warn({ error }, 'a refused sign-in could not be recorded'));
       };
       const timer = setTimeout(() => void work(), randomInt(delayMs.min, delayMs.max));
       timer.unref();
-      waiting.set(timer, work);
+      pendingWrites.set(timer, work);
     },
     async close() {
-      await Promise.all([...waiting.values()].map((work) => work()));
+      await Promise.all([...pendingWrites.values()].map((work) => work()));
     },
   };
 };

@@ -1,14 +1,14 @@
 import type { Counters } from '../../schemas/ports/counters.ts';
 
-interface Window {
+interface CountingWindow {
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
 }
 
 /** Counts an attempt in each window. Call it before the attempt, so that concurrent attempts count too. */
-export const countInWindows = async (counters: Counters, windows: readonly Window[]) => {
-  const spent = await Promise.all(
+export const countInWindows = async (counters: Counters, windows: readonly CountingWindow[]) => {
+  const results = await Promise.all(
     windows.map(async ({ key, limit, windowMs }) => ({
       key,
       windowMs,
@@ -17,11 +17,13 @@ export const countInWindows = async (counters: Counters, windows: readonly Windo
   );
   return {
     /** Milliseconds until the exhausted windows restart */
-    waitsMs: spent.flatMap(({ granted, resetMs }) => (granted < 1 ? [resetMs] : [])),
+    waitsMs: results.flatMap(({ granted, resetMs }) => (granted < 1 ? [resetMs] : [])),
     /** Removes the attempt from the count. */
-    async giveBack(): Promise<void> {
-      const counted = spent.filter(({ granted }) => granted > 0);
-      await Promise.all(counted.map(({ key, windowMs }) => counters.spend(key, Number.MAX_SAFE_INTEGER, windowMs, -1)));
+    async undo(): Promise<void> {
+      const countedResults = results.filter(({ granted }) => granted > 0);
+      await Promise.all(
+        countedResults.map(({ key, windowMs }) => counters.spend(key, Number.MAX_SAFE_INTEGER, windowMs, -1)),
+      );
     },
   };
 };

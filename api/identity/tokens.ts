@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents, Feed, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, Feed, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
 
 /** The content of a session token: ids only. Permissions are looked up on use. */
@@ -28,7 +28,7 @@ export interface Tokens {
 export const tokenLifetimeMs = 15 * 60_000;
 const rotateAfterMs = 30 * 86_400_000;
 /** A new key signs only after every instance had time to load it. */
-const settleMs = 10_000;
+const keyLoadMs = 10_000;
 const rememberedTokens = 10_000;
 const issuer = 'oiq';
 const audience = 'oiq-management';
@@ -36,7 +36,7 @@ const type = 'at+jwt';
 const purpose = 'session signing key';
 
 type Key = Awaited<ReturnType<typeof importJWK>>;
-interface Pair {
+interface SigningKeyPair {
   readonly kid: string;
   readonly createdAtMs: number;
   readonly document: SigningKey;
@@ -45,52 +45,52 @@ interface Pair {
 }
 
 /** Loads the keys, and creates the first one. */
-export const openTokens = async (documents: Documents, box: SecretBox, clock: Clock): Promise<Tokens> => {
-  const pairs = new Map<string, Pair>();
-  const stored = documents.of(signingKeysTenant).collection(signingKeys);
-  const remember = (document: SigningKey & Stored): void => {
+export const createTokens = async (documents: Documents, box: SecretBox, clock: Clock): Promise<Tokens> => {
+  const pairs = new Map<string, SigningKeyPair>();
+  const stored = documents.forTenant(signingKeysTenant).collection(signingKeys);
+  const addPair = (document: SigningKey & StoredMetadata): void => {
     if (pairs.has(document.id)) return;
     const createdAtMs = Date.parse(document.createdAt);
     pairs.set(document.id, { kid: document.id, createdAtMs, document, publicKey: undefined, privateKey: undefined });
   };
   const verified = new Map<string, Claims>();
   const feed: Feed = await documents.follow(signingKeys, ({ id, document }) => {
-    if (document !== undefined) return remember(document);
+    if (document !== undefined) return addPair(document);
     pairs.delete(id);
     verified.clear();
   });
 
-  const privateKeyOf = async (pair: Pair): Promise<Key | undefined> => {
+  const loadPrivateKey = async (pair: SigningKeyPair): Promise<Key | undefined> => {
     const text = pair.privateKey ? undefined : box.open(purpose, pair.document.privateKey);
     if (text !== undefined) pair.privateKey = await importJWK(JSON.parse(text) as JWK, 'EdDSA');
     return pair.privateKey;
   };
 
-  const makePair = async (): Promise<Pair> => {
+  const createPair = async (): Promise<SigningKeyPair> => {
     const made = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
     const document = await stored.insert({
       id: randomUUID(),
       publicKey: { ...(await exportJWK(made.publicKey)) },
       privateKey: box.seal(purpose, JSON.stringify(await exportJWK(made.privateKey))),
     });
-    remember(document);
-    return pairs.get(document.id) as Pair;
+    addPair(document);
+    return pairs.get(document.id) as SigningKeyPair;
   };
 
   /** The newest key that all instances have loaded and that our secret key can decrypt. */
-  const signingPair = async (): Promise<{ kid: string; key: Key }> => {
+  const findSigningKey = async (): Promise<{ kid: string; key: Key }> => {
     const newestFirst = [...pairs.values()].sort((left, right) => right.createdAtMs - left.createdAtMs);
-    const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + settleMs <= clock.now());
+    const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + keyLoadMs <= clock.now());
     for (const pair of [...settled, ...newestFirst]) {
-      const key = await privateKeyOf(pair);
+      const key = await loadPrivateKey(pair);
       if (key !== undefined) return { kid: pair.kid, key };
     }
-    const pair = await makePair();
-    return { kid: pair.kid, key: (await privateKeyOf(pair)) as Key };
+    const pair = await createPair();
+    return { kid: pair.kid, key: (await loadPrivateKey(pair)) as Key };
   };
-  await signingPair();
+  await findSigningKey();
 
-  const publicKeyOf = async (kid: string | undefined): Promise<Key> => {
+  const loadPublicKey = async (kid: string | undefined): Promise<Key> => {
     const pair = pairs.get(kid ?? '');
     if (pair === undefined) throw new Error('the token was signed by a key that is not ours');
     pair.publicKey ??= await importJWK(pair.document.publicKey as JWK, 'EdDSA');
@@ -99,7 +99,7 @@ export const openTokens = async (documents: Documents, box: SecretBox, clock: Cl
 
   return {
     async issue({ userId, tenantId, sessionId }) {
-      const { kid, key } = await signingPair();
+      const { kid, key } = await findSigningKey();
       const issuedAt = Math.floor(clock.now() / 1000);
       const expiresAt = issuedAt + tokenLifetimeMs / 1000;
       const token = await new SignJWT({ tid: tenantId, sid: sessionId })
@@ -113,13 +113,13 @@ export const openTokens = async (documents: Documents, box: SecretBox, clock: Cl
       return { token, expiresAt: new Date(expiresAt * 1000) };
     },
     async verify(token) {
-      const known = verified.get(token);
-      if (known !== undefined) {
-        if (known.expiresAtMs > clock.now()) return known;
+      const cachedClaims = verified.get(token);
+      if (cachedClaims !== undefined) {
+        if (cachedClaims.expiresAtMs > clock.now()) return cachedClaims;
         verified.delete(token);
         return undefined;
       }
-      const claims = await claimsOf(token, publicKeyOf, clock);
+      const claims = await verifyToken(token, loadPublicKey, clock);
       if (claims === undefined) return undefined;
       if (verified.size >= rememberedTokens) verified.delete(verified.keys().next().value ?? '');
       verified.set(token, claims);
@@ -129,7 +129,7 @@ export const openTokens = async (documents: Documents, box: SecretBox, clock: Cl
       [...pairs.values()].map(({ kid, document }) => ({ ...document.publicKey, kid, alg: 'EdDSA', use: 'sig' }) as JWK),
     async rotate() {
       const newest = Math.max(...[...pairs.values()].map(({ createdAtMs }) => createdAtMs));
-      if (newest + rotateAfterMs <= clock.now()) await makePair();
+      if (newest + rotateAfterMs <= clock.now()) await createPair();
       for (const { kid, createdAtMs } of [...pairs.values()])
         if (createdAtMs + 2 * rotateAfterMs <= clock.now() && pairs.size > 1) await stored.delete(kid);
     },
@@ -137,7 +137,7 @@ export const openTokens = async (documents: Documents, box: SecretBox, clock: Cl
   };
 };
 
-const claimsOf = async (
+const verifyToken = async (
   token: string,
   publicKeyOf: (kid: string | undefined) => Promise<Key>,
   clock: Clock,

@@ -1,16 +1,16 @@
 /** Identification and authorization of the caller, before a request is processed. */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../callers/caller.ts';
-import { mayCall } from '../callers/rights.ts';
-import { refuseWithoutScope } from '../callers/scopes.ts';
+import { satisfiesAccess } from '../callers/rights.ts';
+import { requireScope } from '../callers/scopes.ts';
 import { ApiError } from '../errors.ts';
-import { authenticate, withTokenOfBasic } from '../identity/session.ts';
+import { authenticate, convertBasicToBearer } from '../identity/session.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { Limited, RequestLimits } from './request-limits.ts';
 
 /** Returns the caller, within the rate limits. */
-export const callerOf = async (
+export const authenticateWithinLimits = async (
   request: IncomingMessage,
   operation: Limited & Pick<Operation, 'role' | 'basic'>,
   address: string,
@@ -22,22 +22,25 @@ export const callerOf = async (
   }
   let caller: Caller;
   try {
-    const authRequest = operation.basic === true ? withTokenOfBasic(request) : request;
+    const authRequest = operation.basic === true ? convertBasicToBearer(request) : request;
     caller = await authenticate(authRequest, ports, () => limits.beforeLookup(address));
   } catch (error) {
     if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
     throw error;
   }
   await limits.caller(caller, operation);
-  if (caller.kind === 'service-account') ports.tokenUses.used(caller, address);
+  if (caller.kind === 'service-account') ports.tokenUses.recordUse(caller, address);
   return caller;
 };
 
 /** Throws if the caller's scopes, role or plan do not allow an operation. */
-export const refuseLowRights = (caller: Caller, operation: Pick<Operation, 'role' | 'entitlement' | 'scope'>): void => {
+export const requirePermission = (
+  caller: Caller,
+  operation: Pick<Operation, 'role' | 'entitlement' | 'scope'>,
+): void => {
   const { role, entitlement } = operation;
-  refuseWithoutScope(caller, operation);
-  if (!mayCall(caller.role, role))
+  requireScope(caller, operation);
+  if (!satisfiesAccess(caller.role, role))
     throw new ApiError('FORBIDDEN', `this operation requires the role ${role}; yours is ${caller.role}`);
   if (entitlement !== undefined && !caller.plan.entitlements.includes(entitlement))
     throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} does not include ${entitlement}`);

@@ -4,14 +4,14 @@ import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import type { Restriction } from '../../web/index.ts';
 import { ApiError, FailedOperation } from '../errors.ts';
-import { builtPage, fileNameIn, pageFile } from '../page/built-page.ts';
+import { findPageFile, parseFileName, renderBuiltPage } from '../page/built-page.ts';
 import type { Page } from '../page/html.ts';
-import { notFoundPage, smallPageAt } from '../page/page.ts';
+import { findSmallPage, notFoundPage } from '../page/page.ts';
 import { referencePage } from '../page/reference.ts';
-import { asyncApiDocument } from './asyncapi.ts';
-import { gzipped } from './compression.ts';
-import { type DocumentedGroup, openApiDocument } from './openapi.ts';
-import type { Operation, Sent } from './operation.ts';
+import { createAsyncApiDocument } from './asyncapi.ts';
+import { compressText } from './compression.ts';
+import { createOpenApiDocument, type DocumentedGroup } from './openapi.ts';
+import type { ContentResponse, Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { Stream } from './stream.ts';
 
@@ -30,12 +30,12 @@ const sendPage = (context: Context, { body, policy }: Page, status = 200): void 
   send(context, html, body, status);
 };
 
-export const sendAnswer = (context: Context, operation: Operation, answer: unknown, { log }: Ports): void => {
+export const sendResult = (context: Context, operation: Operation, answer: unknown, { log }: Ports): void => {
   if (operation.contentTypes.length === 1) {
     send(context, operation.contentType, answer);
     return;
   }
-  const { contentType, content } = answer as Sent;
+  const { contentType, content } = answer as ContentResponse;
   const { requestId } = context.state;
   // The status was already sent: only the broken connection and this log line show the error.
   if (content instanceof Readable)
@@ -46,14 +46,14 @@ export const sendAnswer = (context: Context, operation: Operation, answer: unkno
   send(context, contentType, content);
 };
 
-export const sendElsewhere = (context: Context, location: string): void => {
+export const sendRedirect = (context: Context, location: string): void => {
   context.status = 303;
   context.set('Location', location);
 };
 
 /** A file name always has the same content, so browsers can cache it permanently. */
 const sendFile = async (context: Context, name: string): Promise<void> => {
-  const file = await pageFile(name);
+  const file = await findPageFile(name);
   if (file === undefined) throw new ApiError('NOT_FOUND', `the page has no file ${name}`);
   context.set('Cache-Control', 'public, max-age=31536000, immutable');
   context.vary('Accept-Encoding');
@@ -65,22 +65,22 @@ const sendFile = async (context: Context, name: string): Promise<void> => {
 /** Answers a path outside the API: with a page or one of its files for GET, with an HTML 404 for other methods. */
 export const sendDashboard = async (
   context: Context,
-  { found, restrictions }: { readonly found: boolean; readonly restrictions: readonly Restriction[] },
+  { isGet, restrictions }: { readonly isGet: boolean; readonly restrictions: readonly Restriction[] },
 ): Promise<void> => {
-  if (!found) return sendPage(context, notFoundPage, 404);
-  const file = fileNameIn(context.path);
+  if (!isGet) return sendPage(context, notFoundPage, 404);
+  const file = parseFileName(context.path);
   if (file !== undefined) return sendFile(context, file);
-  sendPage(context, smallPageAt(context.path) ?? (await builtPage(restrictions)));
+  sendPage(context, findSmallPage(context.path) ?? (await renderBuiltPage(restrictions)));
 };
 
 /** The error object, as JSON */
-const withPath = (message: string, details: ApiError['details']): string => {
+const prependPath = (message: string, details: ApiError['details']): string => {
   const [first] = details ?? [];
   return first === undefined || first.path === '' || first.message !== message ? message : `${first.path}: ${message}`;
 };
 
-export const errorText = ({ code, message, details }: ApiError, requestId: string): string =>
-  JSON.stringify({ error: code, message: withPath(message, details), requestId, ...(details && { details }) });
+export const toErrorBody = ({ code, message, details }: ApiError, requestId: string): string =>
+  JSON.stringify({ error: code, message: prependPath(message, details), requestId, ...(details && { details }) });
 
 /**
  * Logs an unexpected error with the request id and its origin, and temporarily unavailable services with their message.
@@ -106,20 +106,20 @@ export const logFailure = (
 };
 
 /** Answers with an error. Unexpected errors are logged with the request id. */
-export const refuse = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
+export const sendError = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
   logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
   const body = error instanceof FailedOperation ? error.failure.body : undefined;
   if (typeof body === 'string') send(context, 'text/plain; charset=utf-8', body, error.status);
-  else send(context, json, body === undefined ? errorText(error, requestId) : JSON.stringify(body), error.status);
+  else send(context, json, body === undefined ? toErrorBody(error, requestId) : JSON.stringify(body), error.status);
 };
 
-const notASocket = ({ path }: Context): never => {
+const rejectPlainRequest = ({ path }: Context): never => {
   throw new ApiError('VALIDATION_FAILED', `${path} is a WebSocket: connect to it with one (/api/asyncapi.json)`);
 };
 
 /** Creates a value on first use and caches it, so that a start does not wait for rarely used values. */
-const lazy = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
+const memoize = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
   let made: Promise<Made> | undefined;
   return () => {
     made ??= make();
@@ -128,7 +128,7 @@ const lazy = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
 };
 
 /** Answers that are the same for every caller, by path */
-export const fixedPages = ({
+export const createFixedPages = ({
   operations,
   groups,
   streams,
@@ -138,17 +138,17 @@ export const fixedPages = ({
   readonly streams: readonly Stream[];
 }): Readonly<Record<string, (context: Context) => void | Promise<void>>> => {
   const sendDocument = (make: () => Promise<unknown>): ((context: Context) => Promise<void>) => {
-    const document = lazy(async () => JSON.stringify(await make()));
-    const compressed = lazy(async () => gzipped(await document()));
+    const document = memoize(async () => JSON.stringify(await make()));
+    const compressed = memoize(async () => compressText(await document()));
     return async (context) => {
       context.state['gzipped'] = compressed;
       send(context, json, await document());
     };
   };
   return {
-    ...Object.fromEntries(streams.map(({ path }) => [path, notASocket])),
-    '/api/openapi.json': sendDocument(() => openApiDocument(operations, groups)),
-    '/api/asyncapi.json': sendDocument(async () => asyncApiDocument(streams, operations)),
+    ...Object.fromEntries(streams.map(({ path }) => [path, rejectPlainRequest])),
+    '/api/openapi.json': sendDocument(() => createOpenApiDocument(operations, groups)),
+    '/api/asyncapi.json': sendDocument(async () => createAsyncApiDocument(streams, operations)),
     '/api/docs': (context) => sendPage(context, referencePage),
   };
 };

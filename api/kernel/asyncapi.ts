@@ -1,12 +1,12 @@
 import { errorStatuses } from '../errors.ts';
-import { schemaOf, securitySchemes } from './openapi.ts';
+import { securitySchemes, toJsonSchema } from './openapi.ts';
 import type { Operation } from './operation.ts';
 import { closeCodes, type Stream } from './stream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Returns the WebSockets of the API as AsyncAPI 3.0, derived from the declared streams. */
-export const asyncApiDocument = (streams: readonly Stream[], operations: readonly Operation[]): Json => ({
+export const createAsyncApiDocument = (streams: readonly Stream[], operations: readonly Operation[]): Json => ({
   asyncapi: '3.0.0',
   info: {
     title: 'OIQ management API: WebSockets',
@@ -15,30 +15,30 @@ export const asyncApiDocument = (streams: readonly Stream[], operations: readonl
     license: { name: 'Apache-2.0' },
   },
   defaultContentType: 'application/json',
-  channels: Object.fromEntries(streams.map((stream) => [stream.operationId, channelOf(stream)])),
-  operations: Object.fromEntries(streams.map((stream) => [stream.operationId, operationOf(stream, operations)])),
-  components: { securitySchemes: Object.fromEntries(securityNames.map((name) => [name, securityOf(name)])) },
+  channels: Object.fromEntries(streams.map((stream) => [stream.operationId, toChannel(stream)])),
+  operations: Object.fromEntries(streams.map((stream) => [stream.operationId, toOperation(stream, operations)])),
+  components: { securitySchemes: Object.fromEntries(securityNames.map((name) => [name, toSecurityScheme(name)])) },
 });
 
 const securityNames = Object.keys(securitySchemes) as (keyof typeof securitySchemes)[];
 
 /** AsyncAPI uses `httpApiKey` where OpenAPI uses `apiKey`. */
-const securityOf = (name: keyof typeof securitySchemes): Json => {
+const toSecurityScheme = (name: keyof typeof securitySchemes): Json => {
   const scheme = securitySchemes[name];
   return scheme.type === 'apiKey' ? { ...scheme, type: 'httpApiKey' } : scheme;
 };
 
-const channelOf = ({ path, summary, description, query, messages }: Stream): Json => {
-  const { properties = {}, ...schema } = schemaOf(query, 'input') as { readonly properties?: object };
+const toChannel = ({ path, summary, description, query, messages }: Stream): Json => {
+  const { properties = {}, ...schema } = toJsonSchema(query, 'input') as { readonly properties?: object };
   const tenantId = { type: 'string', description: 'Must be the organization of the session' };
   return {
     address: path,
     title: summary,
-    description: `${description}\n\n${closing}`,
+    description: `${description}\n\n${closingText}`,
     messages: Object.fromEntries(
       Object.entries(messages).map(([name, message]) => [
         name,
-        { name, summary: message.summary, payload: schemaOf(message.payload, 'output') },
+        { name, summary: message.summary, payload: toJsonSchema(message.payload, 'output') },
       ]),
     ),
     bindings: {
@@ -47,21 +47,21 @@ const channelOf = ({ path, summary, description, query, messages }: Stream): Jso
   };
 };
 
-const closing = `The connection is closed with one of these codes:\n\n${Object.entries(closeCodes)
+const closingText = `The connection is closed with one of these codes:\n\n${Object.entries(closeCodes)
   .map(([code, reason]) => `- ${code}: ${reason}`)
   .join('\n')}`;
 
-const operationOf = ({ operationId, summary, rights, messages }: Stream, operations: readonly Operation[]): Json => {
-  const reads = Object.entries(rights.operations).map(([value, read]) => {
+const toOperation = ({ operationId, summary, rights, messages }: Stream, operations: readonly Operation[]): Json => {
+  const requirementTexts = Object.entries(rights.operations).map(([value, read]) => {
     const { role, scope, entitlement } = operations.find(({ method, path }) => `${method} ${path}` === read) ?? {};
-    const needs = [`role at least ${role}`, `scope ${scope} of an API token`, `${entitlement} on the plan`];
-    return `${rights.parameter}=${value} requires the same as \`${read}\`: ${needs.join(', ')}.`;
+    const requirements = [`role at least ${role}`, `scope ${scope} of an API token`, `${entitlement} on the plan`];
+    return `${rights.parameter}=${value} requires the same as \`${read}\`: ${requirements.join(', ')}.`;
   });
   return {
     action: 'send',
     channel: { $ref: `#/channels/${operationId}` },
     summary,
-    description: reads.join('\n'),
+    description: requirementTexts.join('\n'),
     security: securityNames.map((name) => ({ $ref: `#/components/securitySchemes/${name}` })),
     messages: Object.keys(messages).map((name) => ({ $ref: `#/channels/${operationId}/messages/${name}` })),
   };

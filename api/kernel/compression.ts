@@ -9,10 +9,10 @@ import type { Context } from 'koa';
 /** Fewer bytes fit into one packet anyway. */
 const minBytes = 1024;
 
-const texts = /^(?:text\/|application\/(?:[\w.+-]*json|yaml|xml|javascript)\b)/;
+const compressibleTypes = /^(?:text\/|application\/(?:[\w.+-]*json|yaml|xml|javascript)\b)/;
 
 /** Answers below this path contain tokens: the compressed size would leak information about them. */
-const tokens = '/auth/';
+const tokenPathPrefix = '/auth/';
 
 /** For metrics, level 6 saves a tenth compared to 3, for two and a half times the CPU. */
 const level = 3;
@@ -20,15 +20,15 @@ const level = 3;
 const compressWhole = promisify<string | Uint8Array, ZlibOptions, Buffer>(gzip);
 
 /** Compresses a complete text outside the event loop. */
-export const gzipped = (text: string | Uint8Array): Promise<Buffer> => compressWhole(text, { level });
+export const compressText = (text: string | Uint8Array): Promise<Buffer> => compressWhole(text, { level });
 
 /**
  * Compresses the answer if the client accepts gzip and it saves enough. `state.gzipped` returns the compressed form of
  * a static answer. Each piece of a stream is sent immediately.
  */
-export const compress = async (context: Context): Promise<void> => {
+export const compressResponse = async (context: Context): Promise<void> => {
   const body: unknown = context.body;
-  if (!texts.test(context.response.get('content-type')) || context.path.startsWith(tokens)) return;
+  if (!compressibleTypes.test(context.response.get('content-type')) || context.path.startsWith(tokenPathPrefix)) return;
   if (context.res.hasHeader('content-encoding')) return;
   // A compressed answer would need a weak tag, and `If-Match` compares strong ones (RFC 9110, 13.1.1).
   if (context.res.hasHeader('etag')) return;
@@ -41,10 +41,10 @@ export const compress = async (context: Context): Promise<void> => {
 };
 
 const compressedText = (context: Context, text: string | Uint8Array): Promise<Buffer> => {
-  const known = context.state['gzipped'] as (() => Promise<Buffer>) | undefined;
-  return known === undefined ? gzipped(text) : known();
+  const cachedCompression = context.state['gzipped'] as (() => Promise<Buffer>) | undefined;
+  return cachedCompression === undefined ? compressText(text) : cachedCompression();
 };
 
 /** An error of the source, or a client that disconnects, ends both streams. */
-const compressedStream = (pieces: Readable): Readable =>
-  pipeline(pieces, createGzip({ level, flush: constants.Z_SYNC_FLUSH }), () => undefined);
+const compressedStream = (source: Readable): Readable =>
+  pipeline(source, createGzip({ level, flush: constants.Z_SYNC_FLUSH }), () => undefined);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, fieldError } from '../errors.ts';
 
 const maxDepth = 64;
 /** Time limit for the whole body: 1 MiB needs 70 kB a second. */
@@ -14,13 +14,13 @@ export const isJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 
 /** Reads a form-encoded body of at most `cap` bytes. */
-export const readForm = async (request: IncomingMessage, cap: number): Promise<string> => {
+export const readForm = async (request: IncomingMessage, maxBytes: number): Promise<string> => {
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
     throw new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',
       'the body must be a form (Content-Type: application/x-www-form-urlencoded)',
     );
-  return (await readBytes(request, cap)).toString();
+  return (await readBytes(request, maxBytes)).toString();
 };
 
 /** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and `maxElements` elements per array. */
@@ -31,7 +31,7 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
   if (!isJson(request))
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON (Content-Type: application/json)');
   const bytes = await readBytes(request, cap);
-  refuseTooDeep(bytes);
+  requireShallow(bytes);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -42,19 +42,19 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
       cause,
     });
   }
-  refuseExcess(value, maxElements);
+  validateValues(value, maxElements);
   return value;
 };
 
 /** Reads the bytes of a body. Throws 413 above the cap, without reading on, and 400 if the body takes too long. */
 export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
-  const tooLarge = () =>
+  const tooLargeError = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
-  if (Number(request.headers['content-length'] ?? 0) > cap) return Promise.reject(tooLarge());
+  if (Number(request.headers['content-length'] ?? 0) > cap) return Promise.reject(tooLargeError());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const late = setTimeout(() => {
+    const timeout = setTimeout(() => {
       request.pause();
       const message = `the body did not arrive within ${bodyTimeoutMs / 1000} seconds`;
       const details = [{ path: '', message }];
@@ -64,16 +64,16 @@ export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer
       size += chunk.length;
       if (size > cap) {
         request.pause();
-        reject(tooLarge());
+        reject(tooLargeError());
       } else chunks.push(chunk);
     });
     request.on('end', () => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
     request.on('error', (cause) => reject(new ApiError('VALIDATION_FAILED', 'the body ended early', { cause })));
     request.on('close', () => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       reject(new ApiError('VALIDATION_FAILED', 'the body ended early'));
     });
   });
@@ -83,20 +83,20 @@ const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma
 const maxPathLength = 1024;
 
 /** Rejects JSON that is nested too deeply. */
-export const refuseTooDeep = (bytes: Uint8Array): void => {
-  const at = tooDeepAt(bytes);
-  if (at !== undefined) throw invalid(pathTo(bytes, at), `the body is nested deeper than ${maxDepth} levels`);
+export const requireShallow = (bytes: Uint8Array): void => {
+  const at = findTooDeepPosition(bytes);
+  if (at !== undefined) throw fieldError(computePath(bytes, at), `the body is nested deeper than ${maxDepth} levels`);
 };
 
 /**
  * Position at which brackets outside strings are nested too deeply. Scans bytes, so that a body beyond the limit is
  * never parsed.
  */
-const tooDeepAt = (bytes: Uint8Array): number | undefined => {
+const findTooDeepPosition = (bytes: Uint8Array): number | undefined => {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === quote) at = endOfString(bytes, at);
+    if (byte === quote) at = findStringEnd(bytes, at);
     else if (byte === openBrace || byte === openBracket) {
       if (++depth > maxDepth) return at;
     } else if (byte === closeBrace || byte === closeBracket) depth--;
@@ -105,21 +105,21 @@ const tooDeepAt = (bytes: Uint8Array): number | undefined => {
 };
 
 /** The names and indexes on the path to a byte. */
-const pathTo = (bytes: Uint8Array, end: number): string => {
+const computePath = (bytes: Uint8Array, end: number): string => {
   const path: (string | number)[] = [];
   let text = bytes.subarray(0, 0);
   for (let at = 0; at < end; at++) {
     if (bytes[at] === quote) {
       const start = at + 1;
-      at = endOfString(bytes, at);
+      at = findStringEnd(bytes, at);
       text = bytes.subarray(start, at);
-    } else follow(path, bytes[at], text);
+    } else advancePath(path, bytes[at], text);
   }
   return path.join('.').slice(0, maxPathLength);
 };
 
 /** Advances by one byte; `text` is the last string before it. */
-const follow = (path: (string | number)[], byte: number | undefined, text: Uint8Array): void => {
+const advancePath = (path: (string | number)[], byte: number | undefined, text: Uint8Array): void => {
   const last = path.at(-1);
   if (byte === openBrace) path.push('');
   else if (byte === openBracket) path.push(0);
@@ -128,28 +128,28 @@ const follow = (path: (string | number)[], byte: number | undefined, text: Uint8
   else if (byte === comma && typeof last === 'number') path[path.length - 1] = last + 1;
 };
 
-const endOfString = (bytes: Uint8Array, start: number): number => {
+const findStringEnd = (bytes: Uint8Array, start: number): number => {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
   return at;
 };
 
-const refuseExcess = (root: unknown, maxElements: number): void => {
+const validateValues = (root: unknown, maxElements: number): void => {
   const left: unknown[] = [root];
   for (let value = left.pop(); left.length > 0 || value !== undefined; value = left.pop()) {
-    if (typeof value === 'string') refuseIllFormed(value);
+    if (typeof value === 'string') requireWellFormed(value);
     if (typeof value !== 'object' || value === null) continue;
     if (Array.isArray(value) && value.length > maxElements)
-      throw invalid('', `an array in the body has more than ${maxElements} elements`);
+      throw fieldError('', `an array in the body has more than ${maxElements} elements`);
     for (const key of Object.keys(value)) {
-      refuseIllFormed(key);
-      if (key === '__proto__') throw invalid('__proto__', 'is not a known field');
+      requireWellFormed(key);
+      if (key === '__proto__') throw fieldError('__proto__', 'is not a known field');
       left.push((value as Record<string, unknown>)[key]);
     }
   }
 };
 
 /** RFC 8785 has no form for a lone surrogate, so no audit record could contain it. */
-const refuseIllFormed = (text: string): void => {
-  if (!text.isWellFormed()) throw invalid('', 'a string in the body has a lone surrogate');
+const requireWellFormed = (text: string): void => {
+  if (!text.isWellFormed()) throw fieldError('', 'a string in the body has a lone surrogate');
 };

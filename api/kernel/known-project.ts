@@ -8,47 +8,47 @@ import { ApiError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 
 /** Limits of the comparison with the requested project, in projects and characters. */
-const maxCompared = 200;
+const maxComparedProjects = 200;
 const maxCharacters = 64;
-const maxNamed = 5;
+const maxSuggestions = 5;
 
-const comparable = (text: string): string => text.slice(0, maxCharacters).toLowerCase();
+const normalizeForComparison = (text: string): string => text.slice(0, maxCharacters).toLowerCase();
 
 /** Distance to a project: the request may contain its id, or its display name. */
-const distanceTo = (projectId: string, { id, name }: { readonly id: string; readonly name: string }): number =>
-  Math.min(...[id, name].map((each) => editDistance(comparable(projectId), comparable(each))));
+const computeDistance = (projectId: string, { id, name }: { readonly id: string; readonly name: string }): number =>
+  Math.min(...[id, name].map((each) => editDistance(normalizeForComparison(projectId), normalizeForComparison(each))));
 
-const refuseUnknown = async (documents: TenantDocuments, projectId: string): Promise<void> => {
-  const known = documents.collection(projects);
-  if ((await known.find(projectId)) !== undefined) return;
+const requireProject = async (documents: TenantDocuments, projectId: string): Promise<void> => {
+  const tenantProjects = documents.collection(projects);
+  if ((await tenantProjects.find(projectId)) !== undefined) return;
   const keys = await documents.collection(licenseKeys).list({ filter: { projectId: projectId }, limit: 1 });
   if (keys.items.length > 0) return;
-  const { items, nextCursor } = await known.list({ limit: maxCompared });
-  const named = items
-    .map((project) => ({ id: project.id, distance: distanceTo(projectId, project) }))
+  const { items, nextCursor } = await tenantProjects.list({ limit: maxComparedProjects });
+  const suggestions = items
+    .map((project) => ({ id: project.id, distance: computeDistance(projectId, project) }))
     .sort((one, other) => one.distance - other.distance)
-    .slice(0, maxNamed)
+    .slice(0, maxSuggestions)
     .map(({ id }) => id);
-  const more = nextCursor !== null || items.length > named.length ? ' …' : '';
-  const message = `project ${projectId} does not exist in this organization; ${named.length === 0 ? 'it has none' : `there are ${named.join(', ')}${more}`}`;
+  const more = nextCursor !== null || items.length > suggestions.length ? ' …' : '';
+  const message = `project ${projectId} does not exist in this organization; ${suggestions.length === 0 ? 'it has none' : `there are ${suggestions.join(', ')}${more}`}`;
   throw new ApiError('NOT_FOUND', message, { details: [{ path: 'projectId', message }] });
 };
 
-interface QuestionPart {
+interface QueryPart {
   readonly projectId?: unknown;
   readonly scope?: unknown;
   readonly queries?: unknown;
 }
 
 /** The projects in a query: in its parameters, in a body, and in the queries of the body. Empty if there are none. */
-const requestedProjects = (...parts: readonly unknown[]): ReadonlySet<string> => {
+const collectProjectIds = (...parts: readonly unknown[]): ReadonlySet<string> => {
   const projectIds = new Set<string>();
   for (const part of parts) {
-    const { projectId, scope, queries } = (part ?? {}) as QuestionPart;
+    const { projectId, scope, queries } = (part ?? {}) as QueryPart;
     const [first] = [projectId].flat();
     if (typeof first === 'string' && first !== '' && scope !== 'account') projectIds.add(first);
     if (typeof queries === 'object')
-      for (const id of requestedProjects(...Object.values(queries ?? {}))) projectIds.add(id);
+      for (const id of collectProjectIds(...Object.values(queries ?? {}))) projectIds.add(id);
   }
   return projectIds;
 };
@@ -57,9 +57,10 @@ const requestedProjects = (...parts: readonly unknown[]): ReadonlySet<string> =>
  * Throws `NOT_FOUND` for an unknown project, with the most similar ones. Data that the keys of a deleted project sent
  * stays readable within its retention.
  */
-export const refuseUnknownProjects = async (
+export const requireKnownProjects = async (
   { caller, query, body }: { readonly caller: Caller; readonly query: unknown; readonly body: unknown },
   { documents }: Pick<Ports, 'documents'>,
 ): Promise<void> => {
-  for (const project of requestedProjects(query, body)) await refuseUnknown(documents.of(caller.tenantId), project);
+  for (const project of collectProjectIds(query, body))
+    await requireProject(documents.forTenant(caller.tenantId), project);
 };

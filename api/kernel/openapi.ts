@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { errorStatuses, type UnknownPathAnswers } from '../errors.ts';
+import { errorStatuses, type UnknownPathErrors } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,23 +27,23 @@ export interface DocumentedGroup {
   readonly name: string;
   readonly summary: string;
   /** Answers to unknown paths */
-  readonly elsewhere?: UnknownPathAnswers | undefined;
+  readonly elsewhere?: UnknownPathErrors | undefined;
 }
 
 /**
  * Returns the management API as OpenAPI 3.1.0, derived from the declared operations and their groups. Schemas take half
  * a second of CPU time, so other work runs after each operation.
  */
-export const openApiDocument = async (
+export const createOpenApiDocument = async (
   operations: readonly Operation[],
   groups: readonly DocumentedGroup[],
 ): Promise<Json> => {
   const paths: Record<string, Record<string, unknown>> = {};
-  const shown = operations.filter(({ hidden }) => !hidden);
-  for (const operation of shown) {
+  const visibleOperations = operations.filter(({ hidden }) => !hidden);
+  for (const operation of visibleOperations) {
     const item = paths[operation.path] ?? {};
     paths[operation.path] = item;
-    item[operation.method.toLowerCase()] = described(operation);
+    item[operation.method.toLowerCase()] = toOperationObject(operation);
     await setImmediate();
   }
   return {
@@ -95,12 +95,12 @@ const errorResponse = (status: number): Json => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
 
-const described = (operation: Operation): Json => ({
+const toOperationObject = (operation: Operation): Json => ({
   operationId: operation.operationId,
   summary: operation.summary,
-  description: rightsOf(operation),
+  description: describeRequirements(operation),
   tags: [operation.group],
-  security: securityOf(operation),
+  security: toSecurity(operation),
   ...(operation.built ? {} : { 'x-oiq-built': false }),
   'x-oiq-role': operation.role,
   ...(operation.scope === undefined ? {} : { 'x-oiq-scope': operation.scope }),
@@ -112,7 +112,7 @@ const described = (operation: Operation): Json => ({
           required: false,
           description: 'Parameters, here or in the query',
           content: {
-            'application/x-www-form-urlencoded': { schema: schemaOf(operation.query ?? z.object({}), 'input') },
+            'application/x-www-form-urlencoded': { schema: toJsonSchema(operation.query ?? z.object({}), 'input') },
           },
         },
       }
@@ -123,7 +123,7 @@ const described = (operation: Operation): Json => ({
         requestBody: {
           required: !operation.body.safeParse(undefined).success,
           content: {
-            'application/json': { schema: schemaOf(operation.body, 'input') },
+            'application/json': { schema: toJsonSchema(operation.body, 'input') },
             ...Object.fromEntries(
               Object.keys(operation.alsoAccepts ?? {}).map((type) => [
                 type,
@@ -133,17 +133,17 @@ const described = (operation: Operation): Json => ({
           },
         },
       }),
-  responses: responsesOf(operation),
+  responses: toResponses(operation),
 });
 
-const securityOf = ({ role, scope, basic }: Operation): readonly Json[] => {
+const toSecurity = ({ role, scope, basic }: Operation): readonly Json[] => {
   if (role === 'none') return [];
   const session = [{ cookie: [] }, { bearer: [] }];
   if (scope === undefined) return session;
   return [...session, { token: [scope] }, ...(basic === true ? [{ basic: [scope] }] : [])];
 };
 
-const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
+const describeRequirements = ({ role, entitlement, built, scope }: Operation): string =>
   [
     role === 'none' ? 'No session needed.' : role === 'session' ? 'Any session.' : `Role: at least ${role}.`,
     ...(scope === undefined ? [] : [`API tokens: scope ${scope}.`]),
@@ -151,14 +151,14 @@ const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
     ...(built ? [] : ['Not implemented yet: returns 501.']),
   ].join(' ');
 
-const responsesOf = (operation: Operation): Json => {
+const toResponses = (operation: Operation): Json => {
   const statuses = new Set([400, 401, 403, 429, 500, 503]);
   // A request for an unknown project has the same answer.
-  if (operation.path.includes('{') || 'projectId' in propertiesOf(operation.query)) statuses.add(404);
+  if (operation.path.includes('{') || 'projectId' in schemaProperties(operation.query)) statuses.add(404);
   if (operation.method !== 'GET') for (const status of [404, 409, 412, 413, 415, 428]) statuses.add(status);
   if (operation.failure !== undefined) for (const status of [404, 422]) statuses.add(status);
   if (!operation.built) statuses.add(501);
-  const schema = schemaOf(operation.response, 'output');
+  const schema = toJsonSchema(operation.response, 'output');
   const types = operation.contentTypes.map((type) => type.split(';')[0] ?? '');
   return {
     200: {
@@ -175,7 +175,7 @@ const responsesOf = (operation: Operation): Json => {
         status,
         operation.failure === undefined || authorizationStatuses.includes(status)
           ? { $ref: `#/components/responses/Error${status}` }
-          : otherFailure,
+          : foreignErrorResponse,
       ]),
     ),
   };
@@ -185,7 +185,7 @@ const responsesOf = (operation: Operation): Json => {
 const authorizationStatuses: readonly number[] = [401, 403, 429];
 
 /** Errors of an operation in the format of another product */
-const otherFailure = {
+const foreignErrorResponse = {
   description: 'An error in the format of Prometheus',
   content: { 'application/json': { schema: { type: 'object', required: ['error'] } } },
 };
@@ -203,11 +203,11 @@ const versionParameters = ({ versions }: Operation): Json[] => {
   return [{ name: 'If-Match', in: 'header', required: versions === 'require', description, schema }];
 };
 
-const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+const parsePathParameters = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 
 const pathParameters = ({ path, params }: Operation): Json[] => {
-  const properties = propertiesOf(params);
-  return namesIn(path).map((name) => ({
+  const properties = schemaProperties(params);
+  return parsePathParameters(path).map((name) => ({
     name,
     in: 'path',
     required: true,
@@ -216,7 +216,7 @@ const pathParameters = ({ path, params }: Operation): Json[] => {
 };
 
 const queryParameters = ({ query, path, role }: Operation): Json[] => [
-  ...Object.entries(propertiesOf(query)).map(([name, schema]) => {
+  ...Object.entries(schemaProperties(query)).map(([name, schema]) => {
     const { description, ...rest } = allowEmpty(schema as QuerySchema);
     return { name, in: 'query', required: false, ...(description && { description }), schema: rest };
   }),
@@ -245,11 +245,13 @@ const tenantParameter = {
   schema: { type: 'string', maxLength: 64, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$' },
 };
 
-const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
-  schema === undefined ? {} : ((schemaOf(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});
+const schemaProperties = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
+  schema === undefined
+    ? {}
+    : ((toJsonSchema(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});
 
 /** JSON schema of an input or an output. */
-export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',

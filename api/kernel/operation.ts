@@ -5,9 +5,9 @@ import type { Caller } from '../callers/caller.ts';
 import type { Access } from '../callers/rights.ts';
 import type { ScopeName } from '../callers/scopes.ts';
 import type { Transact } from '../changes.ts';
-import { type Detail, type Failure, invalidFields } from '../errors.ts';
+import { type FieldError, type ForeignError, fieldErrors } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { refuseUnknownProjects } from './known-project.ts';
+import { requireKnownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
 
 /**
@@ -33,15 +33,15 @@ export interface Input<Params, Query, Body> {
 }
 
 /** One operation of the management API, declared once. */
-export interface Definition<
+export interface OperationDefinition<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Body extends z.ZodType,
   Response extends z.ZodType,
-  ItsMethod extends Method = Method,
+  MethodType extends Method = Method,
   Path extends string = string,
 > {
-  readonly method: ItsMethod;
+  readonly method: MethodType;
   /** OpenAPI style, `/api/slos/{id}`. A path under `/api/` is also served under `/api/tenants/{tenantId}/`. */
   readonly path: Path;
   readonly operationId: string;
@@ -95,13 +95,13 @@ export interface Definition<
    * Format of parameter and handler errors, for the API of another product. Authorization errors have the default
    * format.
    */
-  readonly failure?: (error: unknown) => Failure;
+  readonly failure?: (error: unknown) => ForeignError;
   /** Time limit, by default 45 seconds. After it the answer is `UNAVAILABLE`. */
   readonly budgetMs?: number;
   readonly response: Response;
   /**
    * Content type of the answer. Content other than JSON is sent as returned by the handler (text, bytes or a stream).
-   * Several types if the request decides: then the handler returns `Sent`, or the value of a JSON answer.
+   * Several types if the request decides: then the handler returns `ContentResponse`, or the value of a JSON answer.
    */
   readonly contentType?: string | readonly [string, string, ...string[]];
   /** Served, but not part of the OpenAPI document. */
@@ -111,18 +111,18 @@ export interface Definition<
   handler(
     input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
     ports: Ports,
-  ): Promise<z.input<Response> | Sent> | z.input<Response>;
+  ): Promise<z.input<Response> | ContentResponse> | z.input<Response>;
 }
 
 /**
  * An answer whose content type depends on the request. A failing stream resets the connection, so that clients notice.
  */
-export interface Sent {
+export interface ContentResponse {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
 }
 
-export const isSent = (answer: unknown): answer is Sent =>
+export const isContentResponse = (answer: unknown): answer is ContentResponse =>
   typeof answer === 'object' && answer !== null && 'contentType' in answer && 'content' in answer;
 
 /** The parts of a request before they are validated. */
@@ -130,7 +130,7 @@ export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<s
 
 /** An operation outside a group: its definition with all defaults. */
 export interface DeclaredOperation
-  extends Omit<Definition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'handler' | 'audit' | 'contentType'> {
+  extends Omit<OperationDefinition<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'handler' | 'audit' | 'contentType'> {
   readonly people: boolean;
   readonly audit: readonly string[];
   readonly maxBodyBytes: number;
@@ -157,7 +157,7 @@ export type TypedOperation<
   Path extends string,
 > = DeclaredOperation &
   Pick<
-    Definition<Params, Query, Body, Response, ItsMethod, Path>,
+    OperationDefinition<Params, Query, Body, Response, ItsMethod, Path>,
     'method' | 'path' | 'params' | 'query' | 'body' | 'response'
   >;
 
@@ -175,7 +175,7 @@ const noParameters = z.strictObject({});
 const maxNames = 30;
 
 /** Fields that the server owns. Clients may send them back with a response. */
-const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
+const commonServerFields = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
 export const defineOperation = <
   Params extends z.ZodType = z.ZodType<Record<string, never>>,
@@ -185,12 +185,12 @@ export const defineOperation = <
   const ItsMethod extends Method = Method,
   const Path extends string = string,
 >(
-  definition: Definition<Params, Query, Body, Response, ItsMethod, Path>,
+  definition: OperationDefinition<Params, Query, Body, Response, ItsMethod, Path>,
 ): TypedOperation<Params, Query, Body, Response, ItsMethod, Path> => {
   const { handler, ...declared } = definition;
   const { params, query, body, audit = [], contentType = 'application/json; charset=utf-8', built = true } = declared;
   const contentTypes = [contentType].flat();
-  const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
+  const serverOwned = [...commonServerFields, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
   // Written objects name their references themselves (`resources/`).
   const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
@@ -206,15 +206,15 @@ export const defineOperation = <
     contentTypes,
     built,
     async run(raw, ports) {
-      const problems: Detail[] = [];
+      const problems: FieldError[] = [];
       const input = {
         ...raw,
-        params: parsed(params, raw.params, problems),
-        query: parsed(query ?? (built ? noParameters : undefined), raw.query, problems),
-        body: parsed(body, without(raw.body, ignored), problems),
+        params: parseInto(params, raw.params, problems),
+        query: parseInto(query ?? (built ? noParameters : undefined), raw.query, problems),
+        body: parseInto(body, without(raw.body, ignored), problems),
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
-      if (problems.length > 0) throw invalidFields(problems);
-      if (isRead) await refuseUnknownProjects(input, ports);
+      if (problems.length > 0) throw fieldErrors(problems);
+      if (isRead) await requireKnownProjects(input, ports);
       if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
       // A read of a single object is recorded once it is found; every other read before the answer.
@@ -227,39 +227,39 @@ export const defineOperation = <
 };
 
 /** Returns the parsed value. Throws `VALIDATION_FAILED` with every problem. */
-export const validated = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
-  const problems: Detail[] = [];
-  const result = parsed(schema, value, problems);
-  if (problems.length > 0) throw invalidFields(problems);
+export const parseOrThrow = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
+  const problems: FieldError[] = [];
+  const result = parseInto(schema, value, problems);
+  if (problems.length > 0) throw fieldErrors(problems);
   return result as z.output<Schema>;
 };
 
-const parsed = (schema: z.ZodType | undefined, value: unknown, problems: Detail[]): unknown => {
+const parseInto = (schema: z.ZodType | undefined, value: unknown, problems: FieldError[]): unknown => {
   if (schema === undefined) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) problems.push(...detailsOf(issue, schema, value));
+  for (const issue of result.error.issues) problems.push(...toFieldErrors(issue, schema, value));
   return undefined;
 };
 
-const detailsOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Detail[] => {
+const toFieldErrors = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): FieldError[] => {
   const path = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys')
-    return [{ path: path.join('.'), message: issue.message.replace(/\bNaN$/, () => givenAt(value, path)) }];
+    return [{ path: path.join('.'), message: issue.message.replace(/\bNaN$/, () => formatReceivedValue(value, path)) }];
   return issue.keys.map((key) => ({
     path: [...path, key].join('.'),
-    message: `is not a known field${path.length === 0 ? knownIn(schema, key, givenAt(value, [key])) : ''}`,
+    message: `is not a known field${path.length === 0 ? describeKnownNames(schema, key, formatReceivedValue(value, [key])) : ''}`,
   }));
 };
 
 /** The given value where a number was expected: invalid text parses as NaN. */
-const givenAt = (value: unknown, path: readonly string[]): string => {
+const formatReceivedValue = (value: unknown, path: readonly string[]): string => {
   const given = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);
   return JSON.stringify(given)?.slice(0, 100) ?? 'NaN';
 };
 
 /** The known names, with a hint how to query a record's own fields. */
-const knownIn = (schema: z.ZodType, key: string, given: string): string => {
+const describeKnownNames = (schema: z.ZodType, key: string, given: string): string => {
   const names = Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
   if (names.length === 0) return '';
   const known = `; known are ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ' …' : ''}`;

@@ -5,23 +5,23 @@ import type { Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';
-import { type Validity, validitiesOf } from '../../queries/validity.ts';
+import { checkValidity, type Validity } from '../../queries/validity.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Ports } from './ports.ts';
-import { listCache, makeResultCache } from './result-cache.ts';
+import { createResultCache, listCache } from './result-cache.ts';
 
 /** One tenant's rows, its plan, and the time. */
-export const readingOf = (
+export const createReading = (
   caller: Caller,
   { columns, clock, promql }: Pick<Ports, 'columns' | 'clock'> & Partial<Pick<Ports, 'promql'>>,
 ): QueryReading => ({
-  columns: columns.of(caller.tenantId),
+  columns: columns.forTenant(caller.tenantId),
   plan: caller.plan,
   nowMs: clock.now(),
   promql,
 });
 
-interface Run {
+interface RunOptions {
   readonly range: Range;
   readonly stepMs: number | undefined;
   /** The range in its original text: `now-1h` requested twice within seconds is the same query. */
@@ -31,22 +31,22 @@ interface Run {
 /** Runs a query, or returns a cached answer to the same query from the last seconds. */
 export const runCached = async (
   query: QueryRequest,
-  { range, stepMs, rangeText }: Run,
+  { range, stepMs, rangeText }: RunOptions,
   { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
 ): Promise<Result> => {
-  const cache = makeResultCache(ports.counters, ports.clock);
+  const cache = createResultCache(ports.counters, ports.clock);
   const question = { operationId: 'run', caller, params: {}, query: { ...rangeText, stepMs }, body: query };
   const { text, state } = await cache.answer(question, { ...listCache, refresh: false }, async () =>
-    JSON.stringify(await run(query, readingOf(caller, ports), { range, stepMs })),
+    JSON.stringify(await run(query, createReading(caller, ports), { range, stepMs })),
   );
   const result = JSON.parse(text) as Result;
   return state === 'miss' ? result : { ...result, cost: { ...result.cost, isCached: true } };
 };
 
 /** Returns the validity of queries, which is unknown if the rows are currently unavailable. */
-export const validitiesNow = async (queries: readonly Query[], caller: Caller, ports: Ports): Promise<Validity[]> => {
+export const readValidities = async (queries: readonly Query[], caller: Caller, ports: Ports): Promise<Validity[]> => {
   try {
-    return await validitiesOf(queries, readingOf(caller, ports));
+    return await checkValidity(queries, createReading(caller, ports));
   } catch (error) {
     ports.log.warn({ error: String(error) }, 'whether queries are valid cannot be read');
     return queries.map(() => ({ isValid: null, problems: [], reason: 'the landed data cannot be read now' }));

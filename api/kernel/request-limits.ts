@@ -1,7 +1,7 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Settings } from '../../schemas/settings.ts';
-import { subscriberOf } from '../../schemas/source-address.ts';
+import { getSubscriberRange } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import { rateLimited } from '../errors.ts';
 import type { Operation } from './operation.ts';
@@ -10,7 +10,7 @@ import type { Operation } from './operation.ts';
 const burstSeconds = 5;
 /** How long tokens are leased locally, so that a busy caller does not access the shared counters for every request. */
 const leaseMs = 100;
-const rememberedCallers = 10_000;
+const maxLeases = 10_000;
 
 interface Lease {
   tokens: number;
@@ -40,32 +40,32 @@ export interface RequestLimits {
 
 type LimitSettings = Pick<Settings, 'API_REQUESTS_PER_SECOND' | 'API_ANONYMOUS_REQUESTS_PER_SECOND'>;
 
-export const makeRequestLimits = (counters: Counters, clock: Clock, settings: LimitSettings): RequestLimits => {
+export const createRequestLimits = (counters: Counters, clock: Clock, settings: LimitSettings): RequestLimits => {
   const leases = new Map<string, Lease>();
-  const bucketOf = (rate: number): Bucket => ({ rate, burst: rate * burstSeconds });
-  const ofCaller = bucketOf(settings.API_REQUESTS_PER_SECOND);
-  const ofAddress = bucketOf(settings.API_ANONYMOUS_REQUESTS_PER_SECOND);
+  const createBucket = (rate: number): Bucket => ({ rate, burst: rate * burstSeconds });
+  const callerBucket = createBucket(settings.API_REQUESTS_PER_SECOND);
+  const addressBucket = createBucket(settings.API_ANONYMOUS_REQUESTS_PER_SECOND);
 
-  const leaseOf = (key: string): Lease => {
+  const getLease = (key: string): Lease => {
     const known = leases.get(key);
     if (known !== undefined) return known;
-    if (leases.size >= rememberedCallers)
+    if (leases.size >= maxLeases)
       for (const [each, { until, deniedUntil }] of leases)
         if (Math.max(until, deniedUntil) < clock.now()) leases.delete(each);
-    if (leases.size >= rememberedCallers) leases.clear();
+    if (leases.size >= maxLeases) leases.clear();
     const made = { tokens: 0, until: 0, deniedUntil: 0, size: 1 };
     leases.set(key, made);
     return made;
   };
 
   const refill = async (key: string, bucket: Bucket, lease: Lease): Promise<void> => {
-    const usedUp = clock.now() < lease.until;
-    lease.size = usedUp ? Math.max(1, Math.min(lease.size * 2, Math.floor((bucket.rate * leaseMs) / 1000))) : 1;
+    const isUsedUpEarly = clock.now() < lease.until;
+    lease.size = isUsedUpEarly ? Math.max(1, Math.min(lease.size * 2, Math.floor((bucket.rate * leaseMs) / 1000))) : 1;
     const { granted, retryAfterMs } = await counters.consume(`api/${key}`, bucket, lease.size);
     const now = clock.now();
     if (granted < 1) {
       lease.deniedUntil = now + retryAfterMs;
-      throw tooMany(retryAfterMs);
+      throw tooManyError(retryAfterMs);
     }
     if (now >= lease.until) lease.tokens = 0;
     lease.tokens += granted - 1;
@@ -73,30 +73,34 @@ export const makeRequestLimits = (counters: Counters, clock: Clock, settings: Li
   };
 
   const count = (key: string, bucket: Bucket): Promise<void> | undefined => {
-    const lease = leaseOf(key);
+    const lease = getLease(key);
     const now = clock.now();
     if (lease.tokens > 0 && now < lease.until) {
       lease.tokens--;
       return undefined;
     }
-    if (now < lease.deniedUntil) throw tooMany(lease.deniedUntil - now);
+    if (now < lease.deniedUntil) throw tooManyError(lease.deniedUntil - now);
     return refill(key, bucket, lease);
   };
 
-  const counted = (who: string, defaultBucket: Bucket, { limit, operationId }: Limited): Promise<void> | undefined =>
-    limit === undefined ? count(who, defaultBucket) : count(`${who}/${operationId}`, limit);
+  const countRequest = (
+    subjectKey: string,
+    defaultBucket: Bucket,
+    { limit, operationId }: Limited,
+  ): Promise<void> | undefined =>
+    limit === undefined ? count(subjectKey, defaultBucket) : count(`${subjectKey}/${operationId}`, limit);
 
   return {
-    caller: ({ actor }, operation) => counted(`${actor.type}/${actor.id}`, ofCaller, operation),
-    anonymous: (address, operation) => counted(`address/${subscriberOf(address)}`, ofAddress, operation),
-    refused: (address) => count(refusedKey(address), ofAddress),
+    caller: ({ actor }, operation) => countRequest(`${actor.type}/${actor.id}`, callerBucket, operation),
+    anonymous: (address, operation) => countRequest(`address/${getSubscriberRange(address)}`, addressBucket, operation),
+    refused: (address) => count(refusedKey(address), addressBucket),
     beforeLookup(address) {
       const { deniedUntil = 0 } = leases.get(refusedKey(address)) ?? {};
-      if (clock.now() < deniedUntil) throw tooMany(deniedUntil - clock.now());
+      if (clock.now() < deniedUntil) throw tooManyError(deniedUntil - clock.now());
     },
   };
 };
 
-const refusedKey = (address: string): string => `refused/${subscriberOf(address)}`;
+const refusedKey = (address: string): string => `refused/${getSubscriberRange(address)}`;
 
-const tooMany = (retryAfterMs: number): Error => rateLimited('too many requests; wait a moment', retryAfterMs);
+const tooManyError = (retryAfterMs: number): Error => rateLimited('too many requests; wait a moment', retryAfterMs);

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../runtime/canonical-json.ts';
+import { toCanonicalJson } from '../../runtime/canonical-json.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Caller } from '../callers/caller.ts';
-import { ClientLeftError } from './time-budget.ts';
+import { ClientDisconnectedError } from './time-budget.ts';
 
 /** Two requests with an equal query may share an answer. */
-export interface Question {
+export interface CachedRequest {
   readonly operationId: string;
   readonly caller: Caller;
   readonly params: unknown;
@@ -28,7 +28,7 @@ interface CachedAnswer {
 export interface ResultCache {
   /** With `refresh`, recomputes the answer and replaces the cached one. */
   answer(
-    question: Question,
+    question: CachedRequest,
     options: { readonly ttlMs: number; readonly refresh: boolean },
     run: () => Promise<string>,
   ): Promise<CachedAnswer>;
@@ -40,43 +40,47 @@ export const listCache = { ttlMs: 2_000 };
 /** Longer answers cost more to cache than to recompute. */
 const maxCharacters = 1024 * 1024;
 
-export const makeResultCache = (counters: Counters, clock: Clock): ResultCache => {
+export const createResultCache = (counters: Counters, clock: Clock): ResultCache => {
   const running = new Map<string, Promise<string>>();
 
   const runAndCache = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
     const text = await run();
-    if (text.length <= maxCharacters) await counters.cache(key, `${clock.now()}\n${text}`, ttlMs);
+    if (text.length <= maxCharacters) await counters.setCached(key, `${clock.now()}\n${text}`, ttlMs);
     return text;
   };
 
   return {
     async answer(question, { ttlMs, refresh }, run) {
-      const key = keyOf(question);
-      const known = refresh ? undefined : await counters.cached(key);
-      if (known !== undefined) {
-        const end = known.indexOf('\n');
-        const ageMs = clock.now() - Number(known.slice(0, end));
-        return { text: known.slice(end + 1), state: 'hit', ageSeconds: Math.max(0, Math.floor(ageMs / 1000)) };
+      const key = toCacheKey(question);
+      const cachedText = refresh ? undefined : await counters.getCached(key);
+      if (cachedText !== undefined) {
+        const end = cachedText.indexOf('\n');
+        const ageMs = clock.now() - Number(cachedText.slice(0, end));
+        return { text: cachedText.slice(end + 1), state: 'hit', ageSeconds: Math.max(0, Math.floor(ageMs / 1000)) };
       }
-      for (let other = running.get(key); other !== undefined && !refresh; other = running.get(key)) {
-        const text = await unlessDisconnected(other);
+      for (
+        let concurrentRun = running.get(key);
+        concurrentRun !== undefined && !refresh;
+        concurrentRun = running.get(key)
+      ) {
+        const text = await ignoreDisconnect(concurrentRun);
         if (text !== undefined) return { text, state: 'shared', ageSeconds: 0 };
       }
-      const mine = runAndCache(key, ttlMs, run).finally(() => {
-        if (running.get(key) === mine) running.delete(key);
+      const ownRun = runAndCache(key, ttlMs, run).finally(() => {
+        if (running.get(key) === ownRun) running.delete(key);
       });
-      running.set(key, mine);
-      return { text: await mine, state: 'miss', ageSeconds: 0 };
+      running.set(key, ownRun);
+      return { text: await ownRun, state: 'miss', ageSeconds: 0 };
     },
   };
 };
 
 /** `undefined` if the client that started the query disconnected: the other requests then run it again. */
-const unlessDisconnected = async (running: Promise<string>): Promise<string | undefined> => {
+const ignoreDisconnect = async (running: Promise<string>): Promise<string | undefined> => {
   try {
     return await running;
   } catch (error) {
-    if (error instanceof ClientLeftError) return undefined;
+    if (error instanceof ClientDisconnectedError) return undefined;
     throw error;
   }
 };
@@ -85,12 +89,12 @@ const unlessDisconnected = async (running: Promise<string>): Promise<string | un
  * All fields of the caller except these count as permissions. A later addition to the permissions separates answers
  * without a change here.
  */
-const identity = new Set([
+const identityFields = new Set([
   ...['actor', 'user', 'userId', 'sessionId', 'sessionExpiresAt'],
   ...['serviceAccountId', 'tokenId'],
 ]);
 
-const keyOf = ({ caller, ...request }: Question): string => {
-  const rights = Object.fromEntries(Object.entries(caller).filter(([name]) => !identity.has(name)));
-  return `result:${hash('sha256', canonicalJson({ rights, request }), 'base64url')}`;
+const toCacheKey = ({ caller, ...request }: CachedRequest): string => {
+  const permissions = Object.fromEntries(Object.entries(caller).filter(([name]) => !identityFields.has(name)));
+  return `result:${hash('sha256', toCanonicalJson({ rights: permissions, request }), 'base64url')}`;
 };

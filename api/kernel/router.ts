@@ -1,5 +1,5 @@
 import KoaRouter from '@koa/router';
-import { invalid } from '../errors.ts';
+import { fieldError } from '../errors.ts';
 
 /** Finds the declared path of a request. */
 export interface Router<Route> {
@@ -29,25 +29,27 @@ interface PathRoutes<Route> {
  * Creates a router. `@koa/router` matches a request against one path after the other: 55 µs with all operations, as
  * long as a complete answer takes. So each first segment (after `/api`) has its own router.
  */
-export const makeRouter = <Route>(): Router<Route> => {
+export const createRouter = <Route>(): Router<Route> => {
   const entries = new Map<string, PathRoutes<Route>>();
   const mounts = new Map<string, KoaRouter>();
 
-  const mountOf = (key: string): KoaRouter | undefined => {
-    const known = mounts.get(key);
-    if (known !== undefined) return known;
-    const own = [...entries.values()].filter(({ path }) => keyOf(path) === key).sort(byLiteralness);
-    if (own.length === 0) return undefined;
+  const getSegmentRouter = (key: string): KoaRouter | undefined => {
+    const cachedRouter = mounts.get(key);
+    if (cachedRouter !== undefined) return cachedRouter;
+    const segmentRoutes = [...entries.values()]
+      .filter(({ path }) => toSegmentKey(path) === key)
+      .sort(compareLiteralness);
+    if (segmentRoutes.length === 0) return undefined;
     const mount = new KoaRouter({ sensitive: true, strict: true });
-    for (const { path } of own)
-      mount.register(path.replaceAll(parameter, ':$1'), ['GET'], () => undefined, { name: path });
+    for (const { path } of segmentRoutes)
+      mount.register(path.replaceAll(parameterPattern, ':$1'), ['GET'], () => undefined, { name: path });
     mounts.set(key, mount);
     return mount;
   };
 
   return {
     add(method, path, route) {
-      const shape = path.replaceAll(parameter, '{}');
+      const shape = path.replaceAll(parameterPattern, '{}');
       const entry = entries.get(shape) ?? { path, routes: new Map() };
       if (entry.routes.has(method)) throw new Error(`${method} ${path} is declared twice`);
       entry.routes.set(method, route);
@@ -56,9 +58,9 @@ export const makeRouter = <Route>(): Router<Route> => {
     },
 
     find(method, path) {
-      const { tenantId, rest } = withoutTenant(normalised(path));
-      const layer = mountOf(keyOf(rest))?.match(rest, 'GET').path[0];
-      const entry = layer && entries.get((layer.name ?? '').replaceAll(parameter, '{}'));
+      const { tenantId, rest } = extractTenant(normalizePath(path));
+      const layer = getSegmentRouter(toSegmentKey(rest))?.match(rest, 'GET').path[0];
+      const entry = layer && entries.get((layer.name ?? '').replaceAll(parameterPattern, '{}'));
       if (layer === undefined || entry === undefined) return undefined;
       const params = { ...layer.params(rest, layer.captures(rest)), ...(tenantId !== undefined && { tenantId }) };
       const route = entry.routes.get(method);
@@ -67,31 +69,31 @@ export const makeRouter = <Route>(): Router<Route> => {
   };
 };
 
-const parameter = /\{(\w+)\}/g;
+const parameterPattern = /\{(\w+)\}/g;
 
-const keyOf = (path: string): string => {
+const toSegmentKey = (path: string): string => {
   const [, first = '', second = ''] = path.split('/', 3);
   return first === 'api' ? `api/${second}` : first;
 };
 
-const byLiteralness = <Route>(left: PathRoutes<Route>, right: PathRoutes<Route>): number =>
-  orderOf(left.path) < orderOf(right.path) ? -1 : 1;
+const compareLiteralness = <Route>(left: PathRoutes<Route>, right: PathRoutes<Route>): number =>
+  toSortKey(left.path) < toSortKey(right.path) ? -1 : 1;
 
 /** Sorts a literal before a parameter at the same position. */
-const orderOf = (path: string): string =>
+const toSortKey = (path: string): string =>
   path
     .split('/')
     .map((segment) => (segment.startsWith('{') ? '1' : '0'))
     .join('');
 
 /** `/api/tenants/a/logs` is `/api/logs` of the organization `a`. */
-const withoutTenant = (path: string): { readonly tenantId?: string; readonly rest: string } => {
+const extractTenant = (path: string): { readonly tenantId?: string; readonly rest: string } => {
   const [, tenantId, rest] = /^\/api\/tenants\/([^/]+)(\/.+)$/.exec(path) ?? [];
   return tenantId === undefined ? { rest: path } : { tenantId: decodeURIComponent(tenantId), rest: `/api${rest}` };
 };
 
 /** Normalizes the spelling of a path: `/api/%6Cogs` is `/api/logs`. */
-const normalised = (path: string): string => {
+const normalizePath = (path: string): string => {
   if (!path.includes('%')) return path;
   try {
     return path
@@ -99,6 +101,6 @@ const normalised = (path: string): string => {
       .map((segment) => encodeURIComponent(decodeURIComponent(segment)))
       .join('/');
   } catch {
-    throw invalid('', `the path ${path} is not percent-encoded UTF-8`);
+    throw fieldError('', `the path ${path} is not percent-encoded UTF-8`);
   }
 };

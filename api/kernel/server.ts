@@ -2,27 +2,27 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { trackWork } from '../../runtime/current-work.ts';
-import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
-import { sourceAddresses } from '../../schemas/source-address.ts';
+import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
+import { createSourceResolver } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
-import { transactFor } from '../changes.ts';
-import { ApiError, apiErrorOf, FailedOperation } from '../errors.ts';
-import { restrictionsOf } from '../page/restrictions.ts';
-import { callerOf, refuseLowRights } from './admission.ts';
-import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
-import { compress } from './compression.ts';
+import { createTransact } from '../changes.ts';
+import { ApiError, FailedOperation, toApiError } from '../errors.ts';
+import { listRestrictions } from '../page/restrictions.ts';
+import { authenticateWithinLimits, requirePermission } from './admission.ts';
+import { createFixedPages, json, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
+import { compressResponse } from './compression.ts';
 import { matchesTag } from './if-none-match.ts';
 import type { DocumentedGroup } from './openapi.ts';
-import { isSent, type Operation, type RawInput } from './operation.ts';
+import { isContentResponse, type Operation, type RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
-import { makeRequestLimits } from './request-limits.ts';
-import { bodyOf, factsOf, partsOf, queryOf } from './request-parts.ts';
-import { makeResultCache, type ResultCache } from './result-cache.ts';
-import { makeRouter, type Router } from './router.ts';
+import { createRequestLimits } from './request-limits.ts';
+import { createRequestFacts, parseQueryText, readBody, splitParts } from './request-parts.ts';
+import { createResultCache, type ResultCache } from './result-cache.ts';
+import { createRouter, type Router } from './router.ts';
 import type { Stream } from './stream.ts';
 import { type StreamServer, Streams } from './stream-server.ts';
-import { refuseOtherTenant, tenantNamedIn } from './tenant-rule.ts';
-import { ClientLeftError, withinBudget } from './time-budget.ts';
+import { getBodyTenant, requireSameTenant } from './tenant-rule.ts';
+import { ClientDisconnectedError, runWithinBudget } from './time-budget.ts';
 
 export interface ApiServerOptions {
   readonly operations: readonly Operation[];
@@ -44,10 +44,10 @@ export interface ApiServer {
 }
 
 /** The status in the metrics of a request whose client disconnected, as in nginx */
-const clientLeft = '499';
+const clientClosedStatus = '499';
 
 /** Paths of the API and of other handlers; all others belong to the dashboard. */
-const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
+const reservedSegments = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
 /** The error of an unknown path, in the format of its part of the API. */
 const unknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
@@ -58,25 +58,25 @@ const unknownPathError = (path: string, groups: ApiServerOptions['groups']): Api
 };
 
 /** Creates the management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
-export const makeApiServer = (options: ApiServerOptions): ApiServer => {
-  const { ports, metrics = noMetrics, streams = [] } = options;
-  const router = routerOf(options.operations);
-  const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
-  const fixed = fixedPages({ ...options, streams });
-  const restrictions = restrictionsOf(options.operations);
-  const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
-  const results = makeResultCache(ports.counters, ports.clock);
+export const createApiServer = (options: ApiServerOptions): ApiServer => {
+  const { ports, metrics = silentMetrics, streams = [] } = options;
+  const router = createOperationRouter(options.operations);
+  const addressOf = createSourceResolver(ports.settings.TRUSTED_PROXIES);
+  const fixedPageHandlers = createFixedPages({ ...options, streams });
+  const restrictions = listRestrictions(options.operations);
+  const limits = createRequestLimits(ports.counters, ports.clock, ports.settings);
+  const resultCache = createResultCache(ports.counters, ports.clock);
   let inFlight = 0;
   let draining = false;
 
-  const answer = async (context: Koa.Context): Promise<void> => {
+  const routeRequest = async (context: Koa.Context): Promise<void> => {
     const { path, method } = context;
     const lookupMethod = method === 'HEAD' ? 'GET' : method;
-    const page = fixed[path];
+    const page = fixedPageHandlers[path];
     if (page !== undefined && lookupMethod === 'GET') return trackWork(`page ${path}`, () => page(context));
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
-    if (!reserved.has(path.split('/', 2)[1] ?? ''))
-      return sendDashboard(context, { found: lookupMethod === 'GET', restrictions });
+    if (!reservedSegments.has(path.split('/', 2)[1] ?? ''))
+      return sendDashboard(context, { isGet: lookupMethod === 'GET', restrictions });
     const match = router.find(lookupMethod, path);
     if (match === undefined) throw unknownPathError(path, options.groups);
     const { route, params, allowed } = match;
@@ -90,28 +90,28 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     operation: Operation,
     { tenantId, ...params }: Record<string, string>,
   ): Promise<void> => {
-    const query = queryOf(context.request.querystring);
-    const request = factsOf(context, addressOf, ports.settings.PUBLIC_URL);
-    const caller = await callerOf(context.req, operation, request.address, { ports, limits });
+    const query = parseQueryText(context.request.querystring);
+    const request = createRequestFacts(context, addressOf, ports.settings.PUBLIC_URL);
+    const caller = await authenticateWithinLimits(context.req, operation, request.address, { ports, limits });
     if (caller !== undefined) {
-      refuseOtherTenant(caller.tenantId, tenantId);
-      refuseOtherTenant(caller.tenantId, query['tenantId']);
-      refuseLowRights(caller, operation);
+      requireSameTenant(caller.tenantId, tenantId);
+      requireSameTenant(caller.tenantId, query['tenantId']);
+      requirePermission(caller, operation);
     }
-    const body = await bodyOf(context.req, operation, caller);
-    if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
-    const change = transactFor(ports, { caller, actions: operation.audit, request });
+    const body = await readBody(context.req, operation, caller);
+    if (caller !== undefined) requireSameTenant(caller.tenantId, getBodyTenant(body));
+    const change = createTransact(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare it, and their handlers do not read the caller.
-    const input = { caller: caller as Caller, params, ...partsOf(operation, query, body), request, change };
+    const input = { caller: caller as Caller, params, ...splitParts(operation, query, body), request, change };
     const run = (): Promise<unknown> =>
-      withinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
+      runWithinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
         runToText(operation, { ...input, signal }, { ...options, ports: bounded }),
       ).catch(withOperationErrors(operation));
     const sent =
-      operation.cache === undefined ? await run() : await cachedAnswer(context, results, operation, input, run);
-    sendAnswer(context, operation, sent, ports);
+      operation.cache === undefined ? await run() : await runWithCache(context, resultCache, operation, input, run);
+    sendResult(context, operation, sent, ports);
     const location = context.state['location'] as string | undefined;
-    if (location !== undefined) sendElsewhere(context, location);
+    if (location !== undefined) sendRedirect(context, location);
     if (operation.versions === 'read' && matchesTag(context.get('if-none-match'), context.response.get('etag')))
       context.status = 304;
   };
@@ -123,13 +123,13 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     if (draining) context.set('Connection', 'close');
     inFlight++;
     context.res.once('close', () => inFlight--);
-    let left = false;
-    await answer(context).catch((error: unknown) => {
-      left = error instanceof ClientLeftError;
-      if (!left) refuse(context, apiErrorOf(error), requestId, ports);
+    let hasClientLeft = false;
+    await routeRequest(context).catch((error: unknown) => {
+      hasClientLeft = error instanceof ClientDisconnectedError;
+      if (!hasClientLeft) sendError(context, toApiError(error), requestId, ports);
     });
-    if (!left) await compress(context);
-    report(metrics, context, left ? clientLeft : String(context.status), started);
+    if (!hasClientLeft) await compressResponse(context);
+    reportMetrics(metrics, context, hasClientLeft ? clientClosedStatus : String(context.status), started);
   });
   // Only errors of disconnected clients arrive here: every other error was answered above.
   app.on('error', () => {});
@@ -145,7 +145,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   };
 };
 
-const report = (metrics: Metrics, { state }: Koa.Context, status: string, started: number): void => {
+const reportMetrics = (metrics: Metrics, { state }: Koa.Context, status: string, started: number): void => {
   const operation = (state['operation'] as string | undefined) ?? 'none';
   metrics.add('oiq_api_requests_total', 1, { operation, status });
   metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
@@ -161,8 +161,8 @@ const assignRequestId = (context: Koa.Context): string => {
   return requestId;
 };
 
-const routerOf = (operations: readonly Operation[]): Router<Operation> => {
-  const router = makeRouter<Operation>();
+const createOperationRouter = (operations: readonly Operation[]): Router<Operation> => {
+  const router = createRouter<Operation>();
   for (const operation of operations) router.add(operation.method, operation.path, operation);
   return router;
 };
@@ -171,7 +171,7 @@ const routerOf = (operations: readonly Operation[]): Router<Operation> => {
 const withOperationErrors =
   ({ failure }: Operation) =>
   (error: unknown): never => {
-    if (failure === undefined || error instanceof ClientLeftError) throw error;
+    if (failure === undefined || error instanceof ClientDisconnectedError) throw error;
     throw new FailedOperation(failure(error), error);
   };
 
@@ -181,14 +181,14 @@ const runToText = async (
   { ports, checkResponses }: ApiServerOptions,
 ): Promise<unknown> => {
   const result = await operation.run(raw, ports);
-  if (operation.contentType !== json || (operation.contentTypes.length > 1 && isSent(result))) return result;
+  if (operation.contentType !== json || (operation.contentTypes.length > 1 && isContentResponse(result))) return result;
   if (checkResponses) operation.response.parse(result);
   const content = JSON.stringify(result ?? {});
   return operation.contentTypes.length > 1 ? { contentType: json, content } : content;
 };
 
 /** The cached answer, if it exists and the client did not send `Cache-Control: no-cache`. */
-const cachedAnswer = async (
+const runWithCache = async (
   context: Koa.Context,
   results: ResultCache,
   { operationId, cache }: Operation,

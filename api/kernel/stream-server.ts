@@ -7,25 +7,25 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { trackWork } from '../../runtime/current-work.ts';
 import { runEvery } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
-import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
+import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
+import { createSourceResolver, type ResolveSource } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
-import type { Opened } from '../connection.ts';
-import { ApiError, apiErrorOf, rateLimited } from '../errors.ts';
-import { callerOf, refuseLowRights } from './admission.ts';
-import { errorText, logFailure } from './answers.ts';
-import { type Operation, validated } from './operation.ts';
+import type { AdmittedStream } from '../connection.ts';
+import { ApiError, rateLimited, toApiError } from '../errors.ts';
+import { authenticateWithinLimits, requirePermission } from './admission.ts';
+import { logFailure, toErrorBody } from './answers.ts';
+import { type Operation, parseOrThrow } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { queryOf, sourceOf } from './request-parts.ts';
+import { parseQueryText, readSourceAddress } from './request-parts.ts';
 import type { CloseCode, Stream } from './stream.ts';
-import { refuseOtherTenant } from './tenant-rule.ts';
+import { requireSameTenant } from './tenant-rule.ts';
 
 /** Permissions that end close the connection within this time plus the delay of the change feed. */
 const rightsEveryMs = 500;
 const pingEveryMs = 15_000;
 /** A client that neither answers nor reads for this long counts as disconnected. */
-const silentMs = 45_000;
+const maxSilenceMs = 45_000;
 /** Time for clients to answer a close */
 const closingMs = 1_000;
 /** Clients send no messages. */
@@ -49,15 +49,15 @@ export interface StreamServer {
 }
 
 /** A stream with the operations that determine its permissions. */
-interface Served {
+interface ServedStream {
   readonly stream: Stream;
   readonly reads: ReadonlyMap<string, Operation>;
 }
 
-interface Open {
+interface OpenConnection {
   readonly stream: Stream;
   readonly operation: Operation;
-  readonly opened: Opened;
+  readonly opened: AdmittedStream;
   caller: Caller;
   socket?: WebSocket;
   /** The underlying socket */
@@ -67,9 +67,9 @@ interface Open {
   aliveAt: number;
 }
 
-const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+const requestPath = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
 
-const readsOf = ({ rights }: Stream, operations: readonly Operation[]): Map<string, Operation> =>
+const resolveOperations = ({ rights }: Stream, operations: readonly Operation[]): Map<string, Operation> =>
   new Map(
     Object.entries(rights.operations).map(([value, read]) => {
       const operation = operations.find(({ method, path }) => `${method} ${path}` === read);
@@ -79,8 +79,8 @@ const readsOf = ({ rights }: Stream, operations: readonly Operation[]): Map<stri
   );
 
 /** Written manually: an upgrade has no response object. */
-const refuse = (socket: Duplex, error: ApiError, requestId: string): void => {
-  const body = errorText(error, requestId);
+const writeError = (socket: Duplex, error: ApiError, requestId: string): void => {
+  const body = toErrorBody(error, requestId);
   const headers = {
     ...error.headers,
     'Content-Type': 'application/json; charset=utf-8',
@@ -96,8 +96,8 @@ const refuse = (socket: Duplex, error: ApiError, requestId: string): void => {
 
 export class Streams implements StreamServer {
   readonly #options: StreamServerOptions;
-  readonly #served: ReadonlyMap<string, Served>;
-  readonly #addressOf: SourceOf;
+  readonly #served: ReadonlyMap<string, ServedStream>;
+  readonly #addressOf: ResolveSource;
   readonly #metrics: Metrics;
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -105,27 +105,29 @@ export class Streams implements StreamServer {
     clientTracking: false,
     perMessageDeflate: false,
   });
-  readonly #open = new Set<Open>();
+  readonly #open = new Set<OpenConnection>();
   readonly #stopCheckingRights: () => void;
   readonly #pingTimer: NodeJS.Timeout;
   #closed = false;
 
   constructor(options: StreamServerOptions) {
-    const { streams, operations, ports, metrics = noMetrics } = options;
+    const { streams, operations, ports, metrics = silentMetrics } = options;
     this.#options = options;
     this.#metrics = metrics;
-    this.#served = new Map(streams.map((stream) => [stream.path, { stream, reads: readsOf(stream, operations) }]));
-    this.#addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
+    this.#served = new Map(
+      streams.map((stream) => [stream.path, { stream, reads: resolveOperations(stream, operations) }]),
+    );
+    this.#addressOf = createSourceResolver(ports.settings.TRUSTED_PROXIES);
     // Without a listener, `ws` would answer with its own page.
     this.#sockets.on('wsClientError', (error, socket) =>
-      refuse(socket, new ApiError('VALIDATION_FAILED', error.message), randomUUID()),
+      writeError(socket, new ApiError('VALIDATION_FAILED', error.message), randomUUID()),
     );
     this.#stopCheckingRights = runEvery(rightsEveryMs, () => this.#checkRights());
     this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs).unref();
   }
 
   accepts(request: IncomingMessage): boolean {
-    return request.headers.upgrade?.toLowerCase() === 'websocket' && this.#served.has(pathOf(request));
+    return request.headers.upgrade?.toLowerCase() === 'websocket' && this.#served.has(requestPath(request));
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -133,7 +135,7 @@ export class Streams implements StreamServer {
     socket.on('error', () => undefined);
     const requestId = randomUUID();
     const started = performance.now();
-    const operation = this.#served.get(pathOf(request))?.stream.operationId ?? 'none';
+    const operation = this.#served.get(requestPath(request))?.stream.operationId ?? 'none';
     const recordRequest = (status: number): void => {
       this.#metrics.add('oiq_api_requests_total', 1, { operation, status: String(status) });
       this.#metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
@@ -141,9 +143,9 @@ export class Streams implements StreamServer {
     trackWork(`operation ${operation}`, () => this.#admit(request, socket, head)).then(
       () => recordRequest(101),
       (thrown: unknown) => {
-        const error = apiErrorOf(thrown);
+        const error = toApiError(thrown);
         logFailure(error, { requestId, operation }, this.#options.ports);
-        refuse(socket, error, requestId);
+        writeError(socket, error, requestId);
         recordRequest(error.status);
       },
     );
@@ -162,42 +164,49 @@ export class Streams implements StreamServer {
   /** The same steps as for the request of an operation, and the handshake. */
   async #admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { ports, limits } = this.#options;
-    const served = this.#served.get(pathOf(request));
+    const served = this.#served.get(requestPath(request));
     if (this.#closed || served === undefined)
       throw new ApiError('UNAVAILABLE', 'this instance is stopping: connect again');
     if ((request.headersDistinct['host']?.length ?? 0) > 1)
       throw new ApiError('VALIDATION_FAILED', 'the request has more than one Host header: send exactly one');
     const { stream, reads } = served;
-    const query = queryOf((request.url ?? '').split('?').slice(1).join('?'));
+    const query = parseQueryText((request.url ?? '').split('?').slice(1).join('?'));
     const read = reads.get(String(query[stream.rights.parameter])) ?? reads.values().next().value;
     if (read === undefined) throw new Error(`${stream.path} takes nobody's rights`);
-    const address = sourceOf(request, this.#addressOf);
+    const address = readSourceAddress(request, this.#addressOf);
     const limited = { operationId: stream.operationId, role: read.role };
-    const caller = (await callerOf(request, limited, address, { ports, limits })) as Caller;
-    refuseOtherTenant(caller.tenantId, query['tenantId']);
-    refuseLowRights(caller, read);
+    const caller = (await authenticateWithinLimits(request, limited, address, { ports, limits })) as Caller;
+    requireSameTenant(caller.tenantId, query['tenantId']);
+    requirePermission(caller, read);
     delete query['tenantId'];
-    this.#refuseTooMany(stream, caller);
-    const open: Partial<Open> & Pick<Open, 'caller'> = { stream, operation: read, caller, sentBytes: 0, aliveAt: 0 };
-    this.#open.add(open as Open);
+    this.#requireFreeConnection(stream, caller);
+    const open: Partial<OpenConnection> & Pick<OpenConnection, 'caller'> = {
+      stream,
+      operation: read,
+      caller,
+      sentBytes: 0,
+      aliveAt: 0,
+    };
+    this.#open.add(open as OpenConnection);
     try {
-      Object.assign(open, { opened: await stream.open({ caller, query: validated(stream.query, query) }, ports) });
+      Object.assign(open, { opened: await stream.open({ caller, query: parseOrThrow(stream.query, query) }, ports) });
     } catch (error) {
-      this.#open.delete(open as Open);
+      this.#open.delete(open as OpenConnection);
       throw error;
     }
-    this.#shake(open as Open, request, socket, head);
+    this.#completeHandshake(open as OpenConnection, request, socket, head);
   }
 
-  #refuseTooMany({ maxConnections }: Stream, { tenantId, actor }: Caller): void {
-    let mine = 0;
+  #requireFreeConnection({ maxConnections }: Stream, { tenantId, actor }: Caller): void {
+    let callerCount = 0;
     let ofTenant = 0;
     for (const { caller } of this.#open) {
       if (caller.tenantId !== tenantId) continue;
       ofTenant++;
-      if (caller.actor.id === actor.id && caller.actor.type === actor.type) mine++;
+      if (caller.actor.id === actor.id && caller.actor.type === actor.type) callerCount++;
     }
-    if (mine >= maxConnections.ofCaller) throw rateLimited(`you have ${mine} open connections: close one first`, 1_000);
+    if (callerCount >= maxConnections.ofCaller)
+      throw rateLimited(`you have ${callerCount} open connections: close one first`, 1_000);
     if (ofTenant >= maxConnections.ofTenant)
       throw rateLimited(`${ofTenant} connections of the organization are open: close one first`, 1_000);
     if (this.#open.size >= maxConnections.ofAll)
@@ -206,13 +215,13 @@ export class Streams implements StreamServer {
       });
   }
 
-  #shake(open: Open, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const over = (): void => {
+  #completeHandshake(open: OpenConnection, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const endStream = (): void => {
       if (this.#open.delete(open)) open.opened.end();
     };
     // Also if the handshake fails, or the client has disconnected.
-    socket.once('close', over);
-    if (socket.destroyed) over();
+    socket.once('close', endStream);
+    if (socket.destroyed) endStream();
     this.#sockets.handleUpgrade(request, socket, head, (made) => {
       open.socket = made;
       open.wire = socket as Socket;
@@ -224,7 +233,7 @@ export class Streams implements StreamServer {
       made.on('message', () => this.#end(open, 1003, 'no message is expected'));
       if (this.#closed) return this.#end(open, 1001, 'the instance is stopping');
       open.opened.begin({
-        get waitingBytes() {
+        get bufferedBytes() {
           return made.bufferedAmount;
         },
         send: (text) => made.send(text),
@@ -232,7 +241,7 @@ export class Streams implements StreamServer {
     });
   }
 
-  #end(open: Open, code: CloseCode, reason: string): void {
+  #end(open: OpenConnection, code: CloseCode, reason: string): void {
     const { socket } = open;
     socket?.close(code, reason.slice(0, maxReasonLength));
     // A client that does not read does not answer either.
@@ -249,12 +258,12 @@ export class Streams implements StreamServer {
           this.#end(open, 4401, 'the session or API token has expired');
           continue;
         }
-        refuseLowRights(caller, open.operation);
+        requirePermission(caller, open.operation);
         open.caller = caller;
-        open.opened.known(caller);
+        open.opened.updateCaller(caller);
       } catch (error) {
         if (error instanceof UnavailableError) this.#end(open, 1013, error.message);
-        else this.#end(open, 4403, apiErrorOf(error).message);
+        else this.#end(open, 4403, toApiError(error).message);
       }
     }
   }
@@ -267,7 +276,7 @@ export class Streams implements StreamServer {
       const sentBytes = (wire?.bytesWritten ?? 0) - socket.bufferedAmount;
       if (sentBytes > open.sentBytes) open.aliveAt = now;
       open.sentBytes = sentBytes;
-      if (now - open.aliveAt > silentMs) socket.terminate();
+      if (now - open.aliveAt > maxSilenceMs) socket.terminate();
       else if (socket.readyState === socket.OPEN) socket.ping();
     }
   }

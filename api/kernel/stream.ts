@@ -1,7 +1,7 @@
 /** Declaration of a WebSocket of the API: its parameters, required permissions, and messages. */
 import type { z } from 'zod';
 import type { Caller } from '../callers/caller.ts';
-import type { Opened } from '../connection.ts';
+import type { AdmittedStream } from '../connection.ts';
 import type { Method } from './operation.ts';
 import type { Ports } from './ports.ts';
 
@@ -14,7 +14,7 @@ export interface StreamDefinition<Query extends z.ZodType> {
    * The operations whose permissions a caller needs, by the value of the query parameter `parameter`; the first if it
    * is absent.
    */
-  readonly rights: { readonly parameter: string; readonly operations: Readonly<Record<string, Reading>> };
+  readonly rights: { readonly parameter: string; readonly operations: Readonly<Record<string, ReadRoute>> };
   /** A strict object */
   readonly query: Query;
   /** Sent messages, by name */
@@ -22,15 +22,15 @@ export interface StreamDefinition<Query extends z.ZodType> {
   /** Maximum concurrent connections on one instance */
   readonly maxConnections: { readonly ofCaller: number; readonly ofTenant: number; readonly ofAll: number };
   /** Rejects with the error for the client. */
-  open(input: { readonly caller: Caller; readonly query: z.output<Query> }, ports: Ports): Promise<Opened>;
+  open(input: { readonly caller: Caller; readonly query: z.output<Query> }, ports: Ports): Promise<AdmittedStream>;
 }
 
 /** A read, such as `GET /api/logs`. */
-export type Reading = `${Method} /${string}`;
+export type ReadRoute = `${Method} /${string}`;
 
 /** A stream for the server, the document and the tests. */
 export interface Stream extends Omit<StreamDefinition<z.ZodType>, 'open'> {
-  open(input: { readonly caller: Caller; readonly query: unknown }, ports: Ports): Promise<Opened>;
+  open(input: { readonly caller: Caller; readonly query: unknown }, ports: Ports): Promise<AdmittedStream>;
 }
 
 export const defineStream = <Query extends z.ZodType>(definition: StreamDefinition<Query>): Stream => ({

@@ -11,14 +11,14 @@ import type { Ports } from './ports.ts';
 const sliceMs = 5;
 
 /** The client closed the connection. */
-export class ClientLeftError extends ApiError {
+export class ClientDisconnectedError extends ApiError {
   constructor() {
     super('UNAVAILABLE', 'the client disconnected before the response');
     this.name = 'ClientLeftError';
   }
 }
 
-const overBudget = ({ method, budgetMs }: Operation): ApiError => {
+const createTimeoutError = ({ method, budgetMs }: Operation): ApiError => {
   const what = `this took longer than ${budgetMs / 1000} seconds`;
   return new ApiError(
     'UNAVAILABLE',
@@ -33,39 +33,39 @@ const overBudget = ({ method, budgetMs }: Operation): ApiError => {
  * reject from then on. A change in progress is committed or rolled back completely. For a stream the time limit ends
  * with the first byte; after that its reads end with the client.
  */
-export const withinBudget = async <Result>(
+export const runWithinBudget = async <Result>(
   { response, operation, ports }: { response: ServerResponse; operation: Operation; ports: Ports },
   work: (signal: AbortSignal, ports: Ports) => Promise<Result>,
 ): Promise<Result> => {
-  const ending = new AbortController();
-  const { signal } = ending;
+  const abortController = new AbortController();
+  const { signal } = abortController;
   const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  const time = setTimeout(() => ending.abort(overBudget(operation)), operation.budgetMs);
-  const left = (): void => {
-    if (!response.writableFinished) ending.abort(new ClientLeftError());
+  const timer = setTimeout(() => abortController.abort(createTimeoutError(operation)), operation.budgetMs);
+  const abortOnDisconnect = (): void => {
+    if (!response.writableFinished) abortController.abort(new ClientDisconnectedError());
   };
-  if (response.closed) left();
-  else response.once('close', left);
+  if (response.closed) abortOnDisconnect();
+  else response.once('close', abortOnDisconnect);
   try {
-    return await Promise.race([work(signal, portsWithin(ports, signal)), aborted]);
+    return await Promise.race([work(signal, limitPorts(ports, signal)), aborted]);
   } finally {
-    clearTimeout(time);
+    clearTimeout(timer);
   }
 };
 
-const portsWithin = (ports: Ports, signal: AbortSignal): Ports => ({
+const limitPorts = (ports: Ports, signal: AbortSignal): Ports => ({
   ...ports,
-  documents: documentsWithin(ports.documents, signal),
-  columns: columnsWithin(ports.columns, signal),
+  documents: limitDocuments(ports.documents, signal),
+  columns: limitColumns(ports.columns, signal),
 });
 
-const notForRequests = (): never => {
+const rejectGlobalAccess = (): never => {
   throw new Error('a request reaches one organization’s documents and rows, through `of`');
 };
 
-const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
-  of(tenantId) {
-    const reader = columns.of(tenantId);
+const limitColumns = (columns: Columns, signal: AbortSignal): Columns => ({
+  forTenant(tenantId) {
+    const reader = columns.forTenant(tenantId);
     return {
       ...reader,
       query: (sql, parameters, limits) => reader.query(sql, parameters, { signal, ...limits }),
@@ -73,16 +73,16 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
     };
   },
   check: () => columns.check(),
-  insert: notForRequests,
-  recordWatermark: notForRequests,
-  query: notForRequests,
-  execute: notForRequests,
-  each: notForRequests,
-  tablesChanged: notForRequests,
-  close: notForRequests,
+  insert: rejectGlobalAccess,
+  recordWatermark: rejectGlobalAccess,
+  query: rejectGlobalAccess,
+  execute: rejectGlobalAccess,
+  listServers: rejectGlobalAccess,
+  handleTablesChanged: rejectGlobalAccess,
+  close: rejectGlobalAccess,
 });
 
-const documentsWithin = (documents: Documents, signal: AbortSignal): Documents => {
+const limitDocuments = (documents: Documents, signal: AbortSignal): Documents => {
   let paused = performance.now();
   // The embedded store answers synchronously: a handler that reads in a loop would block all other requests.
   const beforeRead = async (): Promise<void> => {
@@ -100,18 +100,18 @@ const documentsWithin = (documents: Documents, signal: AbortSignal): Documents =
     find: (id) => beforeRead().then(() => stored.find(id)),
     list: (options) => beforeRead().then(() => stored.list(options)),
     count: (filter) => beforeRead().then(() => stored.count(filter)),
-    counts: (fields, options) => beforeRead().then(() => stored.counts(fields, options)),
+    countValues: (fields, options) => beforeRead().then(() => stored.countValues(fields, options)),
   });
   return {
-    of(tenantId) {
-      const own = documents.of(tenantId);
+    forTenant(tenantId) {
+      const own = documents.forTenant(tenantId);
       return { tenantId, collection: (definition) => readingWithin(own.collection(definition)) };
     },
     transaction: (work) => documents.transaction(work),
     check: () => documents.check(),
-    everywhere: notForRequests,
-    follow: notForRequests,
-    ensureCollections: notForRequests,
-    close: notForRequests,
+    findInAllTenants: rejectGlobalAccess,
+    follow: rejectGlobalAccess,
+    ensureCollections: rejectGlobalAccess,
+    close: rejectGlobalAccess,
   };
 };

@@ -1,14 +1,14 @@
 /** Sends the pending records of listeners to their connections, in rounds. */
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Listening, type ListenRequest, openLiveTail } from '../../queries/live-tail/live-tail.ts';
-import { tokenOf } from '../../queries/live-tail/positions.ts';
+import { type ListenRequest, type OpenListener, openLiveTail } from '../../queries/live-tail/live-tail.ts';
+import { encodeToken } from '../../queries/live-tail/positions.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { Connection, Opened } from '../connection.ts';
+import type { AdmittedStream, Connection } from '../connection.ts';
 
 /** Maximum time that a record waits for others to share its frame */
-const roundMs = 50;
+const roundIntervalMs = 50;
 /** After this time, a round yields to other work. */
 const sliceMs = 5;
 /** Maximum characters of records in a round: for all connections, and for one. */
@@ -21,7 +21,7 @@ const heartbeatMs = 10_000;
 
 interface Sender {
   readonly request: ListenRequest;
-  readonly listening: Listening;
+  readonly listening: OpenListener;
   readonly connection: Connection;
   sentAt: number;
 }
@@ -29,7 +29,7 @@ interface Sender {
 /** All live tails of this instance. */
 export interface LiveTails {
   /** Rejects if the bus cannot report the ends of its partitions. */
-  open(request: ListenRequest): Promise<Opened>;
+  open(request: ListenRequest): Promise<AdmittedStream>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ interface LiveTailsOptions {
   readonly metrics: Metrics;
 }
 
-export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTails => {
+export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTails => {
   const tail = openLiveTail({ bus, log });
   const senders = new Set<Sender>();
   let isRunning = false;
@@ -48,7 +48,7 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
     const { request, listening, connection } = sender;
     const { signal } = request.filter;
     const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(maxBytes);
-    const state = JSON.stringify({ dropped, skipped, gap, live, position: tokenOf(signal, positions) }).slice(1);
+    const state = JSON.stringify({ dropped, skipped, gap, live, position: encodeToken(signal, positions) }).slice(1);
     // Records are already JSON, which listeners share.
     connection.send(
       records.length === 0
@@ -60,16 +60,19 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
       if (count > 0) metrics.add('oiq_live_tail_records_total', count, { signal, outcome });
   };
 
-  const round = async (): Promise<void> => {
-    const late = performance.now() - heartbeatMs;
+  const runRound = async (): Promise<void> => {
+    const heartbeatDueBefore = performance.now() - heartbeatMs;
     const ready = [...senders].filter(
       ({ listening, connection, sentAt }) =>
-        (listening.hasNews || sentAt < late) && connection.waitingBytes < maxUnsentBytes,
+        (listening.hasNews || sentAt < heartbeatDueBefore) && connection.bufferedBytes < maxUnsentBytes,
     );
-    const share = Math.max(minFrameBytes, Math.min(maxFrameBytes, maxRoundBytes / Math.max(1, ready.length)));
+    const maxBytesPerFrame = Math.max(
+      minFrameBytes,
+      Math.min(maxFrameBytes, maxRoundBytes / Math.max(1, ready.length)),
+    );
     let started = performance.now();
     for (const sender of ready) {
-      if (senders.has(sender)) sendFrame(sender, share);
+      if (senders.has(sender)) sendFrame(sender, maxBytesPerFrame);
       if (performance.now() - started < sliceMs) continue;
       await yieldToEventLoop();
       started = performance.now();
@@ -77,17 +80,17 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
   };
 
   /** Rounds continue while there is a listener. */
-  const run = async (): Promise<void> => {
+  const runRounds = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
     while (senders.size > 0) {
-      await round();
-      await sleep(roundMs);
+      await runRound();
+      await sleep(roundIntervalMs);
     }
     isRunning = false;
   };
 
-  const count = (): void => metrics.set('oiq_live_tail_connections', senders.size, {});
+  const reportConnectionCount = (): void => metrics.set('oiq_live_tail_connections', senders.size, {});
 
   return {
     async open(request) {
@@ -98,18 +101,18 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
         begin(connection) {
           sender = { request, listening, connection, sentAt: performance.now() };
           senders.add(sender);
-          void run();
-          count();
+          void runRounds();
+          reportConnectionCount();
         },
-        known({ organization }) {
+        updateCaller({ organization }) {
           if (organization.shards === shards) return;
           shards = organization.shards;
-          listening.spread(shards);
+          listening.setShards(shards);
         },
         end() {
           listening.close();
           if (sender !== undefined) senders.delete(sender);
-          count();
+          reportConnectionCount();
         },
       };
     },

@@ -1,13 +1,13 @@
-import { savedDueMs } from '../../runtime/due-time.ts';
+import { parseSavedDueMs } from '../../runtime/due-time.ts';
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import { ConflictError, type Documents, type Feed, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type Documents, type Feed, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
-import { openedMail } from './queue.ts';
+import { openMail } from './queue.ts';
 
 const minuteMs = 60_000;
 /** Waits between attempts; after the last one the message fails. Slightly more than a day in total. */
@@ -41,45 +41,49 @@ export const startMailDelivery = async (ports: {
   readonly waitsMs?: readonly number[];
 }): Promise<Pick<Feed, 'close'>> => {
   const { documents, clock, log, box, mailer, jobs, waitsMs = defaultWaitsMs } = ports;
-  const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
+  const stored = documents.forTenant(outgoingMailsTenant).collection(outgoingMails);
   /** Due messages, from the feed: the store is not queried while nothing is due. */
   const dueById = new Map<string, number>();
 
   const dueMs = ({ dueAt, attempts, failedAt }: OutgoingMail): number =>
-    savedDueMs(dueAt, clock.now(), failedAt === null ? Math.max(leaseMs, waitsMs[attempts - 1] ?? 0) : retentionMs);
+    parseSavedDueMs(
+      dueAt,
+      clock.now(),
+      failedAt === null ? Math.max(leaseMs, waitsMs[attempts - 1] ?? 0) : retentionMs,
+    );
 
-  const later = (ms: number): string => new Date(clock.now() + ms).toISOString();
+  const toFutureTime = (ms: number): string => new Date(clock.now() + ms).toISOString();
 
-  const giveUp = async (entry: OutgoingMail & Stored, problem: string): Promise<void> => {
+  const markFailed = async (entry: OutgoingMail & StoredMetadata, problem: string): Promise<void> => {
     log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent and is dropped');
-    const failedAt = later(0);
+    const failedAt = toFutureTime(0);
     await stored.update(entry.id, {
       sealed: '',
       failedAt,
       problem,
-      expiresAt: later(retentionMs),
-      dueAt: later(retentionMs),
+      expiresAt: toFutureTime(retentionMs),
+      dueAt: toFutureTime(retentionMs),
     });
   };
 
-  const attempt = async (entry: OutgoingMail & Stored): Promise<void> => {
-    const mail = openedMail(box, entry);
-    if (mail === undefined) return giveUp(entry, 'it was encrypted with another secret key');
-    if (Date.parse(entry.expiresAt) <= clock.now()) return giveUp(entry, `it is too old; before: ${entry.problem}`);
+  const sendEntry = async (entry: OutgoingMail & StoredMetadata): Promise<void> => {
+    const mail = openMail(box, entry);
+    if (mail === undefined) return markFailed(entry, 'it was encrypted with another secret key');
+    if (Date.parse(entry.expiresAt) <= clock.now()) return markFailed(entry, `it is too old; before: ${entry.problem}`);
     try {
       if (mail !== null) await mailer.send(mail);
     } catch (error) {
       const problem = (error instanceof Error ? error.message : String(error)).slice(0, 500);
       const waitMs = waitsMs[entry.attempts - 1];
-      if (error instanceof PermanentError || waitMs === undefined) return giveUp(entry, problem);
+      if (error instanceof PermanentError || waitMs === undefined) return markFailed(entry, problem);
       log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent; retrying');
-      await stored.update(entry.id, { dueAt: later(waitMs), problem });
+      await stored.update(entry.id, { dueAt: toFutureTime(waitMs), problem });
       return;
     }
     await stored.delete(entry.id);
   };
 
-  const handle = async (id: string): Promise<void> => {
+  const processEntry = async (id: string): Promise<void> => {
     const entry = await stored.find(id);
     if (entry === undefined) {
       dueById.delete(id);
@@ -89,15 +93,15 @@ export const startMailDelivery = async (ports: {
     dueById.set(id, clock.now() + leaseMs);
     if (dueMs(entry) > clock.now()) return void dueById.set(id, dueMs(entry));
     if (entry.failedAt !== null) return void (await stored.delete(id));
-    const claim = { dueAt: later(leaseMs), attempts: entry.attempts + 1 };
-    await attempt(await stored.update(id, claim, entry.version));
+    const claim = { dueAt: toFutureTime(leaseMs), attempts: entry.attempts + 1 };
+    await sendEntry(await stored.update(id, claim, entry.version));
   };
 
-  const work = async (signal: AbortSignal): Promise<void> => {
+  const processDue = async (signal: AbortSignal): Promise<void> => {
     for (const [id, dueAtMs] of [...dueById]) {
       if (signal.aborted) return;
       if (dueAtMs > clock.now()) continue;
-      await handle(id).catch((error: unknown) => {
+      await processEntry(id).catch((error: unknown) => {
         // Another instance was faster and has claimed it.
         if (error instanceof ConflictError) return;
         log.warn({ error, mail: id }, 'the queue of mail could not be read or written; retrying');
@@ -113,7 +117,7 @@ export const startMailDelivery = async (ports: {
       everyMs: maxSleepMs,
       scope: 'process',
       async run(_, signal) {
-        await work(signal);
+        await processDue(signal);
         if (dueById.size > 0) job.wake(Math.min(...dueById.values()));
       },
     }),

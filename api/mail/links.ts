@@ -1,15 +1,15 @@
 import type { Settings } from '../../schemas/settings.ts';
-import { withoutTrailing } from '../../schemas/text.ts';
+import { trimTrailing } from '../../schemas/text.ts';
 
 /**
  * Returns a link in a mail to the dashboard. It begins with the address in the settings, never with an address from a
  * request. The token is in the fragment, which browsers send to no server.
  */
-export const linkTo = (
+export const buildLink = (
   { PUBLIC_URL: publicUrl, HTTP_ADDRESS: address }: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>,
   page: string,
   token?: string,
 ): string => {
-  const base = withoutTrailing(publicUrl ?? `http://${address}`, '/');
+  const base = trimTrailing(publicUrl ?? `http://${address}`, '/');
   return `${base}/${page}${token === undefined ? '' : `#token=${token}`}`;
 };

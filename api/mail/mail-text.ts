@@ -15,13 +15,13 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /**
  * Prepares a user-chosen name for subjects and sentences: removes line breaks and text direction marks, and prevents
  * mail programs from turning it into a link.
  */
-export const plainName = (name: string): string =>
+export const sanitizeName = (name: string): string =>
   name
     .replace(/\p{Cc}+/gu, ' ')
     .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
@@ -29,11 +29,14 @@ export const plainName = (name: string): string =>
     .trim();
 
 /** Renders a mail as text and HTML; its content is plain text, never markup. */
-export const mailOf = ({ to, subject, paragraphs, link }: MailDraft): Mail => {
+export const renderMail = ({ to, subject, paragraphs, link }: MailDraft): Mail => {
   const text = [...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n');
-  const body = paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`);
+  const body = paragraphs.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`);
   if (link !== undefined)
-    body.push(`<p><a href="${escaped(link.url)}">${escaped(link.text)}</a></p>`, `<p>${escaped(link.url)}</p>`);
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(subject)}</title><body>${body.join('')}</body></html>`;
+    body.push(
+      `<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.text)}</a></p>`,
+      `<p>${escapeHtml(link.url)}</p>`,
+    );
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escapeHtml(subject)}</title><body>${body.join('')}</body></html>`;
   return { to, subject: subject.replace(/\p{Cc}+/gu, ' '), text: `${text}\n`, html };
 };

@@ -3,30 +3,31 @@ import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { type Project, type ProjectEvent, projects } from '../../schemas/resources/project.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import type { MailQueue } from './queue.ts';
 
 /** Rate limit of mails of one kind about one project: further events in a storm are visible in the lists only. */
-const ofProject = { rate: 1 / 30, burst: 20 };
+const projectMailLimit = { rate: 1 / 30, burst: 20 };
 
-const rankOf = (severity: string): number => alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
+const severityRank = (severity: string): number =>
+  alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
 
-interface Happened {
+interface NotificationEvent {
   readonly event: ProjectEvent;
   readonly severity: string;
   /** Type of object by which mails are counted */
   readonly about: 'incident' | 'slo' | 'check';
 }
 
-const isSubscribed = ({ notifications }: Project, { event, severity }: Happened): boolean =>
+const isSubscribed = ({ notifications }: Project, { event, severity }: NotificationEvent): boolean =>
   notifications?.enabled === true &&
   notifications.events.includes(event) &&
-  rankOf(severity) >= rankOf(notifications.minimumSeverity);
+  severityRank(severity) >= severityRank(notifications.minimumSeverity);
 
-export type KnownProject = Project & Stored;
+export type StoredProject = Project & StoredMetadata;
 
 /** Ports for jobs that evaluate and notify by mail. */
 export interface MailJobPorts {
@@ -46,11 +47,11 @@ export interface MailJobPorts {
 export const forEachSubscribedTenant = async (
   { documents, log }: Pick<MailJobPorts, 'documents' | 'log'>,
   { events, what }: { readonly events: readonly ProjectEvent[]; readonly what: string },
-  visit: (tenantId: string, own: readonly KnownProject[]) => Promise<void>,
+  visit: (tenantId: string, subscribedProjects: readonly StoredProject[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const subscribers: (KnownProject & { readonly tenantId: string })[] = [];
-  for await (const project of documents.everywhere(projects, { 'notifications.enabled': true }))
+  const subscribers: (StoredProject & { readonly tenantId: string })[] = [];
+  for await (const project of documents.findInAllTenants(projects, { 'notifications.enabled': true }))
     if (project.notifications?.events.some((event) => events.includes(event))) subscribers.push(project);
   for (const [tenantId, own] of Map.groupBy(subscribers, (project) => project.tenantId)) {
     if (signal.aborted) return;
@@ -64,17 +65,17 @@ export const forEachSubscribedTenant = async (
 };
 
 /** Addresses of the subscribed projects, without duplicates. Projects in a storm are omitted until it is over. */
-export const receiversOf = async (
+export const collectReceivers = async (
   counters: Counters,
   tenantId: string,
-  own: readonly KnownProject[],
-  happened: Happened,
+  own: readonly StoredProject[],
+  event: NotificationEvent,
 ): Promise<ReadonlySet<string>> => {
   const receivers = new Set<string>();
   for (const project of own) {
     const recipients = project.notifications?.recipients ?? [];
-    if (recipients.length === 0 || !isSubscribed(project, happened)) continue;
-    const { granted } = await counters.consume(`${happened.about}-mail/${tenantId}/${project.id}`, ofProject, 1);
+    if (recipients.length === 0 || !isSubscribed(project, event)) continue;
+    const { granted } = await counters.consume(`${event.about}-mail/${tenantId}/${project.id}`, projectMailLimit, 1);
     if (granted > 0) for (const address of recipients) receivers.add(address);
   }
   return receivers;

@@ -1,22 +1,22 @@
-import { doneMessage, field, problem, smallPage, withoutToken } from './shell.ts';
+import { createSmallPage, problemElement, renderDoneMessage, renderField, renderMissingTokenText } from './shell.ts';
 
 const markup = `<h1>Join on OIQ</h1>
-<section class="card">${withoutToken('If it does not work, ask for a new invitation, or register again.')}
+<section class="card">${renderMissingTokenText('If it does not work, ask for a new invitation, or register again.')}
 <form id="join" data-to="/auth/accept-invite" hidden>
 <label class="check"><input type="checkbox" id="known"> I have an account on OIQ already</label>
-<fieldset id="new">${field({
+<fieldset id="new">${renderField({
   name: 'name',
   label: 'Your name',
   attributes: 'autocomplete="name" maxlength="256" required autofocus',
 })}</fieldset>
-${field({
+${renderField({
   name: 'password',
   label: 'Choose a password',
   hint: 'At least 12 characters; a few words are good.',
   attributes: 'type="password" autocomplete="new-password" minlength="12" maxlength="1024" required',
 })}
-${problem}<button>Join</button></form>
-${doneMessage('<a href="/login">Sign in</a>')}</section>
+${problemElement}<button>Join</button></form>
+${renderDoneMessage('<a href="/login">Sign in</a>')}</section>
 <p class="soft">Already in the organization? <a href="/login">Sign in</a></p>`;
 
 const script = `
@@ -54,4 +54,4 @@ onSubmit(form, async () => {
 `;
 
 /** Page `/accept-invite#token=…`: for an invitation, or the confirmation of a registration. */
-export const acceptInvitePage = smallPage({ title: 'Join · OIQ', narrow: true, markup, script });
+export const acceptInvitePage = createSmallPage({ title: 'Join · OIQ', narrow: true, markup, script });

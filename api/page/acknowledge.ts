@@ -1,11 +1,11 @@
-import { doneMessage, problem, smallPage, withoutToken } from './shell.ts';
+import { createSmallPage, problemElement, renderDoneMessage, renderMissingTokenText } from './shell.ts';
 
 const markup = `<h1>Acknowledge the incident</h1>
-<section class="card">${withoutToken('<a href="/">Or sign in</a>.')}
+<section class="card">${renderMissingTokenText('<a href="/">Or sign in</a>.')}
 <form id="acknowledge" data-to="/auth/acknowledge-incident" hidden>
 <p>Nobody else is paged for the incident after you acknowledge it.</p>
-${problem}<button autofocus>Acknowledge</button></form>
-${doneMessage('<a href="/">Open OIQ</a>')}</section>`;
+${problemElement}<button autofocus>Acknowledge</button></form>
+${renderDoneMessage('<a href="/">Open OIQ</a>')}</section>`;
 
 const script = `
 const form = find('acknowledge');
@@ -18,4 +18,4 @@ onSubmit(form, async () => {
 `;
 
 /** Page `/acknowledge#token=…`: opening it changes nothing, because mail scanners follow links. */
-export const acknowledgePage = smallPage({ title: 'Acknowledge · OIQ', narrow: true, markup, script });
+export const acknowledgePage = createSmallPage({ title: 'Acknowledge · OIQ', narrow: true, markup, script });

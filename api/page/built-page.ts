@@ -2,28 +2,28 @@ import { type BuiltDocument, openPage, type PageFile, type Restriction } from '.
 import type { Page } from './html.ts';
 
 /** Path prefix of the files of the built page */
-const files = '/assets/';
+const filesPrefix = '/assets/';
 
-let opened: Promise<BuiltDocument> | undefined;
+let pagePromise: Promise<BuiltDocument> | undefined;
 
 /** The page is built and read on first use; a failed build is retried. */
-const page = (): Promise<BuiltDocument> => {
-  opened ??= openPage().catch((error: unknown) => {
-    opened = undefined;
+const loadPage = (): Promise<BuiltDocument> => {
+  pagePromise ??= openPage().catch((error: unknown) => {
+    pagePromise = undefined;
     throw new Error('the page could not be built', { cause: error });
   });
-  return opened;
+  return pagePromise;
 };
 
 /** Returns the document of the page; the address determines its content. */
-export const builtPage = async (restrictions: readonly Restriction[]): Promise<Page> => {
-  const { documentWith, policy } = await page();
+export const renderBuiltPage = async (restrictions: readonly Restriction[]): Promise<Page> => {
+  const { documentWith, policy } = await loadPage();
   return { body: documentWith(restrictions), policy };
 };
 
 /** Returns the name of a file of the page; undefined for a path of the document. */
-export const fileNameIn = (path: string): string | undefined =>
-  path.startsWith(files) ? path.slice(files.length) : undefined;
+export const parseFileName = (path: string): string | undefined =>
+  path.startsWith(filesPrefix) ? path.slice(filesPrefix.length) : undefined;
 
 /** Returns a file of the page; undefined if there is none with this name. */
-export const pageFile = async (name: string): Promise<PageFile | undefined> => (await page()).files.get(name);
+export const findPageFile = async (name: string): Promise<PageFile | undefined> => (await loadPage()).files.get(name);

@@ -1,15 +1,15 @@
-import { doneMessage, field, problem, smallPage } from './shell.ts';
+import { createSmallPage, problemElement, renderDoneMessage, renderField } from './shell.ts';
 
 const markup = `<h1>Forgot your password?</h1>
 <section class="card"><form id="forgot" data-to="/auth/forgot-password">
-${field({
+${renderField({
   name: 'email',
   label: 'E-mail address',
   hint: 'A link to choose a new password is mailed there.',
   attributes: 'type="email" autocomplete="username" maxlength="320" required autofocus',
 })}
-${problem}<button>Mail me a link</button></form>
-${doneMessage('The link works once, for an hour. No mail? Check the spam folder and the address.')}</section>
+${problemElement}<button>Mail me a link</button></form>
+${renderDoneMessage('The link works once, for an hour. No mail? Check the spam folder and the address.')}</section>
 <p><a href="/login">Sign in</a></p>`;
 
 const script = `
@@ -22,4 +22,4 @@ onSubmit(form, async () => {
 `;
 
 /** Shows the same message for known and unknown addresses, like the API. */
-export const forgotPasswordPage = smallPage({ title: 'Forgotten password · OIQ', narrow: true, markup, script });
+export const forgotPasswordPage = createSmallPage({ title: 'Forgotten password · OIQ', narrow: true, markup, script });

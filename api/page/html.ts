@@ -7,10 +7,10 @@ export interface Page {
   readonly policy: string;
 }
 
-const sourceOf = (text: string): string => (text === '' ? "'none'" : `'sha256-${hash('sha256', text, 'base64')}'`);
+const toCspSource = (text: string): string => (text === '' ? "'none'" : `'sha256-${hash('sha256', text, 'base64')}'`);
 
 /** `markup` is trusted: it must not contain user input. */
-export const pageOf = ({
+export const createPage = ({
   title,
   style,
   markup,
@@ -24,8 +24,8 @@ export const pageOf = ({
   body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${style}</style></head><body>${markup}${script === '' ? '' : `<script type="module">${script}</script>`}</body></html>\n`,
   policy: [
     "default-src 'none'",
-    `style-src ${sourceOf(style)}`,
-    `script-src ${sourceOf(script)}`,
+    `style-src ${toCspSource(style)}`,
+    `script-src ${toCspSource(script)}`,
     "connect-src 'self'",
     'img-src data:',
     "form-action 'none'",

@@ -1,25 +1,25 @@
-import { field, problem, smallPage } from './shell.ts';
+import { createSmallPage, problemElement, renderField } from './shell.ts';
 
 const markup = `<h1>Sign in to OIQ</h1>
 <section class="card"><form id="password-form" data-to="/auth/login" autocomplete="on">
-${field({ name: 'email', label: 'E-mail address', attributes: 'type="email" autocomplete="username" maxlength="320" required autofocus' })}
-${field({ name: 'password', label: 'Password', attributes: 'type="password" autocomplete="current-password" maxlength="1024" required' })}
-<fieldset id="second" hidden disabled>${field({
+${renderField({ name: 'email', label: 'E-mail address', attributes: 'type="email" autocomplete="username" maxlength="320" required autofocus' })}
+${renderField({ name: 'password', label: 'Password', attributes: 'type="password" autocomplete="current-password" maxlength="1024" required' })}
+<fieldset id="second" hidden disabled>${renderField({
   name: 'code',
   label: 'Code',
   hint: 'The code from your authenticator; each code works once. Without the authenticator, enter a recovery code.',
   attributes: 'autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="32" required',
 })}</fieldset>
-${problem}<button>Sign in</button>
+${problemElement}<button>Sign in</button>
 </form><p><a href="/forgot-password">Forgot your password?</a></p></section>
 <details id="sso" class="card"><summary>Single sign-on</summary><form id="sso-form">
-${field({
+${renderField({
   name: 'who',
   label: 'E-mail address or organization',
   hint: 'Your address at work, or the id of your organization.',
   attributes: 'autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="320" required',
 })}
-${problem}<button class="plain">Go to my organization’s sign-in</button></form></details>`;
+${problemElement}<button class="plain">Go to my organization’s sign-in</button></form></details>`;
 
 const script = String.raw`
 const query = new URLSearchParams(location.search);
@@ -68,4 +68,4 @@ if (query.get('organization')) {
 `;
 
 /** Page `/login?returnTo=/…`; with `organization=…`, offers single sign-on of that organization. */
-export const loginPage = smallPage({ title: 'Sign in · OIQ', narrow: true, markup, script });
+export const loginPage = createSmallPage({ title: 'Sign in · OIQ', narrow: true, markup, script });

@@ -4,7 +4,7 @@ import { forgotPasswordPage } from './forgot-password.ts';
 import type { Page } from './html.ts';
 import { loginPage } from './login.ts';
 import { resetPasswordPage } from './reset-password.ts';
-import { smallPage } from './shell.ts';
+import { createSmallPage } from './shell.ts';
 
 /** Standalone pages by path */
 export const smallPages: ReadonlyMap<string, Page> = new Map([
@@ -16,11 +16,11 @@ export const smallPages: ReadonlyMap<string, Page> = new Map([
 ]);
 
 /** Returns the standalone page at a path, which needs no build; undefined if the built page serves the path. */
-export const smallPageAt = (path: string): Page | undefined =>
+export const findSmallPage = (path: string): Page | undefined =>
   smallPages.get(path.endsWith('/') ? path.slice(0, -1) : path);
 
 /** Answer to all other methods outside the API */
-export const notFoundPage = smallPage({
+export const notFoundPage = createSmallPage({
   title: 'Not found · OIQ',
   markup:
     '<h1>Page not found</h1><p>The management API is under <code>/api/</code>, ingest under <code>/otlp/</code>. See <a href="/api/docs">the reference</a>.</p>',

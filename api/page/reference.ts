@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { pageOf } from './html.ts';
+import { createPage } from './html.ts';
 
-const part = (name: string): string => readFileSync(new URL(`reference/${name}`, import.meta.url), 'utf8');
+const readPart = (name: string): string => readFileSync(new URL(`reference/${name}`, import.meta.url), 'utf8');
 
 const markup = `<nav><b>Groups</b><div id="groups"></div></nav><main>
 <h1 id="title">API reference</h1><p class="soft"><span id="count"></span> · <a href="/api/openapi.json">OpenAPI document</a> · <a href="/api/asyncapi.json">AsyncAPI document</a> (streams)</p>
@@ -14,9 +14,9 @@ const markup = `<nav><b>Groups</b><div id="groups"></div></nav><main>
  * The browsable reference of `/api/openapi.json`, which can also send calls with the session; it needs no external
  * resources.
  */
-export const referencePage = pageOf({
+export const referencePage = createPage({
   title: 'API reference · OIQ',
-  style: part('reference.css'),
+  style: readPart('reference.css'),
   markup,
-  script: part('reference.js'),
+  script: readPart('reference.js'),
 });

@@ -1,18 +1,18 @@
-import { doneMessage, field, problem, smallPage, withoutToken } from './shell.ts';
+import { createSmallPage, problemElement, renderDoneMessage, renderField, renderMissingTokenText } from './shell.ts';
 
-const again = '<a href="/forgot-password">Ask for a new link</a>';
+const newLinkText = '<a href="/forgot-password">Ask for a new link</a>';
 
 const markup = `<h1>Choose a new password</h1>
-<section class="card">${withoutToken(`${again} if it does not work.`)}
+<section class="card">${renderMissingTokenText(`${newLinkText} if it does not work.`)}
 <form id="reset" data-to="/auth/reset-password" hidden>
-${field({
+${renderField({
   name: 'password',
   label: 'New password',
   hint: 'At least 12 characters; a few words are good. All your sessions end.',
   attributes: 'type="password" autocomplete="new-password" minlength="12" maxlength="1024" required autofocus',
 })}
-${problem}<p id="again" hidden>${again}</p><button>Set the password</button></form>
-${doneMessage('<a href="/login">Sign in</a>')}</section>`;
+${problemElement}<p id="again" hidden>${newLinkText}</p><button>Set the password</button></form>
+${renderDoneMessage('<a href="/login">Sign in</a>')}</section>`;
 
 const script = `
 const form = find('reset');
@@ -28,4 +28,4 @@ onSubmit(form, async () => {
 `;
 
 /** `/reset-password#token=…`. */
-export const resetPasswordPage = smallPage({ title: 'New password · OIQ', narrow: true, markup, script });
+export const resetPasswordPage = createSmallPage({ title: 'New password · OIQ', narrow: true, markup, script });

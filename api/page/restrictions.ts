@@ -1,9 +1,9 @@
 import { roles } from '../../schemas/resources/user.ts';
 import type { Restriction } from '../../web/index.ts';
-import { type Access, mayCall } from '../callers/rights.ts';
+import { type Access, satisfiesAccess } from '../callers/rights.ts';
 
 /** Properties of an operation that determine who may call it. */
-interface Restricted {
+interface RestrictedOperation {
   readonly method: string;
   readonly path: string;
   readonly role: Access;
@@ -12,21 +12,21 @@ interface Restricted {
 }
 
 /** Required permissions of calls, for the page. Calls that every signed-in user may make are omitted. */
-export const restrictionsOf = (operations: readonly Restricted[]): Restriction[] => {
-  const known = operations
+export const listRestrictions = (operations: readonly RestrictedOperation[]): Restriction[] => {
+  const restrictedCalls = operations
     .filter(({ hidden }) => hidden !== true)
     .map(({ method, path, role, entitlement }) => ({
       call: `${method} ${path}`,
-      roles: roles.filter((each) => mayCall(each, role)),
+      roles: roles.filter((each) => satisfiesAccess(each, role)),
       ...(entitlement === undefined ? {} : { entitlement }),
     }))
     .filter((each) => each.entitlement !== undefined || each.roles.length < roles.length);
-  return [...Map.groupBy(known, ({ roles, entitlement = '' }) => `${roles.join()} ${entitlement}`).values()].flatMap(
-    (alike) => {
-      const [first] = alike;
-      if (first === undefined) return [];
-      const { call: _, ...who } = first;
-      return [{ ...who, calls: alike.map(({ call }) => call) }];
-    },
-  );
+  return [
+    ...Map.groupBy(restrictedCalls, ({ roles, entitlement = '' }) => `${roles.join()} ${entitlement}`).values(),
+  ].flatMap((sameRestriction) => {
+    const [first] = sameRestriction;
+    if (first === undefined) return [];
+    const { call: _, ...requirements } = first;
+    return [{ ...requirements, calls: sameRestriction.map(({ call }) => call) }];
+  });
 };

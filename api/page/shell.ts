@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { type Page, pageOf } from './html.ts';
+import { createPage, type Page } from './html.ts';
 
-const part = (name: string): string => readFileSync(new URL(`shell/${name}`, import.meta.url), 'utf8');
-const style = part('shell.css');
-const shared = part('shell.js');
+const readPart = (name: string): string => readFileSync(new URL(`shell/${name}`, import.meta.url), 'utf8');
+const style = readPart('shell.css');
+const sharedScript = readPart('shell.js');
 
 /**
  * Creates a small page. All of its content is trusted: it must not contain user input. Its script can use the functions
  * of `shell.js`.
  */
-export const smallPage = ({
+export const createSmallPage = ({
   title,
   markup,
   script,
@@ -21,18 +21,18 @@ export const smallPage = ({
   /** For a form */
   readonly narrow?: boolean;
 }): Page =>
-  pageOf({
+  createPage({
     title,
     style,
     markup: `<main${narrow ? ' class="narrow"' : ''}>${markup}</main>`,
-    ...(script === undefined ? {} : { script: `${shared}\n${script}` }),
+    ...(script === undefined ? {} : { script: `${sharedScript}\n${script}` }),
   });
 
 /**
  * A field with its label and an optional hint that screen readers announce with it. `name` is that of the operation's
  * body.
  */
-export const field = ({
+export const renderField = ({
   name,
   label,
   hint,
@@ -48,12 +48,12 @@ export const field = ({
   }</div>`;
 
 /** Element of a form for errors of the API */
-export const problem = '<p class="problem" role="alert" tabindex="-1" hidden></p>';
+export const problemElement = '<p class="problem" role="alert" tabindex="-1" hidden></p>';
 
-/** Message that replaces a completed form; `next` is the link to continue. */
-export const doneMessage = (next: string): string =>
-  `<div class="said" role="status" tabindex="-1" hidden><p></p><p>${next}</p></div>`;
+/** Message that replaces a completed form; `nextLink` is the link to continue. */
+export const renderDoneMessage = (nextLink: string): string =>
+  `<div class="said" role="status" tabindex="-1" hidden><p></p><p>${nextLink}</p></div>`;
 
 /** Content of a page for a mailed link when it is opened without a token. */
-export const withoutToken = (advice: string): string =>
+export const renderMissingTokenText = (advice: string): string =>
   `<p id="no-token" hidden>This page needs the full link from the mail. Open it from there again: the page removes the token from the address. ${advice}</p>`;

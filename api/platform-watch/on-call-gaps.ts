@@ -7,11 +7,11 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { type OnCallGap, onCallGaps } from '../../schemas/resources/on-call-gap.ts';
 import { onCallSchedules } from '../../schemas/resources/on-call-schedule.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
-import { aboutGap, gapReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
-import { readPieces } from '../../subjects/on-call/reading.ts';
+import { gapAlertSubject, gapReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { readShifts } from '../../subjects/on-call/reading.ts';
 import { publishTransition, type TransitionPublisher } from './notify.ts';
 
-const aheadMs = 7 * 86_400_000;
+const lookAheadMs = 7 * 86_400_000;
 
 export interface GapPorts extends TransitionPublisher {
   readonly documents: Documents;
@@ -19,15 +19,15 @@ export interface GapPorts extends TransitionPublisher {
   readonly log: Log;
 }
 
-type Found = Pick<OnCallGap, 'name' | 'reason' | 'from' | 'to'>;
+type DetectedGap = Pick<OnCallGap, 'name' | 'reason' | 'from' | 'to'>;
 
-const firstGap = async (
+const findFirstGap = async (
   documents: Documents,
   { tenantId, id, name }: { readonly tenantId: string; readonly id: string; readonly name: string },
   nowMs: number,
-): Promise<Found | undefined> => {
-  const range = { fromMs: nowMs, toMs: nowMs + aheadMs, nowMs };
-  const { pieces } = await readPieces(documents.of(tenantId), id, range);
+): Promise<DetectedGap | undefined> => {
+  const range = { fromMs: nowMs, toMs: nowMs + lookAheadMs, nowMs };
+  const { pieces } = await readShifts(documents.forTenant(tenantId), id, range);
   const gap = pieces.find(({ value }) => value.reason !== undefined);
   if (gap?.value.reason === undefined) return undefined;
   const iso = (ms: number): string => new Date(ms).toISOString();
@@ -41,27 +41,31 @@ const firstGap = async (
 const updateAlert = async (
   ports: GapPorts,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
-  found: Found | undefined,
+  found: DetectedGap | undefined,
 ): Promise<void> => {
   const { documents, clock } = ports;
-  const stored = documents.of(tenantId).collection(onCallGaps);
-  const known = await stored.find(id);
-  if (found === undefined && known === undefined) return;
-  const transit = (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> =>
+  const stored = documents.forTenant(tenantId).collection(onCallGaps);
+  const storedGap = await stored.find(id);
+  if (found === undefined && storedGap === undefined) return;
+  const publishGap = (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> =>
     publishTransition(
       ports,
-      platformTransition(tenantId, aboutGap(id, gap), { ...gap, reason: gapReason(gap) }, ended),
+      platformTransition(tenantId, gapAlertSubject(id, gap), { ...gap, reason: gapReason(gap) }, ended),
     );
-  if (known === undefined && found !== undefined) {
+  if (storedGap === undefined && found !== undefined) {
     const gap = { ...found, startedAt: new Date(clock.now()).toISOString() };
-    await transit(gap);
+    await publishGap(gap);
     await stored.insert({ id, ...gap });
-  } else if (known !== undefined && found === undefined) {
-    await transit(known, { atMs: clock.now(), reason: 'somebody is on call for the next seven days' });
+  } else if (storedGap !== undefined && found === undefined) {
+    await publishGap(storedGap, { atMs: clock.now(), reason: 'somebody is on call for the next seven days' });
     await stored.delete(id);
-  } else if (known !== undefined && found !== undefined && (known.from !== found.from || known.to !== found.to)) {
-    const { name, reason, startedAt } = known;
-    await stored.replace(id, { name, reason, startedAt, from: found.from, to: found.to }, known.version);
+  } else if (
+    storedGap !== undefined &&
+    found !== undefined &&
+    (storedGap.from !== found.from || storedGap.to !== found.to)
+  ) {
+    const { name, reason, startedAt } = storedGap;
+    await stored.replace(id, { name, reason, startedAt, from: found.from, to: found.to }, storedGap.version);
   }
 };
 
@@ -69,24 +73,30 @@ const updateAlert = async (
 export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
   const disabled = new Set<string>();
-  for await (const { id } of documents.everywhere(organizations, { disabled: true })) disabled.add(id);
+  for await (const { id } of documents.findInAllTenants(organizations, { disabled: true })) disabled.add(id);
   const checkedKeys = new Set<string>();
-  const about = (tenantId: string, id: string): string => `${tenantId}/${id}`;
-  const check = (of: { readonly tenantId: string; readonly id: string }, find: () => Promise<Found | undefined>) =>
+  const toScheduleKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+  const checkSchedule = (
+    schedule: { readonly tenantId: string; readonly id: string },
+    find: () => Promise<DetectedGap | undefined>,
+  ) =>
     find()
-      .then((found) => updateAlert(ports, of, found))
+      .then((found) => updateAlert(ports, schedule, found))
       .catch((error: unknown) =>
-        log.warn({ error, tenantId: of.tenantId, schedule: of.id }, 'a schedule could not be checked for gaps'),
+        log.warn(
+          { error, tenantId: schedule.tenantId, schedule: schedule.id },
+          'a schedule could not be checked for gaps',
+        ),
       );
-  for await (const schedule of documents.everywhere(onCallSchedules)) {
+  for await (const schedule of documents.findInAllTenants(onCallSchedules)) {
     if (signal.aborted) return;
     if (disabled.has(schedule.tenantId)) continue;
-    checkedKeys.add(about(schedule.tenantId, schedule.id));
-    await check(schedule, () => firstGap(documents, schedule, clock.now()));
+    checkedKeys.add(toScheduleKey(schedule.tenantId, schedule.id));
+    await checkSchedule(schedule, () => findFirstGap(documents, schedule, clock.now()));
   }
   // Of deleted schedules, and of organizations that are disabled.
-  for await (const { tenantId, id } of documents.everywhere(onCallGaps))
-    if (!checkedKeys.has(about(tenantId, id))) await check({ tenantId, id }, async () => undefined);
+  for await (const { tenantId, id } of documents.findInAllTenants(onCallGaps))
+    if (!checkedKeys.has(toScheduleKey(tenantId, id))) await checkSchedule({ tenantId, id }, async () => undefined);
 };
 
 export const onCallGapsJob = defineJob<GapPorts>({

@@ -8,9 +8,9 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Settings } from '../../schemas/settings.ts';
-import { deliver } from '../../subjects/notification-channels/deliver.ts';
-import { messageOf } from '../../subjects/notification-channels/message.ts';
-import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
+import { attemptDelivery } from '../../subjects/notification-channels/deliver.ts';
+import { renderMessage } from '../../subjects/notification-channels/message.ts';
+import { findChannelType } from '../../subjects/notification-channels/registry.ts';
 
 /** A problem of the installation. */
 export interface Problem {
@@ -28,7 +28,7 @@ interface OperatorPorts {
   readonly settings: Pick<Settings, 'OPERATOR_WEBHOOK_URL' | 'OPERATOR_MAIL' | 'PUBLIC_URL'>;
 }
 
-const alertOf = ({ name, text, sinceMs, endedMs }: Problem): NotifiedAlert => ({
+const toAlert = ({ name, text, sinceMs, endedMs }: Problem): NotifiedAlert => ({
   alertId: name,
   ruleId: 'platform',
   status: endedMs === undefined ? 'firing' : 'resolved',
@@ -39,8 +39,8 @@ const alertOf = ({ name, text, sinceMs, endedMs }: Problem): NotifiedAlert => ({
   ...(endedMs !== undefined && { endsAtMs: endedMs }),
 });
 
-const notificationOf = (problems: readonly Problem[], nowMs: number): Notification => {
-  const alerts = problems.map(alertOf);
+const toNotification = (problems: readonly Problem[], nowMs: number): Notification => {
+  const alerts = problems.map(toAlert);
   const firing = alerts.filter(({ status }) => status === 'firing').length;
   const digest = createHash('sha256').update(JSON.stringify(alerts)).digest('hex').slice(0, 24);
   return {
@@ -70,20 +70,24 @@ export interface OperatorChannel {
 }
 
 /** Returns the configured channels. */
-export const operatorChannels = ({ mailer, clock, log, settings }: OperatorPorts): readonly OperatorChannel[] => {
+export const createOperatorChannels = ({ mailer, clock, log, settings }: OperatorPorts): readonly OperatorChannel[] => {
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_MAIL: to, PUBLIC_URL: publicUrl = '' } = settings;
   // The operator, who may reach any network, chose the address.
   const outbound = openOutbound({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
-  const set = [
+  const configuredChannels = [
     ...(url === undefined ? [] : [{ type: 'webhook', url }]),
     ...(to.length === 0 ? [] : [{ type: 'email', to }]),
   ];
-  return set.map((channel) => ({
+  return configuredChannels.map((channel) => ({
     type: channel.type,
     async notify(problems) {
-      const message = messageOf(notificationOf(problems, clock.now()), { publicUrl });
+      const message = renderMessage(toNotification(problems, clock.now()), { publicUrl });
       const delivery = { message, settings: channel };
-      const { outcome, answer } = await deliver(channelTypeOf(channel.type), delivery, { outbound, mailer, clock });
+      const { outcome, answer } = await attemptDelivery(findChannelType(channel.type), delivery, {
+        outbound,
+        mailer,
+        clock,
+      });
       if (outcome !== 'delivered')
         log.warn({ channel: channel.type, answer }, 'the operator could not be notified of a stalled component');
       return outcome !== 'retry';

@@ -3,19 +3,19 @@
  * elsewhere.
  */
 
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticSuspect, syntheticSuspects } from '../../schemas/resources/synthetic-notification.ts';
-import { aboutSuspect, platformTransition, suspectReason } from '../../subjects/alerts/platform-alerts.ts';
+import { platformTransition, suspectAlertSubject, suspectReason } from '../../subjects/alerts/platform-alerts.ts';
 import { localLocation } from '../../subjects/synthetics/check.ts';
-import { readCheck } from '../../subjects/synthetics/known.ts';
+import { parseCheck } from '../../subjects/synthetics/known.ts';
 import { readLatest } from '../../subjects/synthetics/stored-results.ts';
-import { suspectLocations } from '../../subjects/synthetics/suspects.ts';
+import { findSuspectLocations } from '../../subjects/synthetics/suspects.ts';
 import { publishTransition } from './notify.ts';
 import type { GapPorts } from './on-call-gaps.ts';
 
@@ -23,32 +23,32 @@ export interface SuspectPorts extends GapPorts {
   readonly columns: Columns;
 }
 
-type Found = Pick<SyntheticSuspect, 'name' | 'reason'>;
+type DetectedSuspect = Pick<SyntheticSuspect, 'name' | 'reason'>;
 
 /** Suspect locations of an organization, by id. */
-const find = async (
+const findSuspects = async (
   { documents, columns, clock }: SuspectPorts,
   tenantId: string,
-): Promise<ReadonlyMap<string, Found>> => {
-  const own = documents.of(tenantId);
+): Promise<ReadonlyMap<string, DetectedSuspect>> => {
+  const tenantDocuments = documents.forTenant(tenantId);
   const [{ items: stored }, locations, contacts, latest] = await Promise.all([
-    own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: maxChecks }),
-    own.collection(syntheticLocations).list(),
-    own.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: 1 } }),
-    readLatest({ columns: columns.of(tenantId) }),
+    tenantDocuments.collection(syntheticChecks).list({ filter: { enabled: true }, limit: maxChecks }),
+    tenantDocuments.collection(syntheticLocations).list(),
+    tenantDocuments.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: 1 } }),
+    readLatest({ columns: columns.forTenant(tenantId) }),
   ]);
-  const since = (location: string): number =>
+  const latestCheckUpdateMs = (location: string): number =>
     // A check that has just started to run there is not missing yet.
     Math.max(...stored.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])));
   const names = new Map([
     [localLocation, 'Local'],
     ...locations.items.map(({ id, name }): [string, string] => [id, name]),
   ]);
-  const suspects = suspectLocations({
-    checks: stored.flatMap((check) => readCheck(check) ?? []),
+  const suspects = findSuspectLocations({
+    checks: stored.flatMap((check) => parseCheck(check) ?? []),
     latest,
     nowMs: clock.now(),
-    sinceMs: since,
+    sinceMs: latestCheckUpdateMs,
     lastSeenAtMs: new Map(contacts.items.map(({ location, lastSeenAt }) => [location, Date.parse(lastSeenAt)])),
   });
   return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
@@ -60,49 +60,57 @@ const updateAlert = async (
   tenantId: string,
   {
     id,
-    known,
-    found,
+    known: storedSuspect,
+    found: detectedSuspect,
   }: {
     readonly id: string;
-    readonly known: (SyntheticSuspect & Stored) | undefined;
-    readonly found: Found | undefined;
+    readonly known: (SyntheticSuspect & StoredMetadata) | undefined;
+    readonly found: DetectedSuspect | undefined;
   },
 ): Promise<void> => {
   const { documents, clock } = ports;
-  const stored = documents.of(tenantId).collection(syntheticSuspects);
-  const transit = (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) =>
+  const stored = documents.forTenant(tenantId).collection(syntheticSuspects);
+  const publishSuspect = (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) =>
     publishTransition(
       ports,
-      platformTransition(tenantId, aboutSuspect(id, suspect), { ...suspect, reason: suspectReason(suspect) }, ended),
+      platformTransition(
+        tenantId,
+        suspectAlertSubject(id, suspect),
+        { ...suspect, reason: suspectReason(suspect) },
+        ended,
+      ),
     );
-  if (known !== undefined && known.reason !== found?.reason) {
-    await transit(known, { atMs: clock.now(), reason: 'its results count again, or it is not needed any more' });
+  if (storedSuspect !== undefined && storedSuspect.reason !== detectedSuspect?.reason) {
+    await publishSuspect(storedSuspect, {
+      atMs: clock.now(),
+      reason: 'its results count again, or it is not needed any more',
+    });
     await stored.delete(id);
   }
-  if (found === undefined || known?.reason === found.reason) return;
-  const suspect = { ...found, startedAt: new Date(clock.now()).toISOString() };
-  await transit(suspect);
+  if (detectedSuspect === undefined || storedSuspect?.reason === detectedSuspect.reason) return;
+  const suspect = { ...detectedSuspect, startedAt: new Date(clock.now()).toISOString() };
+  await publishSuspect(suspect);
   await stored.insert({ id, ...suspect });
 };
 
 /** Starts and ends the alerts of an organization. All alerts of a disabled one end. */
 const checkTenant = async (ports: SuspectPorts, tenantId: string, isDisabled: boolean): Promise<void> => {
-  const found: ReadonlyMap<string, Found> = isDisabled ? new Map() : await find(ports, tenantId);
-  const known = new Map<string, SyntheticSuspect & Stored>();
-  for await (const one of documentsIn(ports.documents.of(tenantId).collection(syntheticSuspects)))
-    known.set(one.id, one);
-  for (const id of new Set([...known.keys(), ...found.keys()]))
-    await updateAlert(ports, tenantId, { id, known: known.get(id), found: found.get(id) });
+  const suspects: ReadonlyMap<string, DetectedSuspect> = isDisabled ? new Map() : await findSuspects(ports, tenantId);
+  const storedSuspects = new Map<string, SyntheticSuspect & StoredMetadata>();
+  for await (const one of iterateDocuments(ports.documents.forTenant(tenantId).collection(syntheticSuspects)))
+    storedSuspects.set(one.id, one);
+  for (const id of new Set([...storedSuspects.keys(), ...suspects.keys()]))
+    await updateAlert(ports, tenantId, { id, known: storedSuspects.get(id), found: suspects.get(id) });
 };
 
 /** Checks the locations of all organizations that have checks. A failed check does not affect the others. */
 export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): Promise<void> => {
   const { documents, log } = ports;
   const tenants = new Set<string>();
-  for await (const { tenantId } of documents.everywhere(syntheticChecks)) tenants.add(tenantId);
-  for await (const { tenantId } of documents.everywhere(syntheticSuspects)) tenants.add(tenantId);
+  for await (const { tenantId } of documents.findInAllTenants(syntheticChecks)) tenants.add(tenantId);
+  for await (const { tenantId } of documents.findInAllTenants(syntheticSuspects)) tenants.add(tenantId);
   const disabled = new Set<string>();
-  for await (const { id } of documents.everywhere(organizations, { disabled: true })) disabled.add(id);
+  for await (const { id } of documents.findInAllTenants(organizations, { disabled: true })) disabled.add(id);
   for (const tenantId of tenants) {
     if (signal.aborted) return;
     await checkTenant(ports, tenantId, disabled.has(tenantId)).catch((error: unknown) =>

@@ -4,7 +4,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../../schemas/resources/notification-delivery.ts';
-import { aboutChannel, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { channelAlertSubject, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 
 interface Ports {
   readonly documents: Documents;
@@ -17,29 +17,29 @@ interface Ports {
  * Ends the alert of each failing channel that was disabled or deleted, and stores the end. Publishes first, then
  * stores; a repeated publication is the same end. A channel that is enabled again starts without failures.
  */
-export const endUntriedChannels = async ({ documents, clock, publish }: Ports): Promise<void> => {
-  for await (const health of documents.everywhere(channelHealths, { failingSince: { $ne: null } })) {
+export const endUnusedChannelAlerts = async ({ documents, clock, publish }: Ports): Promise<void> => {
+  for await (const health of documents.findInAllTenants(channelHealths, { failingSince: { $ne: null } })) {
     const { tenantId, id, version, failingSince, lastDeliveredAt, lastError } = health;
-    const own = documents.of(tenantId);
-    const channel = await own.collection(notificationChannels).find(id);
+    const tenantDocuments = documents.forTenant(tenantId);
+    const channel = await tenantDocuments.collection(notificationChannels).find(id);
     if (failingSince === null || channel?.enabled === true) continue;
     const name = channel?.name ?? id;
     const error = lastError ?? '';
     await publish(
       platformTransition(
         tenantId,
-        aboutChannel(id, name, error),
+        channelAlertSubject(id, name, error),
         { reason: channelReason(name, error), startedAt: failingSince },
         { atMs: clock.now(), reason: `the channel is ${channel === undefined ? 'deleted' : 'disabled'}` },
       ),
     );
-    const healths = own.collection(channelHealths);
+    const healths = tenantDocuments.collection(channelHealths);
     try {
       if (channel === undefined) await healths.delete(id);
       else await healths.replace(id, { failures: 0, failingSince: null, lastDeliveredAt, lastError }, version);
-    } catch (error_) {
+    } catch (conflict) {
       // A concurrent delivery wrote it: the next run sees the result.
-      if (!(error_ instanceof ConflictError)) throw error_;
+      if (!(conflict instanceof ConflictError)) throw conflict;
     }
   }
 };

@@ -1,6 +1,6 @@
 /** Checks the functions of the platform that organizations rely on, and alerts them and the operator about failures. */
 
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { reportAfterMs } from '../../runtime/group-status.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
@@ -20,18 +20,18 @@ import {
   platformAlerts,
 } from '../../schemas/resources/platform-alert.ts';
 import { slos } from '../../schemas/resources/slo.ts';
-import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
+import { readPlan } from '../../schemas/resources/tenant-plan.ts';
 import {
-  type Finding,
-  latenessOf,
-  latenessReason,
-  rulesFinding,
+  describeLateness,
+  findLateRecords,
+  findStaleRules,
+  type PlatformProblem,
   type WatchedRule,
 } from '../../subjects/alerts/platform.ts';
-import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { platformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { publishTransition, type TransitionPublisher } from './notify.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
-import { endUntriedChannels } from './untried-channels.ts';
+import { endUnusedChannelAlerts } from './untried-channels.ts';
 import { WatchedRules } from './watched-rules.ts';
 
 export interface PlatformWatchPorts extends TransitionPublisher {
@@ -43,9 +43,9 @@ export interface PlatformWatchPorts extends TransitionPublisher {
 }
 
 /** Consumer groups that store an organization's records, and that run its detection rules. */
-const groupsOf = {
-  'records-late': ['logs', 'metrics', 'traces'].map((sink) => consumerGroup('sinks', sink)),
-  'detections-late': [consumerGroup('processors', 'detections')],
+const groupsByKind = {
+  'records-late': ['logs', 'metrics', 'traces'].map((sink) => toConsumerGroup('sinks', sink)),
+  'detections-late': [toConsumerGroup('processors', 'detections')],
 } as const;
 
 /** A process learns about groups of other roles after a minute, and about their problems after another. */
@@ -59,10 +59,10 @@ const maxGapMs = 600_000;
 type Alerts = ReadonlyMap<PlatformAlertKind, PlatformAlert>;
 
 /** Findings of an organization; a missing kind is unknown and stays unchanged. */
-type Findings = ReadonlyMap<PlatformAlertKind, Finding | undefined>;
+type Findings = ReadonlyMap<PlatformAlertKind, PlatformProblem | undefined>;
 
 /** Rules that are evaluated on a plan: without metrics, only alert rules. */
-const evaluatedWith = (
+const filterEvaluatedRules = (
   { entitlements }: Pick<Plan, 'entitlements'>,
   rules: ReadonlyMap<string, WatchedRule>,
 ): ReadonlyMap<string, WatchedRule> =>
@@ -85,13 +85,13 @@ export class PlatformWatch {
     const nowMs = this.#ports.clock.now();
     if (Math.abs(nowMs - this.#checkedAtMs) > maxGapMs) this.#watchedSinceMs = nowMs;
     this.#checkedAtMs = nowMs;
-    await this.#rules.read();
-    const stale = await this.#staleOrganizations();
+    await this.#rules.refresh();
+    const stale = await this.#findStaleOrganizations();
     const { documents, clock } = this.#ports;
     const results = await Promise.allSettled([
       this.#notifyOperator(stale),
       this.#notifyOrganizations(stale),
-      endUntriedChannels({ documents, clock, publish: (transition) => this.#publish(transition) }),
+      endUnusedChannelAlerts({ documents, clock, publish: (transition) => this.#publish(transition) }),
     ]);
     for (const each of results) if (each.status === 'rejected') throw each.reason;
   }
@@ -100,13 +100,13 @@ export class PlatformWatch {
     return this.#rules.close();
   }
 
-  async #organization(id: string): Promise<Organization | undefined> {
-    return this.#ports.documents.of(organizationsTenant).collection(organizations).find(id);
+  async #findOrganization(id: string): Promise<Organization | undefined> {
+    return this.#ports.documents.forTenant(organizationsTenant).collection(organizations).find(id);
   }
 
-  async #firing(): Promise<ReadonlyMap<string, Alerts>> {
+  async #readFiringAlerts(): Promise<ReadonlyMap<string, Alerts>> {
     const firing = new Map<string, Map<PlatformAlertKind, PlatformAlert>>();
-    for await (const { tenantId, id, ...alert } of this.#ports.documents.everywhere(platformAlerts)) {
+    for await (const { tenantId, id, ...alert } of this.#ports.documents.findInAllTenants(platformAlerts)) {
       const kind = platformAlertKinds.find((each) => each === id);
       if (kind !== undefined) firing.set(tenantId, (firing.get(tenantId) ?? new Map()).set(kind, alert));
     }
@@ -114,31 +114,31 @@ export class PlatformWatch {
   }
 
   /** Organizations with overdue rule evaluations, without disabled organizations. */
-  async #staleOrganizations(): Promise<ReadonlyMap<string, Finding>> {
-    const firing = await this.#firing();
+  async #findStaleOrganizations(): Promise<ReadonlyMap<string, PlatformProblem>> {
+    const firing = await this.#readFiringAlerts();
     const nowMs = this.#ports.clock.now();
-    const stale = new Map<string, Finding>();
+    const stale = new Map<string, PlatformProblem>();
     for (const [tenantId, rules] of this.#rules.byTenant) {
-      const fires = firing.get(tenantId)?.has('rules-not-evaluated') === true;
-      const at = { nowMs, watchedSinceMs: this.#watchedSinceMs, fires };
-      const findingOf = (own: typeof rules): Finding | undefined =>
-        this.#rules.unreadable(own) ?? rulesFinding(own, this.#rules.evaluatedOf(tenantId), at);
-      if (findingOf(rules) === undefined) continue;
-      const plan = await readPlanOf(this.#ports.documents, tenantId);
-      const finding = plan && findingOf(evaluatedWith(plan, rules));
+      const isFiring = firing.get(tenantId)?.has('rules-not-evaluated') === true;
+      const at = { nowMs, watchedSinceMs: this.#watchedSinceMs, isFiring };
+      const findStaleness = (own: typeof rules): PlatformProblem | undefined =>
+        this.#rules.findUnreadable(own) ?? findStaleRules(own, this.#rules.evaluationTimes(tenantId), at);
+      if (findStaleness(rules) === undefined) continue;
+      const plan = await readPlan(this.#ports.documents, tenantId);
+      const finding = plan && findStaleness(filterEvaluatedRules(plan, rules));
       if (finding !== undefined) stale.set(tenantId, finding);
     }
     return stale;
   }
 
-  async #notifyOrganizations(stale: ReadonlyMap<string, Finding>): Promise<void> {
-    const firing = await this.#firing();
-    const isAnyLate = Object.values(groupsOf).some((groups) => this.#isLate(groups));
+  async #notifyOrganizations(stale: ReadonlyMap<string, PlatformProblem>): Promise<void> {
+    const firing = await this.#readFiringAlerts();
+    const isAnyLate = Object.values(groupsByKind).some((groups) => this.#isLate(groups));
     const ids = new Set([...stale.keys(), ...firing.keys()]);
-    if (isAnyLate) for await (const { id } of this.#ports.documents.everywhere(organizations)) ids.add(id);
+    if (isAnyLate) for await (const { id } of this.#ports.documents.findInAllTenants(organizations)) ids.add(id);
     for (const tenantId of ids) {
       const fires = firing.get(tenantId) ?? new Map();
-      await this.#notifyTenant(tenantId, await this.#findingsOf(tenantId, stale.get(tenantId), fires), fires);
+      await this.#notifyTenant(tenantId, await this.#collectFindings(tenantId, stale.get(tenantId), fires), fires);
     }
   }
 
@@ -148,22 +148,22 @@ export class PlatformWatch {
       .groups()
       .filter(({ group }) => groups.includes(group))
       .flatMap((status) => status.partitions);
-    return partitions.some(({ ageMs }) => latenessReason(ageMs) !== undefined);
+    return partitions.some(({ ageMs }) => describeLateness(ageMs) !== undefined);
   }
 
-  async #findingsOf(tenantId: string, ofRules: Finding | undefined, firing: Alerts): Promise<Findings> {
-    const organization = await this.#organization(tenantId);
+  async #collectFindings(tenantId: string, ofRules: PlatformProblem | undefined, firing: Alerts): Promise<Findings> {
+    const organization = await this.#findOrganization(tenantId);
     // Closed and disabled organizations get no alerts.
     if (organization === undefined || organization.disabled)
       return new Map(platformAlertKinds.map((kind) => [kind, undefined]));
-    const findings = new Map<PlatformAlertKind, Finding | undefined>();
+    const findings = new Map<PlatformAlertKind, PlatformProblem | undefined>();
     if (ofRules !== undefined || this.#rules.isKnown) findings.set('rules-not-evaluated', ofRules);
     for (const kind of ['records-late', 'detections-late'] as const) {
-      const statuses = this.#ports.groupStatuses.groups().filter(({ group }) => groupsOf[kind].includes(group));
-      if (statuses.length < groupsOf[kind].length || statuses.some(({ partitions }) => partitions.length === 0))
+      const statuses = this.#ports.groupStatuses.groups().filter(({ group }) => groupsByKind[kind].includes(group));
+      if (statuses.length < groupsByKind[kind].length || statuses.some(({ partitions }) => partitions.length === 0))
         continue;
       const at = { nowMs: this.#ports.clock.now(), fires: firing.has(kind) };
-      const late = latenessOf(statuses, { tenantId, shards: organization.shards, ...at });
+      const late = findLateRecords(statuses, { tenantId, shards: organization.shards, ...at });
       findings.set(kind, late !== undefined && (await this.#hasAffectedRules(kind, tenantId)) ? late : undefined);
     }
     return findings;
@@ -172,7 +172,7 @@ export class PlatformWatch {
   /** Whether the organization has rules or SLOs that late records affect. */
   async #hasAffectedRules(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
     if (kind === 'records-late' && this.#rules.byTenant.has(tenantId)) return true;
-    const own = this.#ports.documents.of(tenantId);
+    const own = this.#ports.documents.forTenant(tenantId);
     const enabled = { filter: { enabled: true }, limit: 1 };
     const { items } = await (kind === 'records-late'
       ? own.collection(slos).list(enabled)
@@ -183,18 +183,18 @@ export class PlatformWatch {
   /** Publishes first, then stores: a repeated publication is the same alert, a missing one would be lost. */
   async #notifyTenant(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
     const { documents, clock } = this.#ports;
-    const alerts = documents.of(tenantId).collection(platformAlerts);
+    const alerts = documents.forTenant(tenantId).collection(platformAlerts);
     for (const [kind, finding] of findings) {
       const alert = firing.get(kind);
       if (finding !== undefined && alert === undefined) {
         const now = new Date(clock.now()).toISOString();
         const begun = { reason: finding.reason, since: new Date(finding.sinceMs).toISOString(), startedAt: now };
-        const transition = platformTransition(tenantId, aboutKind(kind, finding.reason), begun);
+        const transition = platformTransition(tenantId, platformAlertSubject(kind, finding.reason), begun);
         await this.#publish(transition);
         await alerts.insert({ id: kind, severity: transition.severity, ...begun });
       } else if (finding === undefined && alert !== undefined) {
         const ended = { atMs: clock.now(), reason: 'it has recovered' };
-        await this.#publish(platformTransition(tenantId, aboutKind(kind, alert.reason), alert, ended));
+        await this.#publish(platformTransition(tenantId, platformAlertSubject(kind, alert.reason), alert, ended));
         await alerts.delete(kind);
       }
     }
@@ -205,7 +205,7 @@ export class PlatformWatch {
   }
 
   /** Problems for the operator; undefined until the groups have been known long enough to tell whether all is well. */
-  #problems(stale: ReadonlyMap<string, Finding>): ReadonlyMap<string, Problem> | undefined {
+  #collectProblems(stale: ReadonlyMap<string, PlatformProblem>): ReadonlyMap<string, Problem> | undefined {
     const nowMs = this.#ports.clock.now();
     const groups = this.#ports.groupStatuses.groups();
     if (groups.length === 0) return undefined;
@@ -222,8 +222,8 @@ export class PlatformWatch {
     return problems;
   }
 
-  async #notifyOperator(stale: ReadonlyMap<string, Finding>): Promise<void> {
-    const problems = this.#problems(stale);
+  async #notifyOperator(stale: ReadonlyMap<string, PlatformProblem>): Promise<void> {
+    const problems = this.#collectProblems(stale);
     if (problems === undefined) return;
     for (const channel of this.#ports.operator) await this.#notifyChannel(channel, problems);
   }
@@ -231,19 +231,19 @@ export class PlatformWatch {
   /** Stores what each channel received: an unavailable channel is retried, without duplicates for the others. */
   async #notifyChannel({ type, notify }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
     const { documents, clock } = this.#ports;
-    const stored = documents.of(platformTenant).collection(operatorProblems);
+    const stored = documents.forTenant(platformTenant).collection(operatorProblems);
     const found = await stored.find(type);
     const reportedProblems = found?.problems ?? {};
     const begun = [...problems.keys()].filter((name) => !(name in reportedProblems));
     const ended = Object.entries(reportedProblems).filter(([name]) => !problems.has(name));
     if (begun.length === 0 && ended.length === 0) return;
-    const over = ended.map(([name, { text, since }]) => ({
+    const endedProblems = ended.map(([name, { text, since }]) => ({
       name,
       text,
       sinceMs: Date.parse(since),
       endedMs: clock.now(),
     }));
-    if (!(await notify([...problems.values(), ...over]))) return;
+    if (!(await notify([...problems.values(), ...endedProblems]))) return;
     const entries = [...problems].map(([name, { text, sinceMs }]) => {
       const before = reportedProblems[name];
       return [name, before ?? { text, since: new Date(sinceMs).toISOString() }] as const;

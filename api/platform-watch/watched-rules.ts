@@ -8,9 +8,9 @@ import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { readLastEvaluations } from '../../subjects/alerts/history.ts';
-import { type Finding, minStaleMs, type WatchedRule } from '../../subjects/alerts/platform.ts';
+import { minStaleMs, type PlatformProblem, type WatchedRule } from '../../subjects/alerts/platform.ts';
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
-import { readRule } from '../../subjects/alerts/rule.ts';
+import { parseStoredRule } from '../../subjects/alerts/rule.ts';
 
 interface WatchedRulesPorts {
   readonly documents: Documents;
@@ -18,15 +18,15 @@ interface WatchedRulesPorts {
   readonly clock: Clock;
 }
 
-type ById<Value> = ReadonlyMap<string, Value>;
+type ValuesById<Value> = ReadonlyMap<string, Value>;
 
-const timed = ({ enabled, updatedAt }: Pick<WatchedRule, 'enabled' | 'updatedAt'>) => ({ enabled, updatedAt });
+const pickTimes = ({ enabled, updatedAt }: Pick<WatchedRule, 'enabled' | 'updatedAt'>) => ({ enabled, updatedAt });
 
 export class WatchedRules {
   readonly #ports: WatchedRulesPorts;
   readonly #byTenant = new Map<string, Map<string, WatchedRule>>();
   #feeds: Promise<readonly Feed[]> | undefined;
-  #evaluated: ById<ById<number>> = new Map();
+  #evaluatedMsByTenant: ValuesById<ValuesById<number>> = new Map();
   #unreadableSinceMs: number | undefined;
 
   constructor(ports: WatchedRulesPorts) {
@@ -34,7 +34,7 @@ export class WatchedRules {
   }
 
   /** Rules by id, of organizations that have some */
-  get byTenant(): ById<ById<WatchedRule>> {
+  get byTenant(): ValuesById<ValuesById<WatchedRule>> {
     return this.#byTenant;
   }
 
@@ -43,24 +43,25 @@ export class WatchedRules {
     return this.#unreadableSinceMs === undefined;
   }
 
-  evaluatedOf(tenantId: string): ById<number> {
-    return this.#evaluated.get(tenantId) ?? new Map();
+  evaluationTimes(tenantId: string): ValuesById<number> {
+    return this.#evaluatedMsByTenant.get(tenantId) ?? new Map();
   }
 
-  async read(): Promise<void> {
+  async refresh(): Promise<void> {
     this.#feeds ??= this.#follow();
     await this.#feeds;
     try {
-      this.#evaluated = this.#byTenant.size === 0 ? new Map() : await readLastEvaluations(this.#ports.columns);
+      this.#evaluatedMsByTenant =
+        this.#byTenant.size === 0 ? new Map() : await readLastEvaluations(this.#ports.columns);
       this.#unreadableSinceMs = undefined;
     } catch {
-      // Readers that cannot rely on tables must be alerted too: `unreadable` reports a lasting failure.
+      // Readers that cannot rely on tables must be alerted too: `findUnreadable` reports a lasting failure.
       this.#unreadableSinceMs ??= this.#ports.clock.now();
     }
   }
 
   /** Returns the finding for these rules after the evaluation times have been unavailable for long. */
-  unreadable(rules: ById<WatchedRule>): Finding | undefined {
+  findUnreadable(rules: ValuesById<WatchedRule>): PlatformProblem | undefined {
     const sinceMs = this.#unreadableSinceMs;
     if (sinceMs === undefined || this.#ports.clock.now() - sinceMs < minStaleMs) return undefined;
     if (![...rules.values()].some(({ enabled }) => enabled)) return undefined;
@@ -82,8 +83,8 @@ export class WatchedRules {
       feeds.push(
         await documents.follow(alertRules, ({ tenantId, id, document }) => {
           // A rule that this version cannot parse is evaluated nowhere.
-          const interval = (document && readRule(document)?.interval) ?? '1m';
-          this.#store(tenantId, id, document && { kind: 'alert', ...timed(document), interval });
+          const interval = (document && parseStoredRule(document)?.interval) ?? '1m';
+          this.#store(tenantId, id, document && { kind: 'alert', ...pickTimes(document), interval });
         }),
       );
       feeds.push(
@@ -93,7 +94,7 @@ export class WatchedRules {
           this.#store(
             tenantId,
             recordingRuleId(id, 0),
-            document && { kind: 'recording', ...timed(document), interval },
+            document && { kind: 'recording', ...pickTimes(document), interval },
           );
         }),
       );
@@ -106,10 +107,10 @@ export class WatchedRules {
   }
 
   #store(tenantId: string, id: string, rule: WatchedRule | undefined): void {
-    const own = this.#byTenant.get(tenantId) ?? new Map<string, WatchedRule>();
-    if (rule === undefined) own.delete(id);
-    else own.set(id, rule);
-    if (own.size === 0) this.#byTenant.delete(tenantId);
-    else this.#byTenant.set(tenantId, own);
+    const tenantRules = this.#byTenant.get(tenantId) ?? new Map<string, WatchedRule>();
+    if (rule === undefined) tenantRules.delete(id);
+    else tenantRules.set(id, rule);
+    if (tenantRules.size === 0) this.#byTenant.delete(tenantId);
+    else this.#byTenant.set(tenantId, tenantRules);
   }
 }

@@ -1,8 +1,8 @@
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { hasAlready } from '../changes.ts';
 import { notFound } from '../errors.ts';
-import { etagOf, preconditionOf, requireVersion } from './preconditions.ts';
+import { formatEtag, parsePrecondition, requireVersion } from './preconditions.ts';
 import type { WriteInput } from './resource-changes.ts';
 
 /**
@@ -11,14 +11,14 @@ import type { WriteInput } from './resource-changes.ts';
  */
 export const changeOrganization = async (
   { caller: { tenantId }, request, change }: WriteInput,
-  fieldsOf: (before: Organization) => Partial<Organization>,
-): Promise<Organization & Stored> => {
-  const organization = await change(async ({ of, record, unchanged }) => {
-    const stored = of(organizationsTenant).collection(organizations);
+  computeFields: (before: Organization) => Partial<Organization>,
+): Promise<Organization & StoredMetadata> => {
+  const organization = await change(async ({ forTenant, record, unchanged }) => {
+    const stored = forTenant(organizationsTenant).collection(organizations);
     const before = await stored.find(tenantId);
     if (before === undefined) throw notFound('organization');
-    requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
-    const fields = fieldsOf(before);
+    requireVersion(before, parsePrecondition(request), { noun: 'organization', requiresIfMatch: false });
+    const fields = computeFields(before);
     if (hasAlready(before, fields)) {
       unchanged();
       return before;
@@ -27,6 +27,6 @@ export const changeOrganization = async (
     record({ id: tenantId, name: after.name, before, after });
     return after;
   });
-  request.reply('ETag', etagOf(organization));
+  request.reply('ETag', formatEtag(organization));
   return organization;
 };

@@ -6,7 +6,7 @@ import type { Resource } from './resource.ts';
 import { hasSameContent } from './resource-history.ts';
 
 /** Fields of the result of every import */
-export const outcomeFields = {
+export const importOutcomeFields = {
   document: z.int().describe('Number of the document in the text, from 1'),
   line: z.int(),
   name: z.string().nullable().describe('null if it could not be parsed'),
@@ -15,28 +15,28 @@ export const outcomeFields = {
 };
 
 /** Written in one transaction, which has to end within seconds. */
-const atOnce = 50;
+const documentsPerBatch = 50;
 
 /** Imports all documents in order, in transactions of limited size, each of which may be without changes. */
-export const importInParts = async <Given, Outcome>(
-  given: readonly Given[],
+export const importInBatches = async <Given, Outcome>(
+  documents: readonly Given[],
   change: Transact,
-  importPart: (part: readonly Given[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
+  importBatch: (part: readonly Given[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
-  for (let from = 0; from < given.length; from += atOnce)
+  for (let from = 0; from < documents.length; from += documentsPerBatch)
     outcomes.push(
       ...(await change(async (scope) => {
-        const part = await importPart(given.slice(from, from + atOnce), scope);
+        const batchOutcomes = await importBatch(documents.slice(from, from + documentsPerBatch), scope);
         // There may be no changes.
         scope.unchanged();
-        return part;
+        return batchOutcomes;
       })),
     );
   return outcomes;
 };
 
-export interface Importing {
+export interface ImportContext {
   readonly scope: AuditedTransaction;
   readonly caller: Caller;
   /** Nothing is written then. */
@@ -47,17 +47,17 @@ export interface Importing {
 export const writeByName = async <Document extends { readonly name: string }, View>(
   resource: Resource<Document, View>,
   next: Document,
-  { scope, caller, dryRun }: Importing,
+  { scope, caller, dryRun }: ImportContext,
 ): Promise<{ readonly outcome: 'created' | 'changed' | 'unchanged'; readonly id: string | null }> => {
-  const stored = scope.of(caller.tenantId).collection(resource.collection);
+  const stored = scope.forTenant(caller.tenantId).collection(resource.collection);
   const { items } = await stored.list({ filter: { name: next.name }, limit: 1 });
-  const [known] = items;
+  const [existing] = items;
   const writer = resource.writer(scope, caller);
-  if (known === undefined) {
-    const made = dryRun ? undefined : await writer.create(next, { action: `${resource.type}.create` });
-    return { outcome: 'created', id: made?.id ?? null };
+  if (existing === undefined) {
+    const created = dryRun ? undefined : await writer.create(next, { action: `${resource.type}.create` });
+    return { outcome: 'created', id: created?.id ?? null };
   }
-  if (hasSameContent(next, known)) return { outcome: 'unchanged', id: known.id };
-  if (!dryRun) await writer.change(known.id, () => next, { action: `${resource.type}.update` });
-  return { outcome: 'changed', id: known.id };
+  if (hasSameContent(next, existing)) return { outcome: 'unchanged', id: existing.id };
+  if (!dryRun) await writer.change(existing.id, () => next, { action: `${resource.type}.update` });
+  return { outcome: 'changed', id: existing.id };
 };

@@ -1,11 +1,11 @@
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { invalid } from '../errors.ts';
+import { fieldError } from '../errors.ts';
 
 type Own = Pick<TenantDocuments, 'collection'>;
 
 /** Returns the first id that is not a user of the organization. */
-export const unknownMember = async (documents: Own, userIds: Iterable<string>): Promise<string | undefined> => {
+export const findUnknownMember = async (documents: Own, userIds: Iterable<string>): Promise<string | undefined> => {
   const members = documents.collection(memberships);
   for (const userId of new Set(userIds)) if ((await members.find(userId)) === undefined) return userId;
   return undefined;
@@ -14,6 +14,6 @@ export const unknownMember = async (documents: Own, userIds: Iterable<string>): 
 /** Rejects an assignee who is not a user of the organization; none is allowed. */
 export const requireMember = async (documents: Own, assigneeId: string | null | undefined): Promise<void> => {
   if (typeof assigneeId !== 'string') return;
-  if ((await unknownMember(documents, [assigneeId])) !== undefined)
-    throw invalid('assigneeId', 'is not a user of this organization');
+  if ((await findUnknownMember(documents, [assigneeId])) !== undefined)
+    throw fieldError('assigneeId', 'is not a user of this organization');
 };

@@ -23,11 +23,11 @@ export const mergePatch = (target: unknown, patch: unknown): unknown => {
  * Schema of a merge patch of an object: any of its members, each of its type or null. Defaults are not applied: members
  * that the patch omits stay unchanged. The result is then validated against the schema itself.
  */
-export const patchOf = (schema: z.ZodObject): z.ZodObject =>
+export const createPatchSchema = (schema: z.ZodObject): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
       Object.entries(schema.shape).map(([name, member]) => {
-        const described = partOf(member as z.ZodType)
+        const described = toPatchMember(member as z.ZodType)
           .nullable()
           .optional();
         const { description } = member as z.ZodType;
@@ -37,12 +37,12 @@ export const patchOf = (schema: z.ZodObject): z.ZodObject =>
   );
 
 /** Schema of a partial update: each given field completely, or null for its default. */
-export const presentOf = (schema: z.ZodObject): z.ZodObject =>
+export const createUpdateSchema = (schema: z.ZodObject): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
       Object.entries(schema.shape).map(([name, member]) => {
         const { description } = member as z.ZodType;
-        const field = withoutFilling(member as z.ZodType)
+        const field = removeDefault(member as z.ZodType)
           .nullable()
           .optional();
         return [name, description === undefined ? field : field.describe(description)];
@@ -50,27 +50,27 @@ export const presentOf = (schema: z.ZodObject): z.ZodObject =>
     ),
   );
 
-const withoutFilling = (schema: z.ZodType): z.ZodType =>
+const removeDefault = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
-    ? withoutFilling(schema.unwrap() as z.ZodType)
+    ? removeDefault(schema.unwrap() as z.ZodType)
     : schema;
 
-const partOf = (schema: z.ZodType): z.ZodType => {
-  const inner = withoutDefault(schema);
-  if (inner instanceof z.ZodObject) return patchOf(inner);
+const toPatchMember = (schema: z.ZodType): z.ZodType => {
+  const inner = unwrapOptional(schema);
+  if (inner instanceof z.ZodObject) return createPatchSchema(inner);
   // A part of such a value cannot be validated: only the result is.
   if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnion || inner instanceof z.ZodIntersection)
     return z.unknown();
   return inner;
 };
 
-const withoutDefault = (schema: z.ZodType): z.ZodType => {
+const unwrapOptional = (schema: z.ZodType): z.ZodType => {
   if (
     schema instanceof z.ZodDefault ||
     schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodOptional ||
     schema instanceof z.ZodNullable
   )
-    return withoutDefault(schema.unwrap() as z.ZodType);
+    return unwrapOptional(schema.unwrap() as z.ZodType);
   return schema;
 };

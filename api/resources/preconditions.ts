@@ -1,34 +1,35 @@
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { ApiError, invalid } from '../errors.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
+import { ApiError, fieldError } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
 
 /** The versions in `If-Match`, or `any` for `*` */
 export type Precondition = readonly number[] | 'any';
 
-export const etagOf = ({ version }: Pick<Stored, 'version'>): string => `"${version}"`;
+export const formatEtag = ({ version }: Pick<StoredMetadata, 'version'>): string => `"${version}"`;
 
 /**
  * Parses `If-Match` of a request, if present. A weak tag counts too: compressing proxies weaken tags, and ours identify
  * a version of the content, not of its bytes.
  */
-export const preconditionOf = (request: Pick<RequestFacts, 'header'>): Precondition | undefined => {
+export const parsePrecondition = (request: Pick<RequestFacts, 'header'>): Precondition | undefined => {
   const header = request.header('if-match').trim();
   if (header === '') return undefined;
   if (header === '*') return 'any';
   return header.split(',').map((tag) => {
-    const found = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag);
-    if (found === null) throw invalid('If-Match', 'must be an ETag from a response, with its quotes, for example "3"');
-    return /^\d{1,15}$/.test(found[1] ?? '') ? Number(found[1]) : -1;
+    const match = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag);
+    if (match === null)
+      throw fieldError('If-Match', 'must be an ETag from a response, with its quotes, for example "3"');
+    return /^\d{1,15}$/.test(match[1] ?? '') ? Number(match[1]) : -1;
   });
 };
 
 /** Throws 412 if the version is none of the given ones, and 428 if a required precondition is missing. */
 export const requireVersion = (
-  document: Pick<Stored, 'version'>,
+  document: Pick<StoredMetadata, 'version'>,
   precondition: Precondition | undefined,
   { noun, requiresIfMatch }: { readonly noun: string; readonly requiresIfMatch: boolean },
 ): void => {
-  const headers = { ETag: etagOf(document) };
+  const headers = { ETag: formatEtag(document) };
   if (precondition === undefined) {
     if (!requiresIfMatch) return;
     const message = `If-Match must have the version of the ${noun} to change: the ETag of the edited response`;

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../queries/cursor.ts';
-import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
+import { listSortValues, parseSort, sortDescription } from '../../queries/sort.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { type Collection, containing, type Filter, type Page, type Stored } from '../../schemas/ports/documents.ts';
-import { invalid } from '../errors.ts';
+import {
+  buildContainsFilter,
+  type Collection,
+  type Filter,
+  type Page,
+  type StoredMetadata,
+} from '../../schemas/ports/documents.ts';
+import { fieldError } from '../errors.ts';
 
 /** A query parameter that filters a list */
 export interface ListFilter {
@@ -12,7 +18,7 @@ export interface ListFilter {
 }
 
 /** Filters and sort keys of a list. */
-export interface Listing {
+export interface ListDefinition {
   readonly filters?: Readonly<Record<string, ListFilter>>;
   /** Text fields that `search` searches; default `name`. */
   readonly searched?: readonly string[];
@@ -27,7 +33,7 @@ export const equals = (field: string, schema: z.ZodType<string> = z.string().min
 });
 
 /** Returns the query parameters of a list. */
-export const listParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: Listing) =>
+export const listParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: ListDefinition) =>
   z.strictObject({
     ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
     ...(searched.length === 0
@@ -40,7 +46,7 @@ export const listParameters = ({ filters = {}, searched = ['name'], sorts = defa
             .optional()
             .describe(`Text in ${searched.join(' or ')}, case-insensitive`),
         }),
-    sort: z.enum(sortsOf(sorts)).optional().describe(`${sortText}; default ${sorts[0]}`),
+    sort: z.enum(listSortValues(sorts)).optional().describe(`${sortDescription}; default ${sorts[0]}`),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     cursor: cursorParameter,
   });
@@ -61,19 +67,19 @@ interface ListRequest {
 }
 
 /** The filter of the parameters, except those in `without`. */
-const asFilter = (
-  { filters = {}, searched = ['name'] }: Listing,
+const toFilter = (
+  { filters = {}, searched = ['name'] }: ListDefinition,
   { query, now, where }: ListRequest,
-  without: readonly string[] = [],
+  excludedParameters: readonly string[] = [],
 ): Filter => {
   const conditions = Object.entries(filters).flatMap(([name, { where: filter }]) => {
     const value = query[name];
-    return typeof value === 'string' && !without.includes(name) ? [filter(value, now)] : [];
+    return typeof value === 'string' && !excludedParameters.includes(name) ? [filter(value, now)] : [];
   });
   if (where !== undefined) conditions.push(where);
   const { search } = query;
   if (typeof search === 'string') {
-    conditions.push({ $or: searched.map((field) => ({ [field]: containing(search) })) });
+    conditions.push({ $or: searched.map((field) => ({ [field]: buildContainsFilter(search) })) });
   }
   return conditions.length === 0 ? {} : { $and: conditions };
 };
@@ -81,22 +87,22 @@ const asFilter = (
 /** Returns a page of the documents that match the parameters. */
 export const readPage = async <Fields extends object>(
   collection: Collection<Fields>,
-  listing: Listing,
+  listing: ListDefinition,
   request: ListRequest,
-): Promise<Page<Fields & Stored>> => {
+): Promise<Page<Fields & StoredMetadata>> => {
   const { sorts = defaultSorts } = listing;
   const { sort = sorts[0] ?? 'id', limit, cursor } = request.query;
-  const { by, direction } = sortOf(sort);
+  const { by, direction } = parseSort(sort);
   try {
     return await collection.list({
-      filter: asFilter(listing, request),
+      filter: toFilter(listing, request),
       sort: { [by]: direction === 'ascending' ? 1 : -1 },
       limit,
       after: cursor,
     });
   } catch (error) {
     if (error instanceof PermanentError && error.reason === 'bad-cursor')
-      throw invalid('cursor', 'is not a cursor of this list in this order');
+      throw fieldError('cursor', 'is not a cursor of this list in this order');
     throw error;
   }
 };
@@ -118,19 +124,23 @@ interface Facet {
 /** Returns, for each facet, the values of its field among the documents that match the other parameters. */
 export const readFacets = async <Fields extends object>(
   collection: Collection<Fields>,
-  listing: Listing,
+  listing: ListDefinition,
   { facets, ...request }: ListRequest & { readonly facets: readonly Facet[] },
 ): Promise<readonly z.input<typeof FacetValues>[]> => {
-  const without = facets.map(({ parameter }) => parameter);
-  const chosen = facets.flatMap(({ parameter, field }) => {
+  const facetParameters = facets.map(({ parameter }) => parameter);
+  const chosenValues = facets.flatMap(({ parameter, field }) => {
     const value = request.query[parameter];
     return typeof value === 'string' ? [[field, value] as const] : [];
   });
-  const counted = await collection.counts(
+  const countsByFacet = await collection.countValues(
     facets.map(({ field }) => field),
-    { filter: asFilter(listing, request, without), chosen: Object.fromEntries(chosen), limit: maxValues + 1 },
+    {
+      filter: toFilter(listing, request, facetParameters),
+      chosen: Object.fromEntries(chosenValues),
+      limit: maxValues + 1,
+    },
   );
-  return counted.map((counts) => {
+  return countsByFacet.map((counts) => {
     const values = counts.slice(0, maxValues).map(({ value, count }) => ({ value: String(value), count }));
     values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
     return { values, partial: counts.length > maxValues };

@@ -1,13 +1,13 @@
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type Reference, references } from '../../schemas/resources/references.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, fieldError } from '../errors.ts';
 import { isFields } from './merge-patch.ts';
 
 /** Maximum number of referencing objects in an error message */
-const named = 10;
+const maxNamedUsers = 10;
 
 /** Rejects with 409 the deletion of a referenced object, and names the objects that reference it. */
-export const refuseWhileUsed = async (
+export const requireUnused = async (
   documents: TenantDocuments,
   {
     collection,
@@ -19,14 +19,14 @@ export const refuseWhileUsed = async (
   let more = 0;
   for (const reference of references.filter(({ to }) => to === collection)) {
     const filter = { [reference.path]: id, ...reference.where };
-    const using = documents.collection(reference.from);
-    const { items, nextCursor } = await using.list({ filter, limit: named });
-    users.push(...items.map((user) => calledIn(reference, user)));
-    if (nextCursor !== null) more += (await using.count(filter)) - items.length;
+    const referencingCollection = documents.collection(reference.from);
+    const { items, nextCursor } = await referencingCollection.list({ filter, limit: maxNamedUsers });
+    users.push(...items.map((user) => describeUser(reference, user)));
+    if (nextCursor !== null) more += (await referencingCollection.count(filter)) - items.length;
   }
   if (users.length === 0) return;
-  const listed = users.slice(0, named).join(', ');
-  const hidden = more + users.length - Math.min(users.length, named);
+  const listed = users.slice(0, maxNamedUsers).join(', ');
+  const hidden = more + users.length - Math.min(users.length, maxNamedUsers);
   throw new ApiError(
     'CONFLICT',
     `the ${noun} is in use by ${listed}${hidden > 0 ? ` and ${hidden} more` : ''}: remove or change what uses it first`,
@@ -42,7 +42,7 @@ export interface UsedBy {
 }
 
 /** Returns the documents that reference a document, up to a hundred of each kind. */
-export const usersOf = async (
+export const findUsers = async (
   documents: TenantDocuments,
   { collection, id }: { readonly collection: CollectionDefinition<object>; readonly id: string },
 ): Promise<UsedBy[]> => {
@@ -60,10 +60,10 @@ export const usersOf = async (
   return found;
 };
 
-const calledIn = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
-  isPrivate?.(user) === true ? `a private ${noun}` : `${noun} ${nameOf(user)}`;
+const describeUser = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
+  isPrivate?.(user) === true ? `a private ${noun}` : `${noun} ${formatName(user)}`;
 
-const nameOf = ({
+const formatName = ({
   id,
   name,
   title = name,
@@ -74,26 +74,28 @@ const nameOf = ({
 }) => (typeof title === 'string' ? `“${title}” (${id})` : id);
 
 /** Rejects a document with a new reference to a missing object. */
-export const refuseDangling = async (
+export const requireExistingReferences = async (
   documents: TenantDocuments,
   collection: CollectionDefinition<object>,
   { before, after }: { readonly before: object | undefined; readonly after: object },
 ): Promise<void> => {
   for (const reference of references.filter(({ from }) => from === collection)) {
-    const known = new Set(idsAt(before, reference));
-    for (const id of new Set(idsAt(after, reference)))
-      if (!known.has(id) && (await documents.collection(reference.to).find(id)) === undefined)
-        throw invalid(reference.path, `${reference.path}: ${id} does not exist in ${reference.to.name}`);
+    const previousIds = new Set(collectReferencedIds(before, reference));
+    for (const id of new Set(collectReferencedIds(after, reference)))
+      if (!previousIds.has(id) && (await documents.collection(reference.to).find(id)) === undefined)
+        throw fieldError(reference.path, `${reference.path}: ${id} does not exist in ${reference.to.name}`);
   }
 };
 
-const idsAt = (document: object | undefined, { path, kind }: Pick<Reference, 'path' | 'kind'>): string[] =>
-  idsWithin(document, path.split('.'), kind);
+const collectReferencedIds = (
+  document: object | undefined,
+  { path, kind }: Pick<Reference, 'path' | 'kind'>,
+): string[] => collectIds(document, path.split('.'), kind);
 
-const idsWithin = (value: unknown, path: readonly string[], kind: string | undefined): string[] => {
-  if (Array.isArray(value)) return value.flatMap((element) => idsWithin(element, path, kind));
+const collectIds = (value: unknown, path: readonly string[], kind: string | undefined): string[] => {
+  if (Array.isArray(value)) return value.flatMap((element) => collectIds(element, path, kind));
   const [name, ...rest] = path;
   if (name === undefined) return typeof value === 'string' ? [value] : [];
   if (!isFields(value) || !Object.hasOwn(value, name)) return [];
-  return rest.length === 0 && kind !== undefined && value['kind'] !== kind ? [] : idsWithin(value[name], rest, kind);
+  return rest.length === 0 && kind !== undefined && value['kind'] !== kind ? [] : collectIds(value[name], rest, kind);
 };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { invalid } from '../errors.ts';
+import { fieldError } from '../errors.ts';
 import { isFields } from './merge-patch.ts';
 
 /** A field that is stored encrypted and never returned. */
@@ -16,12 +16,12 @@ export interface SecretField {
 export const secretMask = '********';
 
 /** Schema of a secret: the given schema, or the mask. */
-export const secretText = <Schema extends z.ZodType<string>>(schema: Schema) =>
+export const createSecretSchema = <Schema extends z.ZodType<string>>(schema: Schema) =>
   z.union([z.literal(secretMask), schema]).meta({ format: 'password' });
 
 /** Returns the fields with masked secrets. */
 export const maskSecrets = <Fields extends object>(fields: Fields, secrets: readonly SecretField[]): Fields =>
-  replaced(fields, secrets, () => secretMask);
+  replaceSecrets(fields, secrets, () => secretMask);
 
 /** Returns the fields for the comparison in the audit log: a changed secret is marked, its values are hidden. */
 export const markSecretChanges = <Fields extends object>(
@@ -29,8 +29,8 @@ export const markSecretChanges = <Fields extends object>(
   secrets: readonly SecretField[],
   before?: object,
 ): Fields =>
-  replaced(fields, secrets, (stored, { path }) =>
-    before === undefined || valueAt(before, path) === stored ? '(secret)' : '(secret, changed)',
+  replaceSecrets(fields, secrets, (stored, { path }) =>
+    before === undefined || getValue(before, path) === stored ? '(secret)' : '(secret, changed)',
   );
 
 /**
@@ -42,13 +42,18 @@ export const sealSecrets = <Fields extends object>(
   secrets: readonly SecretField[],
   { before, box, purpose }: { readonly before: object | undefined; readonly box: SecretBox; readonly purpose: string },
 ): Fields =>
-  replaced(fields, secrets, (given, { path, destination }) => {
-    if (given !== secretMask) return box.seal(purpose, given);
-    const stored = before && valueAt(before, path);
-    if (typeof stored !== 'string') throw invalid(path, 'is masked, but no secret is stored for it');
-    const moved = destination.find((where) => !isDeepStrictEqual(valueAt(before, where), valueAt(fields, where)));
-    if (moved !== undefined)
-      throw invalid(path, `must be given again because ${moved} changed: the stored secret belongs to the old one`);
+  replaceSecrets(fields, secrets, (receivedValue, { path, destination }) => {
+    if (receivedValue !== secretMask) return box.seal(purpose, receivedValue);
+    const stored = before && getValue(before, path);
+    if (typeof stored !== 'string') throw fieldError(path, 'is masked, but no secret is stored for it');
+    const changedField = destination.find(
+      (field) => !isDeepStrictEqual(getValue(before, field), getValue(fields, field)),
+    );
+    if (changedField !== undefined)
+      throw fieldError(
+        path,
+        `must be given again because ${changedField} changed: the stored secret belongs to the old one`,
+      );
     return stored;
   });
 
@@ -58,30 +63,30 @@ export const openSecret = (
   path: string,
   { box, purpose }: { readonly box: SecretBox; readonly purpose: string },
 ): string | undefined => {
-  const stored = valueAt(fields, path);
+  const stored = getValue(fields, path);
   return typeof stored === 'string' ? box.open(purpose, stored) : undefined;
 };
 
-const valueAt = (fields: unknown, path: string): unknown => {
+const getValue = (fields: unknown, path: string): unknown => {
   let value = fields;
   for (const name of path.split('.')) value = isFields(value) ? value[name] : undefined;
   return value;
 };
 
-const replaced = <Fields extends object>(
+const replaceSecrets = <Fields extends object>(
   fields: Fields,
   secrets: readonly SecretField[],
   replacement: (text: string, secret: SecretField) => string,
 ): Fields => {
   let result: unknown = fields;
   for (const secret of secrets) {
-    const text = valueAt(result, secret.path);
-    if (typeof text === 'string') result = withValue(result, secret.path.split('.'), replacement(text, secret));
+    const text = getValue(result, secret.path);
+    if (typeof text === 'string') result = setValue(result, secret.path.split('.'), replacement(text, secret));
   }
   return result as Fields;
 };
 
-const withValue = (fields: unknown, [name = '', ...rest]: readonly string[], value: string): unknown => {
+const setValue = (fields: unknown, [name = '', ...rest]: readonly string[], value: string): unknown => {
   if (!isFields(fields)) return fields;
-  return { ...fields, [name]: rest.length === 0 ? value : withValue(fields[name], rest, value) };
+  return { ...fields, [name]: rest.length === 0 ? value : setValue(fields[name], rest, value) };
 };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Filter, StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Access } from '../callers/rights.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import type { Ports } from '../kernel/ports.ts';
-import type { Listing } from './resource-list.ts';
+import type { ListDefinition } from './resource-list.ts';
 import { maskSecrets, type SecretField, sealSecrets } from './resource-secrets.ts';
 import type { WriteSpec } from './resource-writer.ts';
 
@@ -68,8 +68,8 @@ export interface ResourceDefinition<
   prepare?(
     after: Document,
     context: ResourceContext &
-      Pick<AuditedTransaction, 'of'> & {
-        readonly before: (Document & Stored) | undefined;
+      Pick<AuditedTransaction, 'forTenant'> & {
+        readonly before: (Document & StoredMetadata) | undefined;
         readonly parameters: WriteParameters;
       },
   ): Document | Promise<Document>;
@@ -78,18 +78,18 @@ export interface ResourceDefinition<
    */
   readonly parameters?: { readonly create: z.ZodObject; readonly change: z.ZodObject };
   /** Throws if the document must not be deleted. */
-  refuseRemoval?(before: Document & Stored, parameters: WriteParameters): void;
+  refuseRemoval?(before: Document & StoredMetadata, parameters: WriteParameters): void;
   /** Schema of the view: by default `fields` with `id`, `version` and times; the result of `show`. */
   readonly view?: View;
   /** Returns views of documents, in their order; may read related data. */
   show?(
-    documents: readonly (Document & Stored)[],
+    documents: readonly (Document & StoredMetadata)[],
     context: ResourceContext,
   ): Promise<readonly z.input<View>[]> | readonly z.input<View>[];
   /** Views contain more than the document: a read returns a full answer even if the version is unchanged. */
   readonly live?: boolean;
   readonly secrets?: readonly SecretField[];
-  readonly list?: Listing;
+  readonly list?: ListDefinition;
   /** Changes and deletions without `If-Match` are rejected with 428. */
   readonly requiresIfMatch?: boolean;
   readonly maxBodyBytes?: number;
@@ -102,7 +102,7 @@ export interface ResourceDefinition<
   /**
    * Returns additional, one-time fields of the answer to a creation: a secret that is created in the same transaction.
    */
-  created?(documents: TenantDocuments, after: Document & Stored): Promise<Partial<z.input<View>>>;
+  created?(documents: TenantDocuments, after: Document & StoredMetadata): Promise<Partial<z.input<View>>>;
   /** Maximum number per organization, independent of the plan */
   readonly maxCount?: number;
   /** Display name of a document; default: its `name`. */
@@ -117,10 +117,10 @@ export interface ResourceSpec<Document extends object> {
   readonly plural: string;
   readonly path: string;
   readonly roles: Required<ResourceRoles>;
-  readonly listing: Listing;
+  readonly listing: ListDefinition;
   readonly live: boolean;
   /** Declaration members of all its operations */
-  readonly declared: {
+  readonly commonDeclaration: {
     readonly entitlement: string | undefined;
     readonly maxBodyBytes: number | undefined;
     /** Fields of the view that callers cannot set */
@@ -133,19 +133,19 @@ export interface ResourceSpec<Document extends object> {
   readonly visible: Visibility<Document> | undefined;
   /** Query schemas of writes; empty without parameters */
   readonly queries: { readonly create: { query?: z.ZodObject }; readonly change: { query?: z.ZodObject } };
-  refuseRemoval(before: Document & Stored, parameters: WriteParameters): void;
-  created(documents: TenantDocuments, after: Document & Stored): Promise<Record<string, unknown>>;
+  refuseRemoval(before: Document & StoredMetadata, parameters: WriteParameters): void;
+  created(documents: TenantDocuments, after: Document & StoredMetadata): Promise<Record<string, unknown>>;
   /** Returns the writable fields of a document, as callers see them. */
   editable(document: object): Record<string, unknown>;
   show(
-    documents: readonly (Document & Stored)[],
+    documents: readonly (Document & StoredMetadata)[],
     context: ResourceContext,
   ): Promise<readonly Record<string, unknown>[]>;
   /** Converts validated fields to the stored form. */
-  prepared(
+  prepareDocument(
     given: object,
-    before: (Document & Stored) | undefined,
-    context: ResourceContext & Pick<AuditedTransaction, 'of'> & { readonly parameters: WriteParameters },
+    before: (Document & StoredMetadata) | undefined,
+    context: ResourceContext & Pick<AuditedTransaction, 'forTenant'> & { readonly parameters: WriteParameters },
   ): Promise<Document>;
 }
 
@@ -157,7 +157,11 @@ export const storedView = {
   updatedAt: z.iso.datetime(),
 };
 
-export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fields>, View extends z.ZodObject>(
+export const createResourceSpec = <
+  Fields extends z.ZodObject,
+  Document extends z.output<Fields>,
+  View extends z.ZodObject,
+>(
   definition: ResourceDefinition<Fields, Document, View>,
 ): ResourceSpec<Document> => {
   const { noun, path, collection, fields, example, roles, secrets = [], entitlement, maxBodyBytes } = definition;
@@ -166,10 +170,10 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
   const view: z.ZodObject = definition.view ?? z.strictObject({ ...fields.shape, ...storedView });
   const names = new Set(Object.keys(fields.shape));
   const storedNames = new Set(Object.keys(storedView));
-  const defaults = defaultsOf(fields);
+  const defaults = collectDefaults(fields);
   const editable = (document: object): Record<string, unknown> =>
     maskSecrets(
-      only({ ...defaults, ...document }, (name) => names.has(name)),
+      pickFields({ ...defaults, ...document }, (name) => names.has(name)),
       secrets,
     );
   return {
@@ -190,7 +194,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     },
     refuseRemoval: (before, parameters) => definition.refuseRemoval?.(before, parameters),
     created: async (documents, after) => ({ ...(await definition.created?.(documents, after)) }),
-    declared: {
+    commonDeclaration: {
       entitlement,
       maxBodyBytes,
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),
@@ -211,22 +215,22 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     show: async (documents, context) =>
       definition.show
         ? await definition.show(documents, context)
-        : documents.map((one) => ({ ...editable(one), ...only(one, (name) => storedNames.has(name)) })),
-    async prepared(given, before, context) {
+        : documents.map((one) => ({ ...editable(one), ...pickFields(one, (name) => storedNames.has(name)) })),
+    async prepareDocument(given, before, context) {
       const { caller, ports } = context;
       const sealed = sealSecrets(given, secrets, { before, box: ports.secretBox, purpose: type });
-      const owned =
+      const serverFields =
         before === undefined
           ? definition.initial?.({ caller, ports })
-          : only(before, (name) => !names.has(name) && !storedNames.has(name));
-      const after = { ...owned, ...sealed } as Document;
+          : pickFields(before, (name) => !names.has(name) && !storedNames.has(name));
+      const after = { ...serverFields, ...sealed } as Document;
       return definition.prepare ? await definition.prepare(after, { ...context, before }) : after;
     },
   };
 };
 
 /** Defaults for documents that are older than a field. */
-const defaultsOf = (fields: z.ZodObject): Record<string, unknown> =>
+const collectDefaults = (fields: z.ZodObject): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields.shape).flatMap(([name, schema]) => {
       const result = (schema as z.ZodType).safeParse(undefined);
@@ -234,5 +238,5 @@ const defaultsOf = (fields: z.ZodObject): Record<string, unknown> =>
     }),
   );
 
-const only = (document: object, predicate: (name: string) => boolean): Record<string, unknown> =>
+const pickFields = (document: object, predicate: (name: string) => boolean): Record<string, unknown> =>
   Object.fromEntries(Object.entries(document).filter(([name]) => predicate(name)));

@@ -1,15 +1,15 @@
 import {
   type CollectionDefinition,
   ConflictError,
-  type Stored,
+  type StoredMetadata,
   type TenantDocuments,
 } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';
-import { forgetVersions, hasSameContent, storeVersion } from './resource-history.ts';
-import { refuseDangling, refuseWhileUsed } from './resource-references.ts';
+import { deleteVersions, hasSameContent, storeVersion } from './resource-history.ts';
+import { requireExistingReferences, requireUnused } from './resource-references.ts';
 import { markSecretChanges, type SecretField } from './resource-secrets.ts';
 
 /** Properties of a resource that the writer needs. */
@@ -32,18 +32,18 @@ export interface WriteSpec<Document extends object> {
    */
   alongside?(
     documents: TenantDocuments,
-    change: { readonly before?: Document & Stored; readonly after?: Document & Stored },
+    change: { readonly before?: Document & StoredMetadata; readonly after?: Document & StoredMetadata },
   ): Promise<void>;
   /** Maximum number per organization, independent of the plan */
   readonly maxCount?: number;
 }
 
-interface Options {
+interface WriteOptions {
   /** Recorded action, `<type>.<verb>`; defaults to the operation's first action. */
   readonly action?: string;
 }
 
-interface Guarded extends Options {
+interface ChangeOptions extends WriteOptions {
   readonly precondition?: Precondition | undefined;
 }
 
@@ -53,46 +53,46 @@ interface Guarded extends Options {
  */
 export interface ResourceWriter<Document extends object> {
   /** Throws `NOT_FOUND` if there is none. */
-  find(id: string): Promise<Document & Stored>;
-  create(document: Document & { readonly id?: string }, options?: Options): Promise<Document & Stored>;
+  find(id: string): Promise<Document & StoredMetadata>;
+  create(document: Document & { readonly id?: string }, options?: WriteOptions): Promise<Document & StoredMetadata>;
   /** `changed` is false when the document is unchanged: then nothing is written or recorded. */
   change(
     id: string,
-    next: (before: Document & Stored) => Document | Promise<Document>,
-    options?: Guarded,
-  ): Promise<{ readonly document: Document & Stored; readonly changed: boolean }>;
-  remove(id: string, options?: Guarded): Promise<Document & Stored>;
+    next: (before: Document & StoredMetadata) => Document | Promise<Document>,
+    options?: ChangeOptions,
+  ): Promise<{ readonly document: Document & StoredMetadata; readonly changed: boolean }>;
+  remove(id: string, options?: ChangeOptions): Promise<Document & StoredMetadata>;
 }
 
-export const writerOf = <Document extends object>(
+export const createWriter = <Document extends object>(
   spec: WriteSpec<Document>,
-  { of, record }: AuditedTransaction,
+  { forTenant, record }: AuditedTransaction,
   caller: Caller,
 ): ResourceWriter<Document> => {
   const { noun, type, collection, secrets, requiresIfMatch, nameOf, plural } = spec;
-  const documents = of(caller.tenantId);
+  const documents = forTenant(caller.tenantId);
   const stored = documents.collection(collection);
   const actor = { type: caller.actor.type, id: caller.actor.id };
 
-  const find = async (id: string): Promise<Document & Stored> => {
+  const find = async (id: string): Promise<Document & StoredMetadata> => {
     const document = await stored.find(id);
     if (document === undefined || spec.visible?.to(document, caller) === false) throw notFound(noun);
     return document;
   };
 
   const recordChange = (
-    { before, after }: { readonly before?: Document & Stored; readonly after?: Document & Stored },
-    { action }: Options,
+    { before, after }: { readonly before?: Document & StoredMetadata; readonly after?: Document & StoredMetadata },
+    { action }: WriteOptions,
   ): void => {
-    const one = after ?? before;
-    if (one === undefined) return;
+    const document = after ?? before;
+    if (document === undefined) return;
     const states = {
       before: before && markSecretChanges(before, secrets),
       after: after && markSecretChanges(after, secrets, before),
     };
     record({
-      id: one.id,
-      name: nameOf(one),
+      id: document.id,
+      name: nameOf(document),
       ...(states.before && states.after && spec.compared ? spec.compared(states.before, states.after) : states),
       ...(action === undefined ? {} : { action }),
     });
@@ -103,8 +103,8 @@ export const writerOf = <Document extends object>(
     async create(document, options = {}) {
       if (spec.maxCount !== undefined && (await stored.count()) >= spec.maxCount)
         throw new ApiError('CONFLICT', `there are ${spec.maxCount} ${plural}: delete one first`);
-      await refuseDangling(documents, collection, { before: undefined, after: document });
-      const after = await unique(noun, document, () => stored.insert(document));
+      await requireExistingReferences(documents, collection, { before: undefined, after: document });
+      const after = await explainDuplicates(noun, document, () => stored.insert(document));
       await storeVersion(documents, type, { after, actor });
       await spec.alongside?.(documents, { after });
       recordChange({ after }, options);
@@ -115,8 +115,8 @@ export const writerOf = <Document extends object>(
       requireVersion(before, precondition, { noun, requiresIfMatch });
       const changed = await next(before);
       if (hasSameContent(changed, before)) return { document: before, changed: false };
-      await refuseDangling(documents, collection, { before, after: changed });
-      const after = await unique(noun, changed, () => stored.replace(id, changed, before.version));
+      await requireExistingReferences(documents, collection, { before, after: changed });
+      const after = await explainDuplicates(noun, changed, () => stored.replace(id, changed, before.version));
       await storeVersion(documents, type, { before, after, actor });
       await spec.alongside?.(documents, { before, after });
       recordChange({ before, after }, options);
@@ -125,9 +125,9 @@ export const writerOf = <Document extends object>(
     async remove(id, { precondition, ...options } = {}) {
       const before = await find(id);
       requireVersion(before, precondition, { noun, requiresIfMatch });
-      await refuseWhileUsed(documents, { collection, noun, id });
+      await requireUnused(documents, { collection, noun, id });
       await stored.delete(id, before.version);
-      await forgetVersions(documents, type, id);
+      await deleteVersions(documents, type, id);
       await spec.alongside?.(documents, { before });
       recordChange({ before }, options);
       return before;
@@ -136,7 +136,11 @@ export const writerOf = <Document extends object>(
 };
 
 /** Runs a write; a uniqueness conflict names the field that causes it. */
-const unique = async <Result>(noun: string, document: object, write: () => Promise<Result>): Promise<Result> => {
+const explainDuplicates = async <Result>(
+  noun: string,
+  document: object,
+  write: () => Promise<Result>,
+): Promise<Result> => {
   try {
     return await write();
   } catch (error) {

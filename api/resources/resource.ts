@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
-import { answerOne, changeOne, type WriteInput } from './resource-changes.ts';
+import { changeOne, showOne, type WriteInput } from './resource-changes.ts';
 import { operationOf } from './resource-operations.ts';
-import { type ResourceContext, type ResourceDefinition, specOf, type Verb } from './resource-spec.ts';
-import { type ResourceWriter, writerOf } from './resource-writer.ts';
+import { createResourceSpec, type ResourceContext, type ResourceDefinition, type Verb } from './resource-spec.ts';
+import { createWriter, type ResourceWriter } from './resource-writer.ts';
 
 /** A resource in the form for registries and tests. */
 export interface RegisteredResource {
@@ -33,13 +33,17 @@ export interface Resource<Document extends object, View> extends RegisteredResou
   /** Changes a document to the result of `next`, respecting `If-Match`; an unchanged result is not written. */
   change(
     id: string,
-    next: (before: Document & Stored, scope: AuditedTransaction) => Promise<Document>,
+    next: (before: Document & StoredMetadata, scope: AuditedTransaction) => Promise<Document>,
     input: WriteInput,
-  ): Promise<Document & Stored>;
+  ): Promise<Document & StoredMetadata>;
   /** Returns the view of a document, without an `ETag`. */
-  shown(document: Document & Stored, context: ResourceContext): Promise<View>;
+  shown(document: Document & StoredMetadata, context: ResourceContext): Promise<View>;
   /** Returns the view, and sets the `ETag` of the answer to its version. */
-  answer(document: Document & Stored, input: Pick<WriteInput, 'caller' | 'request'>, ports: Ports): Promise<View>;
+  answer(
+    document: Document & StoredMetadata,
+    input: Pick<WriteInput, 'caller' | 'request'>,
+    ports: Ports,
+  ): Promise<View>;
 }
 
 /**
@@ -53,7 +57,7 @@ export const defineResource = <
 >(
   definition: ResourceDefinition<Fields, Document, View>,
 ): Resource<Document, z.input<View>> => {
-  const spec = specOf(definition);
+  const spec = createResourceSpec(definition);
   const { noun, path, fields, example } = spec;
   const { type, requiresIfMatch } = spec.writing;
   return {
@@ -67,9 +71,9 @@ export const defineResource = <
     verbs: definition.verbs,
     operations: definition.verbs.map((verb) => operationOf(spec, verb)),
     visibleTo: (document, caller) => spec.visible?.to(document, caller) ?? true,
-    writer: (scope, caller) => writerOf(spec.writing, scope, caller),
+    writer: (scope, caller) => createWriter(spec.writing, scope, caller),
     change: (id, next, input) => changeOne(spec, id, next, input),
     shown: async (document, context) => (await spec.show([document], context))[0] as z.input<View>,
-    answer: async (document, input, ports) => (await answerOne(spec, document, input, ports)) as z.input<View>,
+    answer: async (document, input, ports) => (await showOne(spec, document, input, ports)) as z.input<View>,
   };
 };

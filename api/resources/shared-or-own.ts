@@ -1,7 +1,7 @@
 import type { Filter } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 
-interface Owned {
+interface OwnedDocument {
   readonly visibility: 'private' | 'organization';
   readonly ownerId: string;
 }
@@ -12,6 +12,6 @@ interface Owned {
  */
 export const sharedOrOwn = {
   where: ({ actor }: Caller): Filter => ({ $or: [{ visibility: 'organization' }, { ownerId: actor.id }] }),
-  to: ({ visibility, ownerId }: Owned, { actor }: Caller): boolean =>
+  to: ({ visibility, ownerId }: OwnedDocument, { actor }: Caller): boolean =>
     visibility === 'organization' || ownerId === actor.id,
 };

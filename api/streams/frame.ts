@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { Span } from '../../queries/signals/span-record.ts';
 
-const count = z.int().nonnegative();
+const RecordCount = z.int().nonnegative();
 
 /** Fields of every frame */
-const state = {
-  dropped: count.describe(
+const frameStateFields = {
+  dropped: RecordCount.describe(
     'Matching records omitted since the previous frame: the client reads too slowly, or they are too large',
   ),
-  skipped: count.describe(
+  skipped: RecordCount.describe(
     'Records not compared with the filter since the previous frame: there are more than the instance can process',
   ),
   gap: z
@@ -20,12 +20,12 @@ const state = {
   position: z.string().describe('Connect with resume=<position> to continue after this frame'),
 };
 
-const frameOf = <Item extends z.ZodType>(item: Item) =>
-  z.strictObject({ type: z.literal('records'), records: z.array(item).min(1), ...state });
+const createFrameSchema = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ type: z.literal('records'), records: z.array(item).min(1), ...frameStateFields });
 
 /** Log records, each in the form of `GET /api/logs` */
-export const LogsFrame = frameOf(LogRecord);
+export const LogsFrame = createFrameSchema(LogRecord);
 /** Spans, each in the form of `GET /api/traces/{id}` */
-export const SpansFrame = frameOf(Span);
+export const SpansFrame = createFrameSchema(Span);
 /** Without records: the filter matched nothing for a while, or only the state changed. */
-export const HeartbeatFrame = z.strictObject({ type: z.literal('heartbeat'), ...state });
+export const HeartbeatFrame = z.strictObject({ type: z.literal('heartbeat'), ...frameStateFields });

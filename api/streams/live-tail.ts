@@ -1,7 +1,7 @@
 /** `/ws/live-tail`: records as they arrive. */
 import { z } from 'zod';
-import { filterOf, filterParameters } from '../../queries/live-tail/filter.ts';
-import { maxTokenCharacters, positionsIn } from '../../queries/live-tail/positions.ts';
+import { buildFilter, filterParameters } from '../../queries/live-tail/filter.ts';
+import { decodeToken, maxTokenCharacters } from '../../queries/live-tail/positions.ts';
 import { projectScopeParameters } from '../../queries/project-scope.ts';
 import { defineStream } from '../kernel/stream.ts';
 import { HeartbeatFrame, LogsFrame, SpansFrame } from './frame.ts';
@@ -44,10 +44,10 @@ export const liveTail = defineStream({
     return liveTails.open({
       tenantId: caller.tenantId,
       projectId: scope === 'account' ? undefined : projectId,
-      filter: filterOf(query),
+      filter: buildFilter(query),
       shards: caller.organization.shards,
       last,
-      resume: resume === undefined ? undefined : positionsIn(resume, signal),
+      resume: resume === undefined ? undefined : decodeToken(resume, signal),
     });
   },
 });

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import type { DashboardFields as Fields } from '../../subjects/dashboards/document.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { accepted, RefusedError, send } from '../api-request.ts';
+import { RefusedError, readAcceptedJson, send } from '../api-request.ts';
 
 /** A dashboard as returned by the API. */
-export interface Present {
+export interface StoredDashboard {
   readonly id: string;
   readonly version: number;
   readonly source: string | null;
   readonly document: Fields;
 }
 
-const answerMs = 60_000;
+const requestTimeoutMs = 60_000;
 const pageSize = 500;
 
 const View = z.looseObject({ id: z.string(), version: z.number(), source: z.string().nullable() });
@@ -21,13 +21,13 @@ const Page = z.looseObject({
   nextCursor: z.string().nullable(),
 });
 
-const documentOf = (view: object): Fields =>
+const extractDocument = (view: object): Fields =>
   DashboardFields.parse(Object.fromEntries(Object.entries(view).filter(([name]) => name in DashboardFields.shape)));
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** A listed dashboard with its name. */
-interface Listed {
+interface DashboardSummary {
   readonly id: string;
   readonly version: number;
   readonly name: string;
@@ -51,25 +51,25 @@ export class DashboardsApi {
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
     const response = await send(url, {
       token: this.#token,
-      answerMs,
+      timeoutMs: requestTimeoutMs,
       method,
       body,
       ...(version !== undefined && { headers: { 'if-match': `"${version}"` } }),
     });
     if (response.status === 404 && method === 'GET') return undefined;
-    return accepted(response, `${method} ${url.pathname}`);
+    return readAcceptedJson(response, `${method} ${url.pathname}`);
   }
 
-  async find(id: string): Promise<Present | undefined> {
+  async find(id: string): Promise<StoredDashboard | undefined> {
     const answer = await this.#request('GET', `/api/dashboards/${encodeURIComponent(id)}`);
     if (answer === undefined) return undefined;
     const view = View.parse(answer);
-    return { id: view.id, version: view.version, source: view.source, document: documentOf(view) };
+    return { id: view.id, version: view.version, source: view.source, document: extractDocument(view) };
   }
 
   /** Lists all dashboards that match the parameters. */
-  async list(parameters: Parameters): Promise<Listed[]> {
-    const found: Listed[] = [];
+  async list(parameters: Parameters): Promise<DashboardSummary[]> {
+    const summaries: DashboardSummary[] = [];
     let cursor: string | undefined;
     do {
       const page = Page.parse(
@@ -77,17 +77,17 @@ export class DashboardsApi {
           parameters: { ...parameters, limit: String(pageSize), cursor },
         }),
       );
-      found.push(...page.items);
+      summaries.push(...page.items);
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
-    return found;
+    return summaries;
   }
 
   /**
    * Returns why the API would reject it for reasons that only the API knows: a missing saved query, or an id of another
    * person's private dashboard. Undefined if it would accept it, and if the token does not allow the check.
    */
-  async refusalOf(id: string, document: Fields): Promise<string | undefined> {
+  async checkImport(id: string, document: Fields): Promise<string | undefined> {
     const parameters = { dryRun: 'true', id, force: 'true' };
     try {
       await this.#request('POST', '/api/dashboards/import', { parameters, body: document });
@@ -106,7 +106,7 @@ export class DashboardsApi {
 
   /** Replaces a dashboard. With `takesOver`, also one of another source. */
   async replace(
-    { id, version }: Pick<Present, 'id' | 'version'>,
+    { id, version }: Pick<StoredDashboard, 'id' | 'version'>,
     document: Fields,
     { source, takesOver }: { readonly source: string; readonly takesOver: boolean },
   ): Promise<void> {
@@ -117,7 +117,7 @@ export class DashboardsApi {
     });
   }
 
-  async remove({ id, version }: Pick<Listed, 'id' | 'version'>, source: string): Promise<void> {
+  async remove({ id, version }: Pick<DashboardSummary, 'id' | 'version'>, source: string): Promise<void> {
     await this.#request('DELETE', `/api/dashboards/${encodeURIComponent(id)}`, { parameters: { source }, version });
   }
 }

@@ -3,29 +3,29 @@ import { RefusedError } from '../api-request.ts';
 import type { Deployment, Step } from './plan.ts';
 
 /** Statuses that concern a single dashboard: the others may continue. */
-const ofOne: ReadonlySet<number> = new Set([400, 404, 409, 412, 413]);
+const dashboardStatuses: ReadonlySet<number> = new Set([400, 404, 409, 412, 413]);
 
-const carryOut = async (step: Step, { api, source, takesOver }: Deployment): Promise<void> => {
+const executeStep = async (step: Step, { api, source, takesOver }: Deployment): Promise<void> => {
   if (step.outcome === 'created') await api.create(step.id, step.document, source);
   else if (step.outcome === 'changed') await api.replace(step, step.document, { source, takesOver });
   else if (step.outcome === 'deleted') await api.remove(step, source);
 };
 
-const nameOf = (step: Step): string => ('document' in step ? step.document.name : step.name);
+const dashboardName = (step: Step): string => ('document' in step ? step.document.name : step.name);
 
-const reasonOf = ({ status, reason }: RefusedError): string =>
+const describeRefusal = ({ status, reason }: RefusedError): string =>
   status === 412 ? 'somebody changed it meanwhile: plan and apply again' : reason;
 
 /** Returns the step with its result. Rejects if the API is unavailable. */
 const applyStep = async (step: Step, deployment: Deployment): Promise<Step> => {
   try {
-    await carryOut(step, deployment);
+    await executeStep(step, deployment);
     return step;
   } catch (error) {
-    if (!(error instanceof RefusedError && ofOne.has(error.status))) throw error;
+    if (!(error instanceof RefusedError && dashboardStatuses.has(error.status))) throw error;
     // Already deleted is the intended state.
     if (step.outcome === 'deleted' && error.status === 404) return step;
-    return { outcome: 'refused', id: step.id, name: nameOf(step), message: reasonOf(error) };
+    return { outcome: 'refused', id: step.id, name: dashboardName(step), message: describeRefusal(error) };
   }
 };
 
@@ -34,11 +34,11 @@ const applyStep = async (step: Step, deployment: Deployment): Promise<Step> => {
  * others continue. After it nothing is deleted, since a replacement may be missing. Rejects if the API is unavailable.
  */
 export async function* applySteps(steps: readonly Step[], deployment: Deployment): AsyncGenerator<Step> {
-  let isWhole = true;
+  let isComplete = true;
   for (const step of steps) {
-    const now: Step = step.outcome === 'deleted' && !isWhole ? { ...step, outcome: 'absent' } : step;
-    const went = await applyStep(now, deployment);
-    isWhole &&= went.outcome !== 'refused';
-    yield went;
+    const effectiveStep: Step = step.outcome === 'deleted' && !isComplete ? { ...step, outcome: 'absent' } : step;
+    const result = await applyStep(effectiveStep, deployment);
+    isComplete &&= result.outcome !== 'refused';
+    yield result;
   }
 }

@@ -6,8 +6,8 @@ export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 /** Nanoseconds since the epoch, in OTLP/JSON form. */
 export const nanoseconds = (milliseconds: number): string => String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n);
-export const traceId = (): string => randomBytes(16).toString('hex');
-export const spanId = (): string => randomBytes(8).toString('hex');
+export const createTraceId = (): string => randomBytes(16).toString('hex');
+export const createSpanId = (): string => randomBytes(8).toString('hex');
 
 export const keyValues = (attributes: Attributes) =>
   Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));

@@ -1,11 +1,11 @@
 /** A fictional small shop: the telemetry of its services for each order, in real time. */
-import { type Attributes, keyValues, nanoseconds, type Outbox, spanId, traceId } from './otlp-json.ts';
+import { type Attributes, createSpanId, createTraceId, keyValues, nanoseconds, type Outbox } from './otlp-json.ts';
 
 const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email'] as const;
 type Service = (typeof services)[number];
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
-const around = (milliseconds: number): number =>
+const randomizeDuration = (milliseconds: number): number =>
   milliseconds * Math.exp((Math.random() + Math.random() + Math.random() - 1.5) * 0.9);
 
 /** One pod of each service, two of the busy ones. */
@@ -143,7 +143,7 @@ const journeys: readonly (() => Step)[] = [
 ];
 
 /** Position of a step in its trace. */
-interface Place {
+interface StepContext {
   readonly trace: string;
   readonly parent: string;
   readonly startMs: number;
@@ -175,8 +175,13 @@ export class Shop {
 
   /** One visitor's request, from the front end down. */
   visit(): void {
-    const fails = Math.random() < 0.03;
-    this.#span(pick(journeys)(), { trace: traceId(), parent: '', startMs: Date.now() - 2_500, fails });
+    const isDeclined = Math.random() < 0.03;
+    this.#emitStep(pick(journeys)(), {
+      trace: createTraceId(),
+      parent: '',
+      startMs: Date.now() - 2_500,
+      fails: isDeclined,
+    });
   }
 
   /** Records the current process metrics, cumulative since the start of the shop. */
@@ -228,25 +233,25 @@ export class Shop {
    * Emits a step's span, its log and its calls, one after the other, until one fails; returns its end time, and whether
    * it failed.
    */
-  #span(
+  #emitStep(
     step: Step,
-    { trace, parent, startMs, fails, caller }: Place,
+    { trace, parent, startMs, fails, caller }: StepContext,
   ): { readonly endMs: number; readonly failed: boolean } {
     const pod = caller?.['service.name'] === step.service ? caller : pick(pods.get(step.service) ?? []);
-    const id = spanId();
+    const id = createSpanId();
     const calls = (step.calls ?? []).map((call) =>
       step.kind !== 3 && call.kind === 2 ? toClientSpan(step.service, call) : call,
     );
-    const culprit = fails && step.service === 'payments' && step.kind === 2;
-    let failed = culprit;
-    let at = startMs + around(step.ms) * 0.2;
+    const isFailureSource = fails && step.service === 'payments' && step.kind === 2;
+    let failed = isFailureSource;
+    let callStartMs = startMs + randomizeDuration(step.ms) * 0.2;
     for (const call of calls) {
-      const called = this.#span(call, { trace, parent: id, startMs: at, fails, caller: pod });
-      at = called.endMs;
-      failed ||= called.failed;
+      const callResult = this.#emitStep(call, { trace, parent: id, startMs: callStartMs, fails, caller: pod });
+      callStartMs = callResult.endMs;
+      failed ||= callResult.failed;
       if (failed) break;
     }
-    const endMs = at + around(step.ms) * (calls.length > 0 ? 0.2 : 0.8);
+    const endMs = callStartMs + randomizeDuration(step.ms) * (calls.length > 0 ? 0.2 : 0.8);
     const status = failed ? 502 : 200;
     const attributes: Attributes =
       'http.request.method' in step.attributes
@@ -262,7 +267,7 @@ export class Shop {
       endTimeUnixNano: nanoseconds(endMs),
       attributes: keyValues(attributes),
       status: failed ? { code: 2, message: 'upstream failed' } : { code: 0 },
-      events: culprit
+      events: isFailureSource
         ? [
             {
               timeUnixNano: nanoseconds(endMs),
@@ -276,7 +281,7 @@ export class Shop {
         : [],
     });
     if (step.kind === 2) this.#request(pod, attributes, (endMs - startMs) / 1_000);
-    this.#log(step, pod, trace, id, endMs, endMs - startMs, failed, culprit);
+    this.#log(step, pod, trace, id, endMs, endMs - startMs, failed, isFailureSource);
     if (step.kind === 2 && step.name === 'POST /orders' && !failed) this.#orders++;
     return { endMs, failed };
   }

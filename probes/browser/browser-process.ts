@@ -3,8 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { StepFailure } from '../runner.ts';
-import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
-import { killAll, memoryOf, processesOf } from './processes.ts';
+import type { BrowserOptions, FromDriver, Stepped, ToDriver } from './driver-messages.ts';
+import { findProcesses, killAll, privateMemoryBytes } from './processes.ts';
 import { removeAbandoned, removeDirectory, runDirectoryPath } from './run-directory.ts';
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
@@ -13,14 +13,14 @@ const driverMemory = '--max-old-space-size=256';
 export const maxMemoryBytes = 1024 * 1024 * 1024;
 const checkIntervalMs = 1000;
 /** Timeout for a picture */
-const pictureMs = 5000;
+const screenshotTimeoutMs = 5000;
 /** Grace period before remaining processes are killed */
-const endMs = 3000;
+const exitTimeoutMs = 3000;
 
 /**
  * The environment variables that a browser needs: no token or secret is accessible to a page that escapes the sandbox.
  */
-const environmentOf = (directory: string): NodeJS.ProcessEnv => ({
+const browserEnvironment = (directory: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     ['PATH', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
       // biome-ignore lint/style/noProcessEnv: where programs and libraries lie is the machine's, and no setting
@@ -52,7 +52,7 @@ export class BrowserProcess {
     this.#child = fork(driver, [directory], {
       execArgv: [...process.execArgv, driverMemory],
       serialization: 'advanced',
-      env: environmentOf(directory),
+      env: browserEnvironment(directory),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#checkTimer = setInterval(() => this.#checkMemory(), checkIntervalMs);
@@ -64,33 +64,33 @@ export class BrowserProcess {
   }
 
   /** Opens the browser. Rejects if it does not start. */
-  async open(opening: Opening, signal: AbortSignal): Promise<void> {
+  async open(opening: BrowserOptions, signal: AbortSignal): Promise<void> {
     await this.#request({ open: opening }, 'opened', signal);
   }
 
   /** Runs a step. Rejects if there is no answer: the browser was ended, or its time is over. */
-  async step(message: ToDriver & { readonly step: object }, signal: AbortSignal): Promise<Stepped> {
+  async step(message: ToDriver & { readonly handleStep: object }, signal: AbortSignal): Promise<Stepped> {
     return (await this.#request(message, 'stepped', signal)).stepped;
   }
 
   /** Returns a picture of the page without some texts; undefined if none can be taken. */
-  async picture(hidden: readonly string[]): Promise<Uint8Array | undefined> {
-    return this.#request({ hidden }, 'picture', AbortSignal.timeout(pictureMs)).then(
+  async takeScreenshot(hiddenTexts: readonly string[]): Promise<Uint8Array | undefined> {
+    return this.#request({ hidden: hiddenTexts }, 'picture', AbortSignal.timeout(screenshotTimeoutMs)).then(
       ({ picture }) => picture,
       () => undefined,
     );
   }
 
   /** Why there is no answer. If the cause is unknown, the page is not blamed. */
-  #ending(): StepFailure {
+  #endError(): StepFailure {
     return this.#reason === undefined
       ? new StepFailure('the browser ended', { outcome: 'unknown' })
       : new StepFailure(this.#reason);
   }
 
   #checkMemory(): void {
-    const processes = processesOf(this.directory);
-    if (memoryOf(processes) <= this.#maxBytes) return;
+    const processes = findProcesses(this.directory);
+    if (privateMemoryBytes(processes) <= this.#maxBytes) return;
     this.#reason = `the page takes more than ${Math.round(this.#maxBytes / 1024 / 1024)} MB of memory`;
     this.#child.kill('SIGKILL');
     void killAll(this.directory);
@@ -98,22 +98,22 @@ export class BrowserProcess {
 
   /** Returns the answer with this name; the answer of an abandoned step may arrive before it. */
   async #request<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
-    const answered = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
+    const response = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
     const onMessage = (answer: FromDriver): void => {
-      if (name in answer || 'error' in answer) answered.resolve(answer as Answer<Name>);
+      if (name in answer || 'error' in answer) response.resolve(answer as Answer<Name>);
     };
-    const onExit = (): void => answered.reject(this.#ending());
-    const onError = (error: Error): void => answered.reject(error);
-    const onAbort = (): void => answered.reject(signal.reason);
+    const onExit = (): void => response.reject(this.#endError());
+    const onError = (error: Error): void => response.reject(error);
+    const onAbort = (): void => response.reject(signal.reason);
     this.#child.on('message', onMessage).once('exit', onExit).once('error', onError);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      if (!this.#child.connected) throw this.#ending();
+      if (!this.#child.connected) throw this.#endError();
       this.#child.send(message, (error) => {
-        if (error !== null) answered.reject(error);
+        if (error !== null) response.reject(error);
       });
-      const answer = await answered.promise;
+      const answer = await response.promise;
       // A page whose process was killed reports a crash.
       if ('error' in answer) throw new Error(this.#reason ?? answer.error);
       return answer;
@@ -129,10 +129,10 @@ export class BrowserProcess {
     const child = this.#child;
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit');
-      const late = setTimeout(() => child.kill('SIGKILL'), endMs);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), exitTimeoutMs);
       if (child.connected) child.disconnect();
       await ended;
-      clearTimeout(late);
+      clearTimeout(killTimer);
     }
     await removeDirectory(this.directory);
   }

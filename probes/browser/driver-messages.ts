@@ -2,7 +2,7 @@
 import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 
-export interface Opening {
+export interface BrowserOptions {
   readonly program: string;
   readonly hasSandbox: boolean;
   /** Port on loopback; the only access to the network. */
@@ -14,9 +14,9 @@ export interface Opening {
 }
 
 export type ToDriver =
-  | { readonly open: Opening }
+  | { readonly open: BrowserOptions }
   /** A step with rendered texts, and the hosts to which each of its secrets is bound. */
-  | { readonly step: BrowserStep; readonly bound: readonly (readonly string[])[] }
+  | { readonly handleStep: BrowserStep; readonly boundHosts: readonly (readonly string[])[] }
   /** Takes a picture without these texts. */
   | { readonly hidden: readonly string[] };
 
@@ -29,7 +29,7 @@ export interface Stepped {
   /** Extracted value */
   readonly value?: string;
   /** Address that the page failed to reach: there was no answer. */
-  readonly unreached?: string;
+  readonly unreachableUrl?: string;
   /** Longer than the reported text: secrets are redacted before truncation. */
   readonly page: SteppedPage;
 }

@@ -1,14 +1,14 @@
 /** The process that drives a browser through one run. It ends with its parent process, and the browser with it. */
 import { rmSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { msOf } from '../../subjects/alerts/durations.ts';
-import { cut } from '../../subjects/synthetics/cut.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import { truncate } from '../../subjects/synthetics/cut.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import { userAgent } from '../own-headers.ts';
-import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
-import { type Bound, passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
+import type { BrowserOptions, FromDriver, Stepped, ToDriver } from './driver-messages.ts';
+import { type BoundHosts, passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
-import { pictureOf } from './picture.ts';
+import { takeScreenshot } from './picture.ts';
 import { killAllNow } from './processes.ts';
 import { makeDirectory } from './run-directory.ts';
 import { Windows } from './windows.ts';
@@ -18,7 +18,7 @@ const scriptMemory = 512;
 /** The error of `launch` for a browser that does not start is long. */
 const maxErrorLength = 1000;
 
-const argumentsFor = ({ proxyPort }: Opening): string[] => [
+const argumentsFor = ({ proxyPort }: BrowserOptions): string[] => [
   // All requests go to the proxy, which enforces the egress policy, also for loopback and names.
   ...[`--proxy-server=http://127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>'],
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
@@ -34,26 +34,26 @@ const argumentsFor = ({ proxyPort }: Opening): string[] => [
  * Adds headers that identify the run to requests to the page's origin. Other requests stay unchanged: the headers would
  * require a preflight.
  */
-const nameRequests = async (page: Page, headers: Opening['headers']): Promise<void> => {
+const addRunHeaders = async (page: Page, headers: BrowserOptions['headers']): Promise<void> => {
   const session = await page.context().newCDPSession(page);
-  const own = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  const runHeaders = Object.entries(headers).map(([name, value]) => ({ name, value }));
   session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
     const isOwn = resourceType === 'Document' || URL.parse(request.url)?.origin === URL.parse(page.url())?.origin;
-    const before = Object.entries(request.headers).map(([name, value]) => ({ name, value: String(value) }));
-    const named = isOwn ? { headers: [...before, ...own] } : {};
+    const originalHeaders = Object.entries(request.headers).map(([name, value]) => ({ name, value: String(value) }));
+    const named = isOwn ? { headers: [...originalHeaders, ...runHeaders] } : {};
     session.send('Fetch.continueRequest', { requestId, ...named }).catch(() => undefined);
   });
   const patterns = (['Document', 'XHR', 'Fetch'] as const).map((resourceType) => ({ resourceType }));
   await session.send('Fetch.enable', { patterns });
 };
 
-interface Opened {
+interface BrowserSession {
   readonly browser: Browser;
   readonly windows: Windows;
   readonly watch: PageWatch;
 }
 
-const open = async (opening: Opening): Promise<Opened> => {
+const open = async (opening: BrowserOptions): Promise<BrowserSession> => {
   const browser: Browser = await chromium.launch({
     executablePath: opening.program,
     chromiumSandbox: opening.hasSandbox,
@@ -75,25 +75,25 @@ const open = async (opening: Opening): Promise<Opened> => {
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36 ${userAgent}`,
   });
   const watch = new PageWatch(context);
-  const windows = await Windows.open(browser, context, (page) => nameRequests(page, opening.headers));
+  const windows = await Windows.open(browser, context, (page) => addRunHeaders(page, opening.headers));
   return { browser, windows, watch };
 };
 
 const [directory = ''] = process.argv.slice(2);
 if (directory === '') throw new Error('the directory of the run is missing');
 
-let opened: Opened | undefined;
+let opened: BrowserSession | undefined;
 
 /** Runs a step in the right window: a step that waits or checks continues in a window that opens in the meantime. */
-const runStep = async (windows: Windows, browserStep: BrowserStep, bound: Bound): Promise<StepOutcome> => {
-  windows.begin(browserStep);
+const runStep = async (windows: Windows, browserStep: BrowserStep, bound: BoundHosts): Promise<StepOutcome> => {
+  windows.beginStep(browserStep);
   const page = windows.current;
   try {
     const result = await performStep(() => windows.current, browserStep, bound);
     if (
       result.outcome === 'failed' ||
       browserStep.action === 'goto' ||
-      (await windows.settled(msOf(browserStep.within)))
+      (await windows.waitUntilSettled(parseDurationMs(browserStep.within)))
     )
       return result;
     return { outcome: 'failed', message: 'the window that the step opened did not appear' };
@@ -104,28 +104,32 @@ const runStep = async (windows: Windows, browserStep: BrowserStep, bound: Bound)
   }
 };
 
-const step = async ({ step: browserStep, bound }: ToDriver & { step: unknown }): Promise<Stepped> => {
+const handleStep = async ({
+  handleStep: browserStep,
+  boundHosts,
+}: ToDriver & { handleStep: unknown }): Promise<Stepped> => {
   if (opened === undefined) throw new Error('there is no page');
   const { windows, watch } = opened;
-  const result = await runStep(windows, browserStep, bound);
+  const result = await runStep(windows, browserStep, boundHosts);
   const page = windows.current;
-  const unreached = watch.unreached(page);
-  return { ...result, ...(unreached !== undefined && { unreached }), page: await watch.snapshot(page) };
+  const unreachableUrl = watch.unreached(page);
+  return { ...result, ...(unreachableUrl !== undefined && { unreachableUrl }), page: await watch.snapshot(page) };
 };
 
-const answerTo = async (message: ToDriver): Promise<FromDriver> => {
+const handleMessage = async (message: ToDriver): Promise<FromDriver> => {
   try {
-    if ('step' in message) return { stepped: await step(message) };
-    if ('hidden' in message) return { picture: opened && (await pictureOf(opened.windows.current, message.hidden)) };
+    if ('handleStep' in message) return { stepped: await handleStep(message) };
+    if ('hidden' in message)
+      return { picture: opened && (await takeScreenshot(opened.windows.current, message.hidden)) };
     await makeDirectory(directory);
     opened = await open(message.open);
     return { opened: true };
   } catch (error) {
-    return { error: cut(toMessage(error), maxErrorLength) };
+    return { error: truncate(toMessage(error), maxErrorLength) };
   }
 };
 
-const leave = (): void => {
+const shutDown = (): void => {
   // After Playwright, which kills its child processes on exit. Remaining processes would write into the directory
   // during its removal.
   process.once('exit', () => {
@@ -136,13 +140,13 @@ const leave = (): void => {
 };
 
 process.on('message', (message: ToDriver) => {
-  void answerTo(message).then((answer) => {
+  void handleMessage(message).then((answer) => {
     // The result of a step is unknown if its browser ended, and a later picture does not show the page.
-    if (opened?.browser.isConnected() === false) leave();
+    if (opened?.browser.isConnected() === false) shutDown();
     process.send?.(answer);
   });
 });
-process.on('disconnect', leave);
+process.on('disconnect', shutDown);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 // The parent ended before this point.
-if (!process.connected) leave();
+if (!process.connected) shutDown();

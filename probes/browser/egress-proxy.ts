@@ -11,8 +11,8 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { failureOf } from '../failure.ts';
-import { hostOf } from '../http-hop.ts';
+import { toStepFailure } from '../failure.ts';
+import { urlHost } from '../http-hop.ts';
 import { PhaseClock } from '../phases.ts';
 import type { Attempt } from '../runner.ts';
 import { StepFailure } from '../runner.ts';
@@ -23,13 +23,13 @@ export const maxTransferBytes = 50 * 1024 * 1024;
 const maxFailures = 200;
 
 /** Headers of the connection, and not of the request (RFC 9110, 7.6.1) */
-const ofConnection = new Set([
+const hopByHopHeaders = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
 ]);
 
-const passedOn = (raw: readonly string[]): string[] =>
+const forwardedHeaders = (raw: readonly string[]): string[] =>
   raw.flatMap((name, index) =>
-    index % 2 === 0 && !ofConnection.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : [],
+    index % 2 === 0 && !hopByHopHeaders.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : [],
   );
 
 /** `host:port` of an address, in the browser's form. */
@@ -39,7 +39,7 @@ const hostPortOf = (url: URL): string => {
 };
 
 /** `CONNECT` contains a host and port without a scheme. */
-const urlOfPlace = (place: string): URL | undefined =>
+const parseConnectTarget = (place: string): URL | undefined =>
   URL.canParse(`http://${place}`) ? new URL(`http://${place}`) : undefined;
 
 /** A proxy for one run, on loopback. It only answers proxy requests. */
@@ -47,15 +47,15 @@ export class EgressProxy {
   readonly #attempt: Pick<Attempt, 'reach' | 'signal'>;
   readonly #maxBytes: number;
   readonly #server: Server;
-  readonly #open = new Set<Duplex>();
+  readonly #openSockets = new Set<Duplex>();
   readonly #failures = new Map<string, StepFailure>();
-  #moved = 0;
+  #transferredBytes = 0;
   #port = 0;
 
   private constructor(attempt: Pick<Attempt, 'reach' | 'signal'>, maxBytes: number) {
     this.#attempt = attempt;
     this.#maxBytes = maxBytes;
-    this.#server = createServer((request, answer) => void this.#pass(request, answer));
+    this.#server = createServer((request, answer) => void this.#forwardRequest(request, answer));
     this.#server.on('connect', (request: IncomingMessage, socket: Duplex) => void this.#tunnel(request, socket));
     this.#server.on('connection', (socket) => this.#track(socket));
     this.#server.on('clientError', (_, socket) => socket.destroy());
@@ -77,7 +77,7 @@ export class EgressProxy {
 
   /** Whether the run exceeded its transfer limit: nothing is forwarded after that. */
   get isFull(): boolean {
-    return this.#moved > this.#maxBytes;
+    return this.#transferredBytes > this.#maxBytes;
   }
 
   /** Why the last connection to the host of an address failed; undefined if it succeeded. */
@@ -88,39 +88,39 @@ export class EgressProxy {
   /** Closes all connections. */
   close(): void {
     this.#server.close();
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#openSockets) socket.destroy();
   }
 
   #track(socket: Duplex): void {
-    this.#open.add(socket);
+    this.#openSockets.add(socket);
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => this.#open.delete(socket));
+    socket.once('close', () => this.#openSockets.delete(socket));
   }
 
   #count(chunk: Buffer): void {
-    this.#moved += chunk.length;
-    if (this.isFull) for (const socket of this.#open) socket.destroy();
+    this.#transferredBytes += chunk.length;
+    if (this.isFull) for (const socket of this.#openSockets) socket.destroy();
   }
 
-  #failed(place: string, thrown: unknown): void {
-    const failure = failureOf(thrown, { host: place, phase: 'connect', signal: this.#attempt.signal });
+  #recordFailure(place: string, thrown: unknown): void {
+    const failure = toStepFailure(thrown, { host: place, phase: 'connect', signal: this.#attempt.signal });
     if (this.#failures.size < maxFailures) this.#failures.set(place, failure);
   }
 
   /** Opens every kind of connection. Rejects if it is not allowed, or fails. */
-  async #connected(url: URL, place: string): Promise<Socket> {
+  async #connect(url: URL, hostPort: string): Promise<Socket> {
     if (this.isFull) throw new StepFailure('the page transferred too much data');
-    const host = hostOf(url);
+    const host = urlHost(url);
     // The browser measures the duration.
     const { lookup } = await this.#attempt.reach(host, new PhaseClock('lookup'));
-    const socket = connect({ host, port: Number(place.slice(place.lastIndexOf(':') + 1)), lookup });
+    const socket = connect({ host, port: Number(hostPort.slice(hostPort.lastIndexOf(':') + 1)), lookup });
     this.#track(socket);
     await new Promise<void>((connected, failed) => {
       socket.once('connect', connected);
       socket.once('error', failed);
       socket.once('close', () => failed(new Error('it closed the connection')));
     });
-    this.#failures.delete(place);
+    this.#failures.delete(hostPort);
     socket.on('data', (chunk) => this.#count(chunk));
     return socket;
   }
@@ -128,43 +128,47 @@ export class EgressProxy {
   /** For TLS and WebSockets, which are forwarded unread. */
   async #tunnel({ url: requestUrl = '' }: IncomingMessage, client: Duplex): Promise<void> {
     this.#track(client);
-    const url = urlOfPlace(requestUrl);
+    const url = parseConnectTarget(requestUrl);
     if (url === undefined) return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     const place = /:\d+$/.test(requestUrl) ? requestUrl.toLowerCase() : hostPortOf(url);
     try {
-      const target = await this.#connected(url, place);
+      const target = await this.#connect(url, place);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       client.on('data', (chunk: Buffer) => this.#count(chunk));
       client.pipe(target).pipe(client);
       client.once('close', () => target.destroy());
       target.once('close', () => client.destroy());
     } catch (error) {
-      this.#failed(place, error);
+      this.#recordFailure(place, error);
       client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
     }
   }
 
   /** A request without TLS, which contains the complete address. Other requests are not for a proxy. */
-  async #pass(request: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async #forwardRequest(request: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { url: requestUrl = '', method = 'GET', rawHeaders } = request;
     const url = URL.canParse(requestUrl) ? new URL(requestUrl) : undefined;
     if (url?.protocol !== 'http:') return void answer.writeHead(400).end();
     const place = hostPortOf(url);
     try {
-      const socket = await this.#connected(url, place);
-      const passed = requestHttp(url, { method, headers: passedOn(rawHeaders), createConnection: () => socket });
+      const socket = await this.#connect(url, place);
+      const forwarded = requestHttp(url, {
+        method,
+        headers: forwardedHeaders(rawHeaders),
+        createConnection: () => socket,
+      });
       answer.once('close', () => socket.destroy());
       request.on('data', (chunk: Buffer) => this.#count(chunk));
-      request.pipe(passed);
+      request.pipe(forwarded);
       const response = await new Promise<IncomingMessage>((answered, failed) => {
-        passed.once('response', answered);
-        passed.once('error', failed);
+        forwarded.once('response', answered);
+        forwarded.once('error', failed);
       });
-      answer.writeHead(response.statusCode ?? 502, response.statusMessage, passedOn(response.rawHeaders));
+      answer.writeHead(response.statusCode ?? 502, response.statusMessage, forwardedHeaders(response.rawHeaders));
       response.on('error', () => answer.destroy());
       response.pipe(answer);
     } catch (error) {
-      this.#failed(place, error);
+      this.#recordFailure(place, error);
       // Without an answer, because an answer would seem to be from the target.
       request.socket.destroy();
     }

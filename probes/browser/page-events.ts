@@ -4,18 +4,18 @@
  */
 import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
 
-export const redactPage = (page: SteppedPage, strike: (text: string) => string): SteppedPage => {
-  const cut = (text: string, maxLength: number): string => strike(text).slice(0, maxLength);
+export const redactPage = (page: SteppedPage, redact: (text: string) => string): SteppedPage => {
+  const redactAndTruncate = (text: string, maxLength: number): string => redact(text).slice(0, maxLength);
   return {
-    url: cut(page.url, 2048),
+    url: redactAndTruncate(page.url, 2048),
     vitals: page.vitals,
     leftOut: page.leftOut,
     requests: page.requests.map((request) => ({
       ...request,
-      url: cut(request.url, 1024),
-      method: cut(request.method, 32),
+      url: redactAndTruncate(request.url, 1024),
+      method: redactAndTruncate(request.method, 32),
       type: request.type.slice(0, 32),
     })),
-    errors: page.errors.map((text) => cut(text, 500)),
+    errors: page.errors.map((text) => redactAndTruncate(text, 500)),
   };
 };

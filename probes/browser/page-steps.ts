@@ -2,19 +2,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { errors, type Locator, type Page } from 'playwright-core';
 import { RE2JS } from 're2js';
-import { msOf } from '../../subjects/alerts/durations.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { judgeAssertions } from '../../subjects/synthetics/assertions.ts';
-import { cut } from '../../subjects/synthetics/cut.ts';
+import { truncate } from '../../subjects/synthetics/cut.ts';
 import { isBoundTo } from '../../subjects/synthetics/problems.ts';
-import type { BrowserStep, BrowserTarget, Framed } from '../../subjects/synthetics/types/browser-steps.ts';
+import type { BrowserStep, BrowserTarget, FramedStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import { bareHost } from '../reach.ts';
 import type { Stepped } from './driver-messages.ts';
 import { withinOrUndefined } from './page-watch.ts';
 
-export type StepOutcome = Omit<Stepped, 'page' | 'unreached'>;
+export type StepOutcome = Omit<Stepped, 'page' | 'unreachableUrl'>;
 
 /** The hosts to which each secret of a step is bound. */
-export type Bound = readonly (readonly string[])[];
+export type BoundHosts = readonly (readonly string[])[];
 
 export const passed: StepOutcome = { outcome: 'passed', message: '' };
 const failed = (message: string): StepOutcome => ({ outcome: 'failed', message });
@@ -28,17 +28,17 @@ const maxMessageLength = 1000;
 /** How long a step waits in one window before it checks for a new window */
 const waitSliceMs = 1000;
 
-type Around = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getByTestId' | 'locator'>;
+type LocatorScope = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getByTestId' | 'locator'>;
 
 /** The page, or the frame that contains the target. */
-const aroundOf = (page: Page, frame: Framed['frame']): Around =>
-  frame.reduce<Around>((around, one) => {
+const resolveFrame = (page: Page, frame: FramedStep['frame']): LocatorScope =>
+  frame.reduce<LocatorScope>((around, one) => {
     const found = typeof one === 'string' ? around.locator(`css=${one}`) : around.locator('css=iframe, frame').nth(one);
     return found.contentFrame();
   }, page);
 
-const locatorOf = (page: Page, { target, frame }: Framed & { readonly target: BrowserTarget }): Locator => {
-  const around = aroundOf(page, frame);
+const findTarget = (page: Page, { target, frame }: FramedStep & { readonly target: BrowserTarget }): Locator => {
+  const around = resolveFrame(page, frame);
   switch (target.by) {
     case 'role': {
       const name = target.name === null ? {} : { name: target.name, exact: target.exact };
@@ -62,15 +62,15 @@ export const toMessage = (error: unknown): string => {
   const plain = first
     .replace(/^[\w.]{1,64}: /, '')
     .replace(/^Timeout (\d{1,9})ms exceeded\.?$/, 'took longer than $1 ms');
-  if (!(error instanceof errors.TimeoutError)) return cut(plain, maxMessageLength);
+  if (!(error instanceof errors.TimeoutError)) return truncate(plain, maxMessageLength);
   const last = log
     .map((line) => line.replace(/^[\s-]*/, ''))
     .filter((line) => line !== '' && !line.startsWith('Call log'));
-  return cut([plain, ...last.slice(-1)].join(': '), maxMessageLength);
+  return truncate([plain, ...last.slice(-1)].join(': '), maxMessageLength);
 };
 
 /** Returns the texts that a step reads; empty if there are none, or the page does not answer in time. */
-const readIn = async (
+const readTexts = async (
   page: Page,
   { read, target, frame }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target' | 'frame'>,
   timeout: number,
@@ -78,7 +78,7 @@ const readIn = async (
   if (read === 'url') return [page.url()];
   if (read === 'title') return [(await withinOrUndefined(page.title(), timeout)) ?? ''];
   if (target === null) return [];
-  const found = locatorOf(page, { target, frame });
+  const found = findTarget(page, { target, frame });
   if (read === 'count') return [String((await withinOrUndefined(found.count(), timeout)) ?? 0)];
   const texts =
     read === 'text'
@@ -92,10 +92,10 @@ const readIn = async (
 };
 
 /** Fills in a secret only in the verified document: if another document replaced it, the element no longer exists. */
-const fillBound = async (
+const fillSecret = async (
   found: Locator,
   text: string,
-  { bound, timeout }: { readonly bound: Bound; readonly timeout: number },
+  { bound, timeout }: { readonly bound: BoundHosts; readonly timeout: number },
 ): Promise<StepOutcome> => {
   const element = await found.elementHandle({ timeout });
   const frame = await element?.ownerFrame();
@@ -108,16 +108,16 @@ const fillBound = async (
 };
 
 /** Returns the current window of the steps, which changes when a window opens or closes. */
-type Where = () => Page;
+type CurrentPage = () => Page;
 
-const expected = async (where: Where, step: BrowserStep & { action: 'expect' }): Promise<StepOutcome> => {
+const expectText = async (where: CurrentPage, step: BrowserStep & { action: 'expect' }): Promise<StepOutcome> => {
   const { operator, value, level, within, read } = step;
   const assertion = { source: 'record' as const, operator, level, ...(value !== undefined && { value }) };
-  const endMs = performance.now() + msOf(within);
+  const endMs = performance.now() + parseDurationMs(within);
   for (;;) {
     const leftMs = endMs - performance.now();
     const seen = judgeAssertions([assertion], {
-      records: await readIn(where(), step, Math.max(leftMs, checkIntervalMs)),
+      records: await readTexts(where(), step, Math.max(leftMs, checkIntervalMs)),
     });
     if (seen.outcome === 'passed') return passed;
     if (leftMs <= 0) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
@@ -126,9 +126,9 @@ const expected = async (where: Where, step: BrowserStep & { action: 'expect' }):
 };
 
 /** Waits for an element, also in a window that opens in the meantime. */
-const waited = async (
-  where: Where,
-  of: Framed & { readonly target: BrowserTarget },
+const waitForElement = async (
+  where: CurrentPage,
+  of: FramedStep & { readonly target: BrowserTarget },
   { state, timeout }: { readonly state: 'visible' | 'hidden' | 'attached'; readonly timeout: number },
 ): Promise<void> => {
   const endMs = performance.now() + timeout;
@@ -136,7 +136,7 @@ const waited = async (
     const page = where();
     try {
       const leftMs = Math.max(endMs - performance.now(), checkIntervalMs);
-      return await locatorOf(page, of).waitFor({ state, timeout: Math.min(leftMs, waitSliceMs) });
+      return await findTarget(page, of).waitFor({ state, timeout: Math.min(leftMs, waitSliceMs) });
     } catch (error) {
       const isOver = performance.now() >= endMs && page === where();
       if (isOver || !(error instanceof errors.TimeoutError || page.isClosed())) throw error;
@@ -144,11 +144,11 @@ const waited = async (
   }
 };
 
-const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }): Promise<StepOutcome> => {
-  const timeout = msOf(step.within);
+const extractValue = async (where: CurrentPage, step: BrowserStep & { action: 'extract' }): Promise<StepOutcome> => {
+  const timeout = parseDurationMs(step.within);
   if (step.target !== null && step.read !== 'count')
-    await waited(where, { ...step, target: step.target }, { state: 'attached', timeout });
-  const [text = ''] = await readIn(where(), step, timeout);
+    await waitForElement(where, { ...step, target: step.target }, { state: 'attached', timeout });
+  const [text = ''] = await readTexts(where(), step, timeout);
   if (step.pattern === null) return { ...passed, value: text };
   const matcher = RE2JS.compile(step.pattern, RE2JS.DOTALL).matcher(text);
   const value = matcher.find() ? matcher.group(matcher.groupCount() > 0 ? 1 : 0) : null;
@@ -158,38 +158,38 @@ const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }
 };
 
 /** Runs one step; rejects with Playwright's error if it fails. */
-export const performStep = async (where: Where, step: BrowserStep, bound: Bound): Promise<StepOutcome> => {
+export const performStep = async (where: CurrentPage, step: BrowserStep, bound: BoundHosts): Promise<StepOutcome> => {
   const page = where();
   // The timeout of the attempt ends hanging steps.
   if (step.action === 'goto') {
     const answer = await page.goto(step.url, { timeout: 0 });
     return answer === null ? passed : { ...passed, status: answer.status() };
   }
-  const timeout = msOf(step.within);
+  const timeout = parseDurationMs(step.within);
   switch (step.action) {
     case 'click':
-      await locatorOf(page, step).click({ timeout, clickCount: step.count });
+      await findTarget(page, step).click({ timeout, clickCount: step.count });
       return passed;
     case 'hover':
-      await locatorOf(page, step).hover({ timeout });
+      await findTarget(page, step).hover({ timeout });
       return passed;
     case 'fill':
-      if (bound.length > 0) return fillBound(locatorOf(page, step), step.text, { bound, timeout });
-      await locatorOf(page, step).fill(step.text, { timeout });
+      if (bound.length > 0) return fillSecret(findTarget(page, step), step.text, { bound, timeout });
+      await findTarget(page, step).fill(step.text, { timeout });
       return passed;
     case 'choose':
-      await locatorOf(page, step).selectOption(step.option, { timeout });
+      await findTarget(page, step).selectOption(step.option, { timeout });
       return passed;
     case 'press':
       if (step.target === null) await page.keyboard.press(step.key);
-      else await locatorOf(page, { ...step, target: step.target }).press(step.key, { timeout });
+      else await findTarget(page, { ...step, target: step.target }).press(step.key, { timeout });
       return passed;
     case 'wait':
-      await waited(where, step, { state: step.until, timeout });
+      await waitForElement(where, step, { state: step.until, timeout });
       return passed;
     case 'expect':
-      return expected(where, step);
+      return expectText(where, step);
     default:
-      return extracted(where, step);
+      return extractValue(where, step);
   }
 };

@@ -48,11 +48,11 @@ const vitalsInPage = `(() => {
 
 /** Undefined if the page does not answer. */
 export const withinOrUndefined = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
-  let late: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const never = new Promise<undefined>((end) => {
-    late = setTimeout(() => end(undefined), ms);
+    timer = setTimeout(() => end(undefined), ms);
   });
-  return Promise.race([promise.catch(() => undefined), never]).finally(() => clearTimeout(late));
+  return Promise.race([promise.catch(() => undefined), never]).finally(() => clearTimeout(timer));
 };
 
 /** Chromium's error page */
@@ -61,7 +61,7 @@ const isError = (url: string): boolean => url.startsWith('chrome-error:');
 /**
  * The page whose main frame a request navigates, or that its window is not open yet; undefined if it navigates none.
  */
-const pageNavigatedBy = (request: Request): Page | 'to come' | undefined => {
+const findNavigatedPage = (request: Request): Page | 'to come' | undefined => {
   if (!request.isNavigationRequest()) return undefined;
   try {
     const frame = request.frame();
@@ -73,47 +73,47 @@ const pageNavigatedBy = (request: Request): Page | 'to come' | undefined => {
 
 /** Watches all windows of a run. */
 export class PageWatch {
-  readonly #known = new Map<Request, { -readonly [Name in keyof PageRequest]: PageRequest[Name] }>();
+  readonly #pendingRequests = new Map<Request, { -readonly [Name in keyof PageRequest]: PageRequest[Name] }>();
   readonly #sizes = new Set<Promise<void>>();
   /** Failed navigation targets of pages */
-  readonly #unreached = new WeakMap<Page, string>();
+  readonly #failedUrlByPage = new WeakMap<Page, string>();
   /** Target of the last window that failed before it opened */
-  #unopened: string | undefined;
+  #failedWindowUrl: string | undefined;
   #requestCount = 0;
   #requests: PageRequest[] = [];
-  #leftOut = 0;
+  #omittedCount = 0;
   #errors: string[] = [];
-  #sinceMs = Date.now();
+  #stepStartMs = Date.now();
 
   constructor(context: BrowserContext) {
     context.on('request', (request) => this.#begin(request));
     context.on('response', (response) => {
-      const entry = this.#known.get(response.request());
+      const entry = this.#pendingRequests.get(response.request());
       if (entry !== undefined) entry.status = response.status();
     });
     context.on('requestfinished', (request) => this.#end(request));
     context.on('requestfailed', (request) => this.#end(request, request.failure()?.errorText ?? 'failed'));
     context.on('framenavigated', (frame) => {
-      if (frame.parentFrame() === null && !isError(frame.url())) this.#unreached.delete(frame.page());
+      if (frame.parentFrame() === null && !isError(frame.url())) this.#failedUrlByPage.delete(frame.page());
     });
-    context.on('weberror', (error) => this.#complain(error.error().message));
+    context.on('weberror', (error) => this.#addError(error.error().message));
     context.on('console', (message) => {
-      if (message.type() === 'error') this.#complain(message.text());
+      if (message.type() === 'error') this.#addError(message.text());
     });
   }
 
   /** The failed navigation target of a page, until a navigation succeeds. */
   unreached(page: Page): string | undefined {
-    return this.#unreached.get(page) ?? (isError(page.url()) ? this.#unopened : undefined);
+    return this.#failedUrlByPage.get(page) ?? (isError(page.url()) ? this.#failedWindowUrl : undefined);
   }
 
-  #complain(text: string): void {
+  #addError(text: string): void {
     if (this.#errors.length < maxErrors) this.#errors.push(text.slice(0, maxTextLength));
   }
 
   #begin(request: Request): void {
     if (this.#requestCount >= maxRequests) {
-      this.#leftOut++;
+      this.#omittedCount++;
       return;
     }
     this.#requestCount++;
@@ -122,22 +122,22 @@ export class PageWatch {
       url: request.url().slice(0, maxTextLength),
       type: request.resourceType(),
       status: null,
-      startMs: Date.now() - this.#sinceMs,
+      startMs: Date.now() - this.#stepStartMs,
       durationMs: null,
       bytes: null,
     };
-    this.#known.set(request, entry);
+    this.#pendingRequests.set(request, entry);
     this.#requests.push(entry);
   }
 
   #end(request: Request, failure?: string): void {
-    const page = failure === undefined ? undefined : pageNavigatedBy(request);
-    if (page === 'to come') this.#unopened = request.url();
-    else if (page !== undefined) this.#unreached.set(page, request.url());
-    const entry = this.#known.get(request);
+    const page = failure === undefined ? undefined : findNavigatedPage(request);
+    if (page === 'to come') this.#failedWindowUrl = request.url();
+    else if (page !== undefined) this.#failedUrlByPage.set(page, request.url());
+    const entry = this.#pendingRequests.get(request);
     if (entry === undefined) return;
-    this.#known.delete(request);
-    entry.durationMs = Math.max(0, Date.now() - this.#sinceMs - entry.startMs);
+    this.#pendingRequests.delete(request);
+    entry.durationMs = Math.max(0, Date.now() - this.#stepStartMs - entry.startMs);
     if (failure !== undefined) {
       entry.failure = failure.slice(0, 256);
       return;
@@ -158,9 +158,9 @@ export class PageWatch {
     await withinOrUndefined(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
-    const steppedPage = { ...basics, leftOut: this.#leftOut, errors: this.#errors };
-    [this.#requests, this.#leftOut, this.#errors, this.#sinceMs] = [[], 0, [], Date.now()];
-    this.#known.clear();
+    const steppedPage = { ...basics, leftOut: this.#omittedCount, errors: this.#errors };
+    [this.#requests, this.#omittedCount, this.#errors, this.#stepStartMs] = [[], 0, [], Date.now()];
+    this.#pendingRequests.clear();
     return steppedPage;
   }
 }

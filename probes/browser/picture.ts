@@ -7,32 +7,32 @@ const maxMs = 4000;
 /** Qualities of successive attempts, while the picture is too large */
 const qualities = [60, 30, 10] as const;
 
-const passwords = 'css=input[type=password]';
+const passwordFields = 'css=input[type=password]';
 /** Elements whose texts or pictures are not in the document, and fields */
 const opaqueElements =
   'css=input, textarea, select, [contenteditable], canvas, video, object, embed, img[src^="data:"], img[src^="blob:"]';
 
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Texts that look identical to people: case-insensitive, and with any white space. */
-const patternOf = (hidden: readonly string[]): RegExp =>
-  new RegExp(hidden.map((text) => text.trim().split(/\s+/).map(literal).join('\\s*')).join('|'), 'i');
+const hiddenTextPattern = (hidden: readonly string[]): RegExp =>
+  new RegExp(hidden.map((text) => text.trim().split(/\s+/).map(escapeRegExp).join('\\s*')).join('|'), 'i');
 
 /** Texts are searched outside the page's own scripts, which never see them. */
-const coveredIn = (frame: Frame, pattern: RegExp | undefined): readonly Locator[] =>
-  pattern === undefined ? [frame.locator(passwords)] : [frame.locator(opaqueElements), frame.getByText(pattern)];
+const findMaskedElements = (frame: Frame, pattern: RegExp | undefined): readonly Locator[] =>
+  pattern === undefined ? [frame.locator(passwordFields)] : [frame.locator(opaqueElements), frame.getByText(pattern)];
 
 /**
  * Returns a JPEG of the window, at most `maxPictureBytes`; undefined if the page does not settle, or is too large.
  * Elements with one of the texts are masked. If there are texts, elements that cannot be searched are masked too.
  */
-export const pictureOf = async (page: Page, hidden: readonly string[]): Promise<Uint8Array | undefined> => {
-  const pattern = hidden.length === 0 ? undefined : patternOf(hidden);
+export const takeScreenshot = async (page: Page, hidden: readonly string[]): Promise<Uint8Array | undefined> => {
+  const pattern = hidden.length === 0 ? undefined : hiddenTextPattern(hidden);
   const endMs = performance.now() + maxMs;
   for (const quality of qualities) {
     const timeout = endMs - performance.now();
     if (timeout <= 0) return undefined;
-    const mask = page.frames().flatMap((frame) => coveredIn(frame, pattern));
+    const mask = page.frames().flatMap((frame) => findMaskedElements(frame, pattern));
     const bytes = await page
       .screenshot({ type: 'jpeg', quality, scale: 'css', mask, maskColor: '#555', timeout })
       .catch(() => undefined);

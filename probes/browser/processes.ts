@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Empty for a process that ended in the meantime. */
-const readOf = (pid: number, file: string): string => {
+const readProcessFile = (pid: number, file: string): string => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
@@ -11,7 +11,7 @@ const readOf = (pid: number, file: string): string => {
   }
 };
 
-const pids = (): readonly number[] => {
+const listPids = (): readonly number[] => {
   try {
     return readdirSync('/proc')
       .filter((name) => /^\d{1,10}$/.test(name))
@@ -22,8 +22,8 @@ const pids = (): readonly number[] => {
 };
 
 /** Process group; 0 for a dead process. Fields are parsed after the name, which may contain spaces and brackets. */
-const groupOf = (pid: number): number => {
-  const stat = readOf(pid, 'stat');
+const readProcessGroup = (pid: number): number => {
+  const stat = readProcessFile(pid, 'stat');
   const [state, , group = 0] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === 'Z' || state === 'X' ? 0 : Number(group);
 };
@@ -31,19 +31,19 @@ const groupOf = (pid: number): number => {
 /**
  * All processes with the directory in their command line, and those of their groups; none of this process's own group.
  */
-export const processesOf = (directory: string): readonly number[] => {
-  const own = groupOf(process.pid);
-  const groups = pids().map((pid) => ({ pid, group: groupOf(pid) }));
-  const others = groups.filter(({ group }) => group !== own && group !== 0);
-  const found = others.filter(({ pid }) => readOf(pid, 'cmdline').includes(`${directory}/`));
-  const theirs = new Set(found.map(({ group }) => group));
-  return others.filter(({ group }) => theirs.has(group)).map(({ pid }) => pid);
+export const findProcesses = (directory: string): readonly number[] => {
+  const ownGroup = readProcessGroup(process.pid);
+  const groups = listPids().map((pid) => ({ pid, group: readProcessGroup(pid) }));
+  const others = groups.filter(({ group }) => group !== ownGroup && group !== 0);
+  const found = others.filter(({ pid }) => readProcessFile(pid, 'cmdline').includes(`${directory}/`));
+  const runGroups = new Set(found.map(({ group }) => group));
+  return others.filter(({ group }) => runGroups.has(group)).map(({ pid }) => pid);
 };
 
 /** Private memory in bytes: memory that is shared with others, such as the program, does not count. */
-export const memoryOf = (processes: readonly number[]): number =>
+export const privateMemoryBytes = (processes: readonly number[]): number =>
   processes.reduce((sum, pid) => {
-    const kilobytes = [...readOf(pid, 'status').matchAll(/^Rss(?:Anon|Shmem):\s{0,99}(\d{1,15}) kB/gm)];
+    const kilobytes = [...readProcessFile(pid, 'status').matchAll(/^Rss(?:Anon|Shmem):\s{0,99}(\d{1,15}) kB/gm)];
     return sum + kilobytes.reduce((own, [, size]) => own + Number(size) * 1024, 0);
   }, 0);
 
@@ -53,15 +53,15 @@ const maxChecks = 250;
 
 /** Returns false if no process is left. */
 const kill = (directory: string): boolean => {
-  const left = processesOf(directory);
-  for (const pid of left) {
+  const remaining = findProcesses(directory);
+  for (const pid of remaining) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
       // It ended by itself.
     }
   }
-  return left.length > 0;
+  return remaining.length > 0;
 };
 
 /** Kills the processes, and those that they start in the meantime. Resolves when none is left. */

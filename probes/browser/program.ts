@@ -3,7 +3,13 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Headless first: it is the same browser, and a run in it needs half the CPU time. */
-const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const programNames = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+];
 
 const isProgram = (path: string): boolean => {
   try {
@@ -18,7 +24,7 @@ const isProgram = (path: string): boolean => {
 const folders = (process.env['PATH'] ?? '').split(delimiter);
 
 /** Returns the configured program, otherwise the first one in the path; undefined if there is none. */
-export const chromiumProgram = (named: string | undefined): string | undefined =>
-  named === undefined
-    ? names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
-    : [named].find(isProgram);
+export const findChromium = (configuredPath: string | undefined): string | undefined =>
+  configuredPath === undefined
+    ? programNames.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+    : [configuredPath].find(isProgram);

@@ -10,11 +10,11 @@ import { killAll } from './processes.ts';
 
 /** On a shared disk, a machine cannot check the processes of another one. */
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
-const startOfNames = `oiq-browser-${machine}-`;
+const namePrefix = `oiq-browser-${machine}-`;
 /** Prefix of directories whose process does not listen yet */
-const startOfNew = `oiq-browser-new-${machine}-`;
+const newNamePrefix = `oiq-browser-new-${machine}-`;
 /** Age after which a new directory counts as abandoned */
-const newMs = 60_000;
+const maxNewAgeMs = 60_000;
 /**
  * Socket in a directory: its creator answers there while it is alive, also to other containers, whose process ids
  * differ.
@@ -22,16 +22,16 @@ const newMs = 60_000;
 const socketName = 'alive';
 
 /** Returns a path for a new directory. */
-export const runDirectoryPath = (): string => join(tmpdir(), `${startOfNames}${randomBytes(6).toString('hex')}`);
+export const runDirectoryPath = (): string => join(tmpdir(), `${namePrefix}${randomBytes(6).toString('hex')}`);
 
 /** Creates a directory for the lifetime of this process. It gets its name when this process answers in it. */
 export const makeDirectory = async (path: string): Promise<void> => {
-  const made = path.replace(startOfNames, startOfNew);
-  mkdirSync(made, { mode: 0o700 });
+  const temporaryPath = path.replace(namePrefix, newNamePrefix);
+  mkdirSync(temporaryPath, { mode: 0o700 });
   const server = createServer((socket) => socket.on('error', () => undefined).destroy()).unref();
   // It accepts connections from here on; a failure is reported later.
-  server.listen(join(made, socketName));
-  renameSync(made, path);
+  server.listen(join(temporaryPath, socketName));
+  renameSync(temporaryPath, path);
   await once(server, 'listening');
 };
 
@@ -41,7 +41,7 @@ export const removeDirectory = async (path: string): Promise<void> => {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 };
 
-const isListened = (path: string): Promise<boolean> =>
+const isCreatorAlive = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(join(path, socketName), () => resolve(true));
     // Other errors do not show whether the creator is alive.
@@ -49,20 +49,20 @@ const isListened = (path: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-const isLeft = async (name: string): Promise<boolean> => {
+const isAbandoned = async (name: string): Promise<boolean> => {
   const path = join(tmpdir(), name);
-  const found = await lstat(path);
-  if (!found.isDirectory() || found.uid !== process.getuid?.()) return false;
-  return name.startsWith(startOfNew) ? Date.now() - found.mtimeMs > newMs : !(await isListened(path));
+  const stats = await lstat(path);
+  if (!stats.isDirectory() || stats.uid !== process.getuid?.()) return false;
+  return name.startsWith(newNamePrefix) ? Date.now() - stats.mtimeMs > maxNewAgeMs : !(await isCreatorAlive(path));
 };
 
 /** Removes the directories of dead runs, but not those of live runs, of other users, or of other machines. */
 export const removeAbandoned = async (): Promise<void> => {
   const names = await readdir(tmpdir()).catch(() => []);
-  const own = names.filter((name) => name.startsWith(startOfNames) || name.startsWith(startOfNew));
+  const runDirectories = names.filter((name) => name.startsWith(namePrefix) || name.startsWith(newNamePrefix));
   await Promise.allSettled(
-    own.map(async (name) => {
-      if (await isLeft(name)) await removeDirectory(join(tmpdir(), name));
+    runDirectories.map(async (name) => {
+      if (await isAbandoned(name)) await removeDirectory(join(tmpdir(), name));
     }),
   );
 };

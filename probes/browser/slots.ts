@@ -1,7 +1,7 @@
 /** Limits the number of concurrent browsers: each needs some hundred megabytes. */
 import { StepFailure } from '../runner.ts';
 
-const defaultPlaces = 2;
+const defaultSlots = 2;
 /** One minute, the shortest check interval */
 const defaultWaitMs = 60_000;
 
@@ -11,7 +11,7 @@ export class BrowserSlots {
   readonly #waiting = new Set<() => void>();
   #usedPlaces = 0;
 
-  constructor(maxPlaces = defaultPlaces, maxWaitMs = defaultWaitMs) {
+  constructor(maxPlaces = defaultSlots, maxWaitMs = defaultWaitMs) {
     this.#maxPlaces = maxPlaces;
     this.#maxWaitMs = maxWaitMs;
   }
@@ -20,36 +20,36 @@ export class BrowserSlots {
    * Resolves when a slot is free, to a function that releases it. Rejects if none becomes free in time, and when the
    * signal aborts.
    */
-  async enter(signal: AbortSignal): Promise<() => void> {
+  async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const busy = `this location runs ${this.#maxPlaces} browsers at once, and no slot became free`;
+    const busyMessage = `this location runs ${this.#maxPlaces} browsers at once, and no slot became free`;
     const refuse = (reason: unknown): void => {
       this.#waiting.delete(resolve);
       reject(reason);
     };
-    const late = setTimeout(() => refuse(new StepFailure(busy, { outcome: 'unknown' })), this.#maxWaitMs);
+    const timer = setTimeout(() => refuse(new StepFailure(busyMessage, { outcome: 'unknown' })), this.#maxWaitMs);
     const stop = (): void => refuse(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     this.#waiting.add(resolve);
-    this.#next();
+    this.#startNext();
     try {
       await promise;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     }
     return () => {
       this.#usedPlaces--;
-      this.#next();
+      this.#startNext();
     };
   }
 
-  #next(): void {
-    const [go] = this.#waiting;
-    if (go === undefined || this.#usedPlaces >= this.#maxPlaces) return;
-    this.#waiting.delete(go);
+  #startNext(): void {
+    const [grantSlot] = this.#waiting;
+    if (grantSlot === undefined || this.#usedPlaces >= this.#maxPlaces) return;
+    this.#waiting.delete(grantSlot);
     this.#usedPlaces++;
-    go();
+    grantSlot();
   }
 }

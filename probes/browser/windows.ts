@@ -34,10 +34,11 @@ export class Windows {
     const first = await context.newPage();
     await windows.#addPage(first);
     windows.#isActive = false;
-    const own = (await (await context.newCDPSession(first)).send('Target.getTargetInfo')).targetInfo.browserContextId;
+    const contextId = (await (await context.newCDPSession(first)).send('Target.getTargetInfo')).targetInfo
+      .browserContextId;
     const session = await browser.newBrowserCDPSession();
     session.on('Target.targetCreated', ({ targetInfo: { type, targetId, browserContextId } }) => {
-      if (type === 'page' && browserContextId === own) windows.#targets.add(targetId);
+      if (type === 'page' && browserContextId === contextId) windows.#targets.add(targetId);
     });
     session.on('Target.targetDestroyed', ({ targetId }) => void windows.#targets.delete(targetId));
     context.on('page', (page) => void windows.#addPage(page));
@@ -55,8 +56,8 @@ export class Windows {
   async #addPage(page: Page): Promise<void> {
     if (!this.#isActive || this.#pages.length >= maxWindows) return void page.close().catch(() => undefined);
     page.once('close', () => {
-      const at = this.#pages.indexOf(page);
-      if (at >= 0) this.#pages.splice(at, 1);
+      const index = this.#pages.indexOf(page);
+      if (index >= 0) this.#pages.splice(index, 1);
     });
     // Ignore a window that closed in the meantime.
     await this.#onPage(page).catch(() => undefined);
@@ -64,13 +65,13 @@ export class Windows {
   }
 
   /** Called at the beginning of a step, which determines whether new windows belong to it. */
-  begin({ action }: BrowserStep): void {
+  beginStep({ action }: BrowserStep): void {
     if (openingActions.has(action)) this.#isActive = true;
     else if (scriptActions.has(action)) this.#isActive = false;
   }
 
   /** Resolves to true when each opened window has its page or is closed; to false if that takes longer. */
-  async settled(withinMs: number): Promise<boolean> {
+  async waitUntilSettled(withinMs: number): Promise<boolean> {
     const endMs = performance.now() + withinMs;
     while (this.#targets.size > this.#pages.length) {
       if (performance.now() > endMs) return false;

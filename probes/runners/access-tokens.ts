@@ -1,13 +1,13 @@
 /** Access tokens from client credentials (RFC 6749, 4.4): requested once per attempt, as a separate step. */
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
-import { failureOf } from '../failure.ts';
-import { hostOf, sendOnce, toBodyExcerpt, urlOf } from '../http-hop.ts';
-import { ownHeadersOf, userAgent } from '../own-headers.ts';
+import { toStepFailure } from '../failure.ts';
+import { parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
 /** A token; without one, the last result contains the reason. */
-interface Got {
+interface TokenResult {
   readonly token: string | undefined;
   /** Empty if the token was cached */
   readonly results: readonly StepResult[];
@@ -20,7 +20,7 @@ interface Answer {
   readonly error_description?: unknown;
 }
 
-const answerIn = (body: Buffer): Answer => {
+const parseAnswer = (body: Buffer): Answer => {
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'));
     return typeof answer === 'object' && answer !== null ? answer : {};
@@ -30,9 +30,9 @@ const answerIn = (body: Buffer): Answer => {
 };
 
 /** Form-encoded, as required for client credentials in basic authentication (2.3.1). */
-const formText = (text: string): string => new URLSearchParams({ a: text }).toString().slice(2);
+const formEncode = (text: string): string => new URLSearchParams({ a: text }).toString().slice(2);
 
-const formOf = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCredentials): string =>
+const tokenRequestBody = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCredentials): string =>
   new URLSearchParams({
     grant_type: 'client_credentials',
     ...(scope !== '' && { scope }),
@@ -40,18 +40,22 @@ const formOf = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCrede
     ...(sentIn === 'body' && { client_id: clientId, client_secret: clientSecret }),
   }).toString();
 
-const headersOf = ({ clientId, clientSecret, sentIn }: ClientCredentials): Readonly<Record<string, string>> => ({
+const tokenRequestHeaders = ({
+  clientId,
+  clientSecret,
+  sentIn,
+}: ClientCredentials): Readonly<Record<string, string>> => ({
   accept: 'application/json',
   'accept-encoding': 'identity',
   'content-type': 'application/x-www-form-urlencoded',
   ...(sentIn === 'header' && {
-    authorization: `Basic ${Buffer.from(`${formText(clientId)}:${formText(clientSecret)}`).toString('base64')}`,
+    authorization: `Basic ${Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`).toString('base64')}`,
   }),
 });
 
 export class AccessTokens {
   readonly #attempt: Attempt;
-  readonly #got = new Map<string, string>();
+  readonly #tokens = new Map<string, string>();
 
   constructor(attempt: Attempt) {
     this.#attempt = attempt;
@@ -61,19 +65,19 @@ export class AccessTokens {
    * Returns a token. `texts` are the settings as written: their secrets are only sent to the hosts to which they are
    * bound.
    */
-  async get(client: ClientCredentials, texts: readonly string[]): Promise<Got> {
+  async get(client: ClientCredentials, texts: readonly string[]): Promise<TokenResult> {
     const key = JSON.stringify(client);
-    const known = this.#got.get(key);
-    if (known !== undefined) return { token: known, results: [] };
+    const cachedToken = this.#tokens.get(key);
+    if (cachedToken !== undefined) return { token: cachedToken, results: [] };
     const clock = new PhaseClock('lookup');
     const base = { name: 'access token' };
     try {
-      const { token, ...answered } = await this.#request(client, { texts, clock });
-      if (token !== undefined) this.#got.set(key, token);
-      return { token, results: [{ ...base, phases: clock.phases(), ...answered }] };
+      const { token, ...response } = await this.#request(client, { texts, clock });
+      if (token !== undefined) this.#tokens.set(key, token);
+      return { token, results: [{ ...base, phases: clock.phases(), ...response }] };
     } catch (error) {
       const { signal } = this.#attempt;
-      const { message, outcome } = failureOf(error, { host: client.tokenUrl, phase: clock.current, signal });
+      const { message, outcome } = toStepFailure(error, { host: client.tokenUrl, phase: clock.current, signal });
       return { token: undefined, results: [{ ...base, outcome, phases: clock.phases(), message }] };
     }
   }
@@ -83,28 +87,33 @@ export class AccessTokens {
     { texts, clock }: { readonly texts: readonly string[]; readonly clock: PhaseClock },
   ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
     const attempt = this.#attempt;
-    const url = urlOf(client.tokenUrl);
-    if (!attempt.mayCarry(texts, hostOf(url)))
+    const url = parseHttpUrl(client.tokenUrl);
+    if (!attempt.maySendTo(texts, urlHost(url)))
       throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
     // The encoded form of a secret is a secret, too.
-    attempt.hide(formText(client.clientSecret));
-    const headers = { ...headersOf(client), 'user-agent': userAgent, ...ownHeadersOf(attempt) };
+    attempt.addSecret(formEncode(client.clientSecret));
+    const headers = { ...tokenRequestHeaders(client), 'user-agent': userAgent, ...createRunHeaders(attempt) };
     const hop = {
       url,
       method: 'POST',
       headers,
-      body: formOf(client),
+      body: tokenRequestBody(client),
       verifyCertificate: true,
       clientCertificate: null,
     };
     const { status, body } = await sendOnce(hop, { ...attempt, clock });
-    const { access_token: token, token_type: type = 'bearer', error, error_description: more } = answerIn(body);
+    const {
+      access_token: token,
+      token_type: type = 'bearer',
+      error,
+      error_description: description,
+    } = parseAnswer(body);
     const isBearer = String(type).toLowerCase() === 'bearer';
     if (status === 200 && typeof token === 'string' && token !== '' && isBearer) {
-      attempt.hide(token);
+      attempt.addSecret(token);
       return { outcome: 'passed', message: '', status, token };
     }
-    const reason = [error, more].filter((part) => typeof part === 'string').join(', ');
+    const reason = [error, description].filter((part) => typeof part === 'string').join(', ');
     const message = `${url.host} returned no access token${reason === '' ? '' : `: ${reason}`} (status ${status})`;
     return { outcome: 'failed', message, status, body: toBodyExcerpt(body) };
   }

@@ -1,51 +1,59 @@
 import type { z } from 'zod';
-import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
+import { listTexts, renderAll } from '../../subjects/synthetics/templates.ts';
 import type { browser } from '../../subjects/synthetics/types/browser.ts';
 import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
 import { BrowserProcess } from '../browser/browser-process.ts';
 import type { Stepped } from '../browser/driver-messages.ts';
 import { EgressProxy, maxTransferBytes } from '../browser/egress-proxy.ts';
-import { chromiumProgram } from '../browser/program.ts';
+import { findChromium } from '../browser/program.ts';
 import { BrowserSlots } from '../browser/slots.ts';
-import { failureOf } from '../failure.ts';
-import { hostOf, urlOf } from '../http-hop.ts';
-import { ownHeadersOf } from '../own-headers.ts';
-import { PhaseClock, sumOf } from '../phases.ts';
+import { toStepFailure } from '../failure.ts';
+import { parseHttpUrl, urlHost } from '../http-hop.ts';
+import { createRunHeaders } from '../own-headers.ts';
+import { PhaseClock, totalDuration } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 import { checkAssertions } from './http.ts';
 
 type Settings = z.output<(typeof browser)['settings']>;
 
 /** Shared by the process. */
-const places = new BrowserSlots();
+const browserSlots = new BrowserSlots();
 /** A browser starts in a second or two, longer on a busy machine. This time does not count for the target. */
 const startMs = 60_000;
 
-const unknown = (message: string): readonly StepResult[] => [{ name: '', outcome: 'unknown', phases: {}, message }];
+const unknownResult = (message: string): readonly StepResult[] => [
+  { name: '', outcome: 'unknown', phases: {}, message },
+];
 
-const wordsOf = (target: BrowserTarget): string => {
+const describeTarget = (target: BrowserTarget): string => {
   if (target.by === 'role') return target.name === null ? target.role : `${target.role} “${target.name}”`;
   return `${target.by} “${Object.values(target)[1]}”`;
 };
 
 /** Name of a step, from its settings as written: templates stay unrendered. */
-const nameOf = (step: BrowserStep): string => {
+const stepName = (step: BrowserStep): string => {
   if (step.name !== '') return step.name;
-  const more = step.action === 'goto' ? step.url : 'target' in step && step.target !== null ? wordsOf(step.target) : '';
+  const more =
+    step.action === 'goto' ? step.url : 'target' in step && step.target !== null ? describeTarget(step.target) : '';
   return `${step.action} ${more}`.trim().slice(0, 256);
 };
 
-const textsOf = (part: object): readonly string[] => textsIn(part).map(({ text }) => text);
+const textsOf = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
 
 /** The hosts to which the secrets of a step are bound. Throws if a secret would be sent to another host. */
-const boundIn = (written: BrowserStep, step: BrowserStep, attempt: Attempt): readonly (readonly string[])[] => {
+const requireBoundSecrets = (
+  written: BrowserStep,
+  step: BrowserStep,
+  attempt: Attempt,
+): readonly (readonly string[])[] => {
   const sent = written.action === 'goto' ? [written.url] : written.action === 'fill' ? [written.text] : [];
   const others = textsOf(written).filter((text) => !sent.includes(text));
-  if (attempt.boundTo(others).length > 0)
+  if (attempt.findBoundHosts(others).length > 0)
     throw new StepFailure('a secret of the check is neither filled in nor in an address');
-  if (step.action !== 'goto') return attempt.boundTo(sent);
-  const url = urlOf(step.url);
-  if (!attempt.mayCarry(sent, hostOf(url))) throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
+  if (step.action !== 'goto') return attempt.findBoundHosts(sent);
+  const url = parseHttpUrl(step.url);
+  if (!attempt.maySendTo(sent, urlHost(url)))
+    throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
   return [];
 };
 
@@ -57,41 +65,42 @@ interface Run {
 }
 
 /** If the page could not be reached, the proxy knows the reason. */
-const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
-  const { status, message, unreached } = stepped;
+const toOutcome = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
+  const { status, message, unreachableUrl } = stepped;
   if (stepped.outcome === 'failed' && proxy.isFull)
     return {
       outcome: 'failed' as const,
       message: `the page transfers more than ${maxTransferBytes / 1024 / 1024} MB`,
     };
-  const failure = stepped.outcome === 'failed' && unreached !== undefined ? proxy.failureOf(unreached) : undefined;
+  const failure =
+    stepped.outcome === 'failed' && unreachableUrl !== undefined ? proxy.failureOf(unreachableUrl) : undefined;
   if (failure !== undefined) return { outcome: failure.outcome, message: failure.message };
   if (step.action !== 'goto' || stepped.outcome !== 'passed') return { outcome: stepped.outcome, message };
-  const seen = { durationMs: sumOf(phases as StepResult['phases']), vitals: stepped.page.vitals };
+  const seen = { durationMs: totalDuration(phases as StepResult['phases']), vitals: stepped.page.vitals };
   const { outcome, messages } = checkAssertions(step.assertions, { ...seen, ...(status !== undefined && { status }) });
   return { outcome, message: messages.join('; ') };
 };
 
 const runStep = async (written: BrowserStep, { attempt, proxy, process, values }: Run): Promise<StepResult> => {
   const clock = new PhaseClock('wait');
-  const base = { name: nameOf(written) };
+  const base = { name: stepName(written) };
   try {
-    const step = renderedIn(written, { variables: attempt.variables, values, nowMs: Date.now() });
-    const bound = boundIn(written, step, attempt);
-    const stepped = await process.step({ step, bound }, attempt.signal);
+    const handleStep = renderAll(written, { variables: attempt.variables, values, nowMs: Date.now() });
+    const boundHosts = requireBoundSecrets(written, handleStep, attempt);
+    const stepped = await process.step({ handleStep, boundHosts }, attempt.signal);
     const phases = clock.phases();
-    if (step.action === 'extract' && stepped.value !== undefined) values[step.as] = stepped.value;
+    if (handleStep.action === 'extract' && stepped.value !== undefined) values[handleStep.as] = stepped.value;
     const { page, status } = stepped;
     return {
       ...base,
-      ...outcomeOf(step, stepped, { phases, proxy }),
+      ...toOutcome(handleStep, stepped, { phases, proxy }),
       phases,
       page,
       ...(status !== undefined && { status }),
     };
   } catch (error) {
     const host = written.action === 'goto' ? 'the page' : 'it';
-    const { message, outcome } = failureOf(error, { host, phase: written.action, signal: attempt.signal });
+    const { message, outcome } = toStepFailure(error, { host, phase: written.action, signal: attempt.signal });
     return { ...base, outcome, phases: clock.phases(), message };
   }
 };
@@ -106,8 +115,8 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
   }
   // An unknown result does not concern the page.
   const isKnown = results.every(({ outcome }) => outcome !== 'unknown');
-  const picture = isKnown ? await run.process.picture(run.attempt.hidden()) : undefined;
-  if (picture !== undefined) run.attempt.show(picture);
+  const picture = isKnown ? await run.process.takeScreenshot(run.attempt.getSecretForms()) : undefined;
+  if (picture !== undefined) run.attempt.setPicture(picture);
   return results;
 };
 
@@ -120,19 +129,19 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
       program,
       hasSandbox: attempt.chromium.hasSandbox,
       proxyPort: proxy.port,
-      headers: ownHeadersOf(attempt),
+      headers: createRunHeaders(attempt),
       viewport,
       verifyCertificate,
     };
-    const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
+    const startSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
     const started = await attempt
-      .outside(async () => {
+      .runUncounted(async () => {
         process = await BrowserProcess.start();
-        await process.open(opening, inTime);
+        await process.open(opening, startSignal);
         return process;
       })
       .catch((error: Error) => error);
-    if (started instanceof Error) return unknown(`this location’s Chromium does not start: ${started.message}`);
+    if (started instanceof Error) return unknownResult(`this location’s Chromium does not start: ${started.message}`);
     return await runSteps(settings, { attempt, proxy, process: started, values: {} });
   } finally {
     await process?.end();
@@ -143,14 +152,16 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
 /** Runs the steps in a new browser; without one at the location, the result is unknown. */
 export const runBrowser = async (settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
   const named = attempt.chromium.program;
-  const program = chromiumProgram(named);
+  const program = findChromium(named);
   if (program === undefined)
-    return unknown(`this location has no Chromium${named === undefined ? '' : ` at ${named}`}`);
-  const leave = await attempt.outside(() => places.enter(attempt.signal)).catch((error: Error) => error);
-  if (leave instanceof Error) return unknown(leave.message);
+    return unknownResult(`this location has no Chromium${named === undefined ? '' : ` at ${named}`}`);
+  const releaseSlot = await attempt
+    .runUncounted(() => browserSlots.acquire(attempt.signal))
+    .catch((error: Error) => error);
+  if (releaseSlot instanceof Error) return unknownResult(releaseSlot.message);
   try {
     return await runWith(program, settings, attempt);
   } finally {
-    leave();
+    releaseSlot();
   }
 };

@@ -9,7 +9,7 @@ import { oneStep } from './one-step.ts';
 type RecordType = (typeof recordTypes)[number];
 
 /** Response codes of valid answers; any other code counts as no answer. */
-const codes: Readonly<Record<string, string>> = {
+const responseCodes: Readonly<Record<string, string>> = {
   ENOTFOUND: 'NXDOMAIN',
   ENODATA: 'NOERROR',
   ESERVFAIL: 'SERVFAIL',
@@ -18,7 +18,7 @@ const codes: Readonly<Record<string, string>> = {
   EFORMERR: 'FORMERR',
 };
 
-const recordsOf = async (resolver: Resolver, name: string, type: RecordType): Promise<string[]> => {
+const resolveRecords = async (resolver: Resolver, name: string, type: RecordType): Promise<string[]> => {
   switch (type) {
     case 'MX':
       return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
@@ -40,7 +40,7 @@ const recordsOf = async (resolver: Resolver, name: string, type: RecordType): Pr
 };
 
 /** The address, or the first of a network, of a reverse lookup name; empty for other names. */
-const pointedTo = (name: string): readonly string[] => {
+const reverseLookupAddress = (name: string): readonly string[] => {
   const labels = name.toLowerCase().split('.').filter(Boolean).toReversed();
   const [top, zone, ...parts] = labels;
   if (top !== 'arpa') return [];
@@ -49,34 +49,34 @@ const pointedTo = (name: string): readonly string[] => {
   return [(parts.slice(0, 32).join('').padEnd(32, '0').match(/.{4}/g) ?? []).join(':')];
 };
 
-const nobodysBusiness = (name: string): StepFailure =>
+const privateNetworkFailure = (name: string): StepFailure =>
   new StepFailure(`${name} is in a private network, which this location does not report`, { outcome: 'unknown' });
 
 export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
   'lookup',
   ({ server }) => server,
-  async ({ name, record, server: written, port, assertions }, { egressPolicy, signal }) => {
+  async ({ name, record, server: serverText, port, assertions }, { egressPolicy, signal }) => {
     const resolver = new Resolver({ timeout: 2000, tries: 3 });
-    const server = written === null ? undefined : bareHost(written);
+    const server = serverText === null ? undefined : bareHost(serverText);
     if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
     // The location's own name servers know names of its private network, which must not be revealed.
-    const mayReveal = (address: string): boolean => server !== undefined || egressPolicy.mayReach(address);
-    if (!pointedTo(name).every(mayReveal)) throw nobodysBusiness(name);
+    const mayReveal = (address: string): boolean => server !== undefined || egressPolicy.isAllowed(address);
+    if (!reverseLookupAddress(name).every(mayReveal)) throw privateNetworkFailure(name);
     const stop = (): void => resolver.cancel();
     signal.addEventListener('abort', stop, { once: true });
     let records: string[] = [];
     let code = 'NOERROR';
     try {
-      records = await recordsOf(resolver, name, record);
+      records = await resolveRecords(resolver, name, record);
     } catch (error) {
-      const resultCode = codes[(error as NodeJS.ErrnoException).code ?? ''];
+      const resultCode = responseCodes[(error as NodeJS.ErrnoException).code ?? ''];
       if (resultCode === undefined) throw error;
       code = resultCode;
     } finally {
       signal.removeEventListener('abort', stop);
     }
     const isAddress = record === 'A' || record === 'AAAA';
-    if (isAddress && !records.every(mayReveal)) throw nobodysBusiness(name);
+    if (isAddress && !records.every(mayReveal)) throw privateNetworkFailure(name);
     const isMissing = assertions.length === 0 && records.length === 0;
     return { seen: { records, code }, ...(isMissing && { message: `${name} has no record ${record} (${code})` }) };
   },

@@ -6,8 +6,8 @@ import { WireReader } from '../../schemas/protobuf/reader.ts';
 import { WireWriter } from '../../schemas/protobuf/writer.ts';
 import type { Observation } from '../../subjects/synthetics/assertions.ts';
 import type { grpc } from '../../subjects/synthetics/types/grpc.ts';
-import { certificateOf } from '../certificate.ts';
-import { ownHeadersOf, userAgent } from '../own-headers.ts';
+import { readCertificate } from '../certificate.ts';
+import { createRunHeaders, userAgent } from '../own-headers.ts';
 import type { PhaseClock } from '../phases.ts';
 import { bareHost } from '../reach.ts';
 import { StepFailure } from '../runner.ts';
@@ -24,9 +24,9 @@ const encodeRequest = (service: string): Buffer => {
   const writer = new WireWriter(service.length + 16);
   if (service !== '') {
     writer.byte(0x0a);
-    const mark = writer.begin();
+    const mark = writer.beginLengthPrefixed();
     writer.utf8(service);
-    writer.end(mark);
+    writer.endLengthPrefixed(mark);
   }
   return writer.finish();
 };
@@ -34,13 +34,13 @@ const encodeRequest = (service: string): Buffer => {
 /** `HealthCheckResponse` { status: 1 }, which is omitted if it is 0. */
 const decodeStatus = (bytes: Buffer): string => {
   const reader = new WireReader(bytes);
-  let found = 0;
+  let servingStatus = 0;
   while (reader.position < bytes.length) {
-    const tag = reader.tag(bytes.length);
-    if (tag === 0x08) found = reader.varint(bytes.length);
+    const tag = reader.readTag(bytes.length);
+    if (tag === 0x08) servingStatus = reader.readVarint(bytes.length);
     else reader.skip(tag, bytes.length);
   }
-  return servingStatuses[found] ?? String(found);
+  return servingStatuses[servingStatus] ?? String(servingStatus);
 };
 
 interface Tls {
@@ -76,7 +76,7 @@ class ObservedCredentials extends ChannelCredentials {
     const none = CallCredentials.createEmpty();
     return {
       connect: async (socket: Socket) => {
-        const secure = this.#tls === undefined ? socket : await this.#secured(socket, this.#tls);
+        const secure = this.#tls === undefined ? socket : await this.#startTls(socket, this.#tls);
         this.#clock.enter('wait');
         return { socket: secure, secure: this.#tls !== undefined };
       },
@@ -86,20 +86,20 @@ class ObservedCredentials extends ChannelCredentials {
     };
   }
 
-  #secured(socket: Socket, { host, servername, verifyCertificate, clock }: Tls): Promise<Socket> {
+  #startTls(socket: Socket, { host, servername, verifyCertificate, clock }: Tls): Promise<Socket> {
     clock.enter('tls');
-    return new Promise((ended, failed) => {
+    return new Promise((resolve, reject) => {
       const named = isIP(servername) === 0 ? { servername } : { host: servername };
       const options = { socket, ALPNProtocols: ['h2'], rejectUnauthorized: verifyCertificate, ...named };
       const secure = connect(options, () => {
-        this.certificate = certificateOf(secure, host);
-        ended(secure);
+        this.certificate = readCertificate(secure, host);
+        resolve(secure);
       });
       secure.once('error', (error) => {
         this.error = error;
-        failed(error);
+        reject(error);
       });
-      secure.once('close', () => failed(new Error('it closed the connection')));
+      secure.once('close', () => reject(new Error('it closed the connection')));
     });
   }
 }
@@ -107,8 +107,8 @@ class ObservedCredentials extends ChannelCredentials {
 /** gRPC's connection errors contain system codes in their text. */
 const systemCode = /\b(E[A-Z]{4,})\b/;
 
-const failureOfCall = (error: ServiceError, { error: ofTls }: ObservedCredentials): Error => {
-  if (ofTls !== undefined) return ofTls;
+const toCallError = (error: ServiceError, { error: tlsError }: ObservedCredentials): Error => {
+  if (tlsError !== undefined) return tlsError;
   const code = systemCode.exec(error.details)?.[1];
   return Object.assign(new Error(error.details, { cause: error }), code === undefined ? {} : { code });
 };
@@ -126,9 +126,9 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
       tls ? { host, servername: name, verifyCertificate, clock } : undefined,
     );
     clock.enter('connect');
-    const isSix = isIP(reached.address) === 6;
+    const isIPv6Address = isIP(reached.address) === 6;
     const client = new Client(
-      isSix ? `ipv6:[${reached.address}]:${port}` : `ipv4:${reached.address}:${port}`,
+      isIPv6Address ? `ipv6:[${reached.address}]:${port}` : `ipv4:${reached.address}:${port}`,
       credentials,
       {
         'grpc.default_authority': `${authority}:${port}`,
@@ -141,23 +141,23 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
         'grpc.max_receive_message_length': maxBytes,
       },
     );
-    const sent = new Metadata();
-    for (const [key, value] of Object.entries({ ...metadata, ...ownHeadersOf(attempt) })) sent.set(key, value);
+    const requestMetadata = new Metadata();
+    for (const [key, value] of Object.entries({ ...metadata, ...createRunHeaders(attempt) }))
+      requestMetadata.set(key, value);
     let stop: (() => void) | undefined;
     try {
       const code = await new Promise<string>((ended, failed) => {
         const call = client.makeUnaryRequest(
           method,
-          (question: Buffer) => question,
+          (request: Buffer) => request,
           decodeStatus,
           encodeRequest(service),
-          sent,
+          requestMetadata,
           (error, answer) => {
             if (error === null && answer !== undefined) return ended(answer);
             const isAnswer = clock.current === 'wait' && error !== null && error.code !== status.UNAVAILABLE;
             if (isAnswer && !signal.aborted) ended(status[error.code] ?? String(error.code));
-            else
-              failed(error === null ? new StepFailure('it returned no response') : failureOfCall(error, credentials));
+            else failed(error === null ? new StepFailure('it returned no response') : toCallError(error, credentials));
           },
         );
         stop = () => call.cancel();
@@ -166,10 +166,10 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
       const { certificate } = credentials;
       const seen = { code, ...(certificate !== undefined && { certificate }) };
       const hasCodeAssertion = assertions.some(({ source }) => source === 'code');
-      const whose = service === '' ? host : `${service} of ${host}`;
+      const serviceName = service === '' ? host : `${service} of ${host}`;
       return {
         seen,
-        ...(!hasCodeAssertion && code !== 'SERVING' && { message: `${whose} is ${code}, expected: SERVING` }),
+        ...(!hasCodeAssertion && code !== 'SERVING' && { message: `${serviceName} is ${code}, expected: SERVING` }),
       };
     } finally {
       if (stop !== undefined) signal.removeEventListener('abort', stop);

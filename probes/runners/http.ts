@@ -1,14 +1,14 @@
 import { RE2JS } from 're2js';
 import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
-import { cut } from '../../subjects/synthetics/cut.ts';
-import { readJsonPath } from '../../subjects/synthetics/json-path.ts';
-import { rendered, renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
+import { truncate } from '../../subjects/synthetics/cut.ts';
+import { parseJsonPath } from '../../subjects/synthetics/json-path.ts';
+import { listTexts, renderAll, renderText } from '../../subjects/synthetics/templates.ts';
 import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
-import { failureOf } from '../failure.ts';
-import { type HopAnswer, hostOf, sendOnce, toBodyExcerpt, urlOf } from '../http-hop.ts';
-import { ownHeadersOf, userAgent } from '../own-headers.ts';
-import { PhaseClock, sumOf } from '../phases.ts';
+import { toStepFailure } from '../failure.ts';
+import { type HopAnswer, parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import { createRunHeaders, userAgent } from '../own-headers.ts';
+import { PhaseClock, totalDuration } from '../phases.ts';
 import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
 import { AccessTokens } from './access-tokens.ts';
 
@@ -18,11 +18,11 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxExtractedLength = 16_384;
 
 /** A step in the form to send: its access token was already fetched. */
-type SentStep = Omit<HttpStep, 'authentication'> & {
+type AuthenticatedStep = Omit<HttpStep, 'authentication'> & {
   readonly authentication: Exclude<HttpStep['authentication'], { readonly type: 'oauth2' }>;
 };
 
-const credentials = ({ authentication }: SentStep): Readonly<Record<string, string>> => {
+const authorizationHeader = ({ authentication }: AuthenticatedStep): Readonly<Record<string, string>> => {
   if (authentication === null) return {};
   if (authentication.type === 'bearer') return { authorization: `Bearer ${authentication.token}` };
   const pair = Buffer.from(`${authentication.user}:${authentication.password}`).toString('base64');
@@ -43,17 +43,17 @@ const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.ori
  * Target of a redirect, and the allowed headers: credentials are only sent to the same origin, secrets only to their
  * hosts.
  */
-const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
+const redirectRequest = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
   const location = answer.headers['location']?.[0] ?? '';
   if (!URL.canParse(location, before.url.href))
-    throw new StepFailure(`redirects to ${cut(location, 200)}, which is not a valid address`);
-  const url = urlOf(new URL(location, before.url.href).href);
+    throw new StepFailure(`redirects to ${truncate(location, 200)}, which is not a valid address`);
+  const url = parseHttpUrl(new URL(location, before.url.href).href);
   const becomesGet =
     (answer.status === 303 && before.method !== 'HEAD') || (answer.status < 303 && before.method === 'POST');
   const method = becomesGet ? 'GET' : before.method;
   const body = becomesGet ? null : before.body;
   if (isSameOrigin(url, before.url)) return { ...before, url, method, body };
-  if (!mayCarry(hostOf(url))) {
+  if (!mayCarry(urlHost(url))) {
     if (body !== null) throw new StepFailure(`redirects a body with a secret to ${url.host}, which it is not bound to`);
     return { url, method, body, headers: {}, clientCertificate: null };
   }
@@ -63,39 +63,48 @@ const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string)
   return { url, method, body, headers: Object.fromEntries(headers), clientCertificate: null };
 };
 
-const follow = async (
-  step: SentStep,
+const sendFollowingRedirects = async (
+  step: AuthenticatedStep,
   {
     attempt,
     clock,
     mayCarry,
   }: { readonly attempt: Attempt; readonly clock: PhaseClock; readonly mayCarry: (host: string) => boolean },
 ): Promise<{ readonly answer: HopAnswer; readonly followed: number; readonly url: URL }> => {
-  const own = { 'user-agent': userAgent, ...ownHeadersOf(attempt) };
-  const headers = { 'accept-encoding': 'identity', accept: '*/*', ...credentials(step), ...lowered(step.headers) };
+  const probeHeaders = { 'user-agent': userAgent, ...createRunHeaders(attempt) };
+  const headers = {
+    'accept-encoding': 'identity',
+    accept: '*/*',
+    ...authorizationHeader(step),
+    ...lowerCaseNames(step.headers),
+  };
   const { method, body, clientCertificate } = step;
-  let request: Request = { url: urlOf(step.url), method, headers, body, clientCertificate };
-  if (!mayCarry(hostOf(request.url)))
+  let request: Request = { url: parseHttpUrl(step.url), method, headers, body, clientCertificate };
+  if (!mayCarry(urlHost(request.url)))
     throw new StepFailure(`a secret of the check is not bound to ${request.url.host}`);
   for (let followed = 0; ; followed++) {
-    const hop = { ...request, headers: { ...request.headers, ...own }, verifyCertificate: step.verifyCertificate };
+    const hop = {
+      ...request,
+      headers: { ...request.headers, ...probeHeaders },
+      verifyCertificate: step.verifyCertificate,
+    };
     const answer = await sendOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
-      throw failureOf(error, { host: request.url.host, phase: clock.current, signal: attempt.signal });
+      throw toStepFailure(error, { host: request.url.host, phase: clock.current, signal: attempt.signal });
     });
     if (step.redirects === 0 || !redirects.has(answer.status) || answer.headers['location'] === undefined)
       return { answer, followed, url: request.url };
     if (followed >= step.redirects) throw new StepFailure(`redirects more than ${step.redirects} times`);
-    request = redirected(request, answer, mayCarry);
+    request = redirectRequest(request, answer, mayCarry);
   }
 };
 
-const lowered = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-const extracted = ({ source, path }: HttpStep['extract'][number], seen: Observation): string | undefined => {
+const extractValue = ({ source, path }: HttpStep['extract'][number], seen: Observation): string | undefined => {
   if (source === 'header') return seen.headers?.[path.toLowerCase()]?.[0];
   if (source === 'json') {
-    const read = readJsonPath(path);
+    const read = parseJsonPath(path);
     try {
       const [value] = typeof read === 'string' ? [] : read.valuesIn(JSON.parse(seen.body ?? ''));
       return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
@@ -118,17 +127,17 @@ export const checkAssertions = (assertions: readonly Assertion[], seen: Observat
   );
 
 /** Runs a step with rendered texts. `texts` are those for its address, as written. */
-const runSent = async (
-  step: SentStep,
+const runAuthenticated = async (
+  step: AuthenticatedStep,
   { texts, values, attempt }: { readonly texts: readonly string[]; values: Record<string, string>; attempt: Attempt },
 ): Promise<StepResult> => {
   const clock = new PhaseClock('lookup');
   const base = { name: step.name };
   try {
-    const { answer, followed } = await follow(step, {
+    const { answer, followed } = await sendFollowingRedirects(step, {
       attempt,
       clock,
-      mayCarry: (host) => attempt.mayCarry(texts, host),
+      mayCarry: (host) => attempt.maySendTo(texts, host),
     });
     const phases = clock.phases();
     const { certificate, body, ...plain } = answer;
@@ -139,19 +148,19 @@ const runSent = async (
       body: text,
       size: body.length,
       protocol: plain.protocol,
-      durationMs: sumOf(phases),
+      durationMs: totalDuration(phases),
       phases,
       redirects: followed,
       ...(certificate !== undefined && { certificate }),
     };
     for (const each of step.extract) {
-      const value = extracted(each, seen);
+      const value = extractValue(each, seen);
       if (value === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
       values[each.as] = value.slice(0, maxExtractedLength);
     }
-    const at = { variables: attempt.variables, values, nowMs: Date.now() };
+    const templateContext = { variables: attempt.variables, values, nowMs: Date.now() };
     const renderedAssertions = step.assertions.map((one) =>
-      typeof one.value === 'string' ? { ...one, value: rendered(one.value, at) } : one,
+      typeof one.value === 'string' ? { ...one, value: renderText(one.value, templateContext) } : one,
     );
     const { outcome, messages } = checkAssertions(renderedAssertions, seen);
     const evidence = {
@@ -160,14 +169,14 @@ const runSent = async (
     };
     return { ...base, outcome, phases, message: messages.join('; '), status: plain.status, ...evidence };
   } catch (error) {
-    const { message, outcome } = failureOf(error, { host: 'it', phase: clock.current, signal: attempt.signal });
+    const { message, outcome } = toStepFailure(error, { host: 'it', phase: clock.current, signal: attempt.signal });
     return { ...base, outcome, phases: clock.phases(), message };
   }
 };
 
 const isOver = ({ outcome }: StepResult): boolean => outcome === 'failed' || outcome === 'unknown';
 
-const textsOf = (part: object): readonly string[] => textsIn(part).map(({ text }) => text);
+const textsOf = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
 
 /** Runs a step, after the step that fetches its access token; adds their results. */
 const runStep = async (
@@ -179,20 +188,20 @@ const runStep = async (
   }: { readonly values: Record<string, string>; readonly attempt: Attempt; readonly tokens: AccessTokens },
 ): Promise<readonly StepResult[]> => {
   const { assertions, extract, ...sent } = written;
-  const { own, client } = splitCredentials(sent);
+  const { own: stepFields, client } = splitCredentials(sent);
   try {
     const { authentication, ...step } = {
-      ...renderedIn(sent, { variables: attempt.variables, values, nowMs: Date.now() }),
+      ...renderAll(sent, { variables: attempt.variables, values, nowMs: Date.now() }),
       assertions,
       extract,
     };
-    const context = { texts: textsOf(own), values, attempt };
-    if (authentication?.type !== 'oauth2') return [await runSent({ ...step, authentication }, context)];
+    const context = { texts: textsOf(stepFields), values, attempt };
+    if (authentication?.type !== 'oauth2') return [await runAuthenticated({ ...step, authentication }, context)];
     const { token, results } = await tokens.get(authentication, textsOf(client ?? {}));
     if (token === undefined) return results;
-    return [...results, await runSent({ ...step, authentication: { type: 'bearer', token } }, context)];
+    return [...results, await runAuthenticated({ ...step, authentication: { type: 'bearer', token } }, context)];
   } catch (error) {
-    const { message, outcome } = failureOf(error, { host: 'it', phase: 'lookup', signal: attempt.signal });
+    const { message, outcome } = toStepFailure(error, { host: 'it', phase: 'lookup', signal: attempt.signal });
     return [{ name: written.name, outcome, phases: {}, message }];
   }
 };

@@ -38,22 +38,22 @@ const ping = async (args: readonly string[], signal: AbortSignal): Promise<PingO
 };
 
 /** Exit code of a missing command */
-const missing = 127;
+const commandNotFound = 127;
 
-const cannot = (reason: string): StepFailure =>
+const pingFailure = (reason: string): StepFailure =>
   new StepFailure(`this location cannot send echo requests: ${reason}`, { outcome: 'unknown' });
 
 /** Parses the output of `ping`: percentage of lost packets, and the average time of the others. */
-export const readPing = ({
+export const parsePingOutput = ({
   exitCode,
   out,
   error,
 }: PingOutput): { readonly loss: number; readonly averageMs: number | undefined } => {
   const [, sent, received] = /^(\d{1,9}) packets transmitted, (\d{1,9})(?: packets)? received/m.exec(out) ?? [];
-  if (exitCode === missing) throw cannot('`ping` was not found');
+  if (exitCode === commandNotFound) throw pingFailure('`ping` was not found');
   // 0: answered; 1: no answer. Any other code means that the test itself failed.
   if (sent === undefined || received === undefined || sent === '0' || (exitCode !== 0 && exitCode !== 1))
-    throw cannot((error.trim() || out.trim() || `ping ended with ${exitCode}`).split('\n')[0] ?? '');
+    throw pingFailure((error.trim() || out.trim() || `ping ended with ${exitCode}`).split('\n')[0] ?? '');
   const average = /= [\d.]+\/([\d.]+)\//.exec(out)?.[1];
   return {
     loss: Math.round((100 * (Number(sent) - Number(received))) / Number(sent)),
@@ -62,9 +62,9 @@ export const readPing = ({
 };
 
 /** Why this location cannot send echo requests; undefined if it can. Tested with loopback. */
-export const pingProblem = async (): Promise<string | undefined> => {
+export const findPingProblem = async (): Promise<string | undefined> => {
   try {
-    readPing(await ping(['-n', '-q', '-c', '1', '-W', '1', '127.0.0.1'], AbortSignal.timeout(5000)));
+    parsePingOutput(await ping(['-n', '-q', '-c', '1', '-W', '1', '127.0.0.1'], AbortSignal.timeout(5000)));
     return undefined;
   } catch (error) {
     return (error as Error).message;
@@ -77,7 +77,7 @@ export const runIcmp = oneStep<z.output<(typeof icmp)['settings']>>(
   async ({ host, packets, assertions }, { clock, reached, signal }) => {
     clock.enter('wait');
     const args = ['-n', '-q', '-c', String(packets), '-i', intervalSeconds, '-W', waitSeconds, reached.address];
-    const { loss, averageMs } = readPing(await ping(args, signal));
+    const { loss, averageMs } = parsePingOutput(await ping(args, signal));
     const phases = clock.phases();
     const hasLossAssertion = assertions.some(({ source }) => source === 'loss');
     return {

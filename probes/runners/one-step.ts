@@ -1,8 +1,8 @@
 /** Types with a single step: its phases, its assertions, and its failures. */
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
-import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
-import { failureOf } from '../failure.ts';
-import { PhaseClock, type Phases, sumOf } from '../phases.ts';
+import { listTexts, renderAll } from '../../subjects/synthetics/templates.ts';
+import { toStepFailure } from '../failure.ts';
+import { PhaseClock, type Phases, totalDuration } from '../phases.ts';
 import { bareHost, type ResolvedAddress } from '../reach.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
@@ -29,36 +29,40 @@ export const oneStep =
       context: Attempt & { readonly clock: PhaseClock; readonly reached: ResolvedAddress },
     ) => Promise<StepObservation>,
   ) =>
-  async (written: Given, attempt: Attempt): Promise<readonly StepResult[]> => {
+  async (settingsText: Given, attempt: Attempt): Promise<readonly StepResult[]> => {
     const clock = new PhaseClock(first);
-    let where = '';
+    let hostName = '';
     try {
-      const settings = renderedIn(written, { variables: attempt.variables, values: {}, nowMs: Date.now() });
-      const given = host(settings);
-      const target = given === null ? null : bareHost(given);
-      where = target ?? 'the name service';
-      const texts = textsIn(written).map(({ text }) => text);
-      if (!attempt.mayCarry(texts, target ?? ''))
-        throw new StepFailure(`a secret of the check is not bound to ${where}`);
+      const settings = renderAll(settingsText, { variables: attempt.variables, values: {}, nowMs: Date.now() });
+      const hostText = host(settings);
+      const target = hostText === null ? null : bareHost(hostText);
+      hostName = target ?? 'the name service';
+      const texts = listTexts(settingsText).map(({ text }) => text);
+      if (!attempt.maySendTo(texts, target ?? ''))
+        throw new StepFailure(`a secret of the check is not bound to ${hostName}`);
       // Without a connection, the location's own resolver is used.
-      const none = { address: '', lookup: attempt.egressPolicy.lookup };
-      const reached = target === null ? none : await attempt.reach(target, clock);
+      const unresolvedAddress = { address: '', lookup: attempt.egressPolicy.lookup };
+      const reached = target === null ? unresolvedAddress : await attempt.reach(target, clock);
       const { seen, message, phases = clock.phases() } = await observe(settings, { ...attempt, clock, reached });
       const { outcome, messages } = judgeAssertions(settings.assertions, {
         ...seen,
         phases,
-        durationMs: sumOf(phases),
+        durationMs: totalDuration(phases),
       });
       const fullMessage = [...(message === undefined ? [] : [message]), ...messages].join('; ');
-      const whole = {
+      const result = {
         name: '',
         outcome: message === undefined ? outcome : ('failed' as const),
         phases,
         message: fullMessage,
       };
-      return [{ ...whole, ...(seen.certificate !== undefined && { certificate: seen.certificate }) }];
+      return [{ ...result, ...(seen.certificate !== undefined && { certificate: seen.certificate }) }];
     } catch (error) {
-      const { message, outcome } = failureOf(error, { host: where, phase: clock.current, signal: attempt.signal });
+      const { message, outcome } = toStepFailure(error, {
+        host: hostName,
+        phase: clock.current,
+        signal: attempt.signal,
+      });
       return [{ name: '', outcome, phases: clock.phases(), message }];
     }
   };

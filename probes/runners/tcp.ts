@@ -19,35 +19,35 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return { seen: await conversation() };
+      return { seen: await exchange() };
     } finally {
       signal.removeEventListener('abort', stop);
       socket.destroy();
     }
 
-    function conversation(): Promise<Observation> {
-      return new Promise((ended, failed) => {
+    function exchange(): Promise<Observation> {
+      return new Promise((resolve, reject) => {
         let received = Buffer.alloc(0);
         const seen = (): Observation => ({ body: received.toString('utf8'), size: received.length });
-        socket.once('error', failed);
+        socket.once('error', reject);
         socket.once('connect', () => {
           clock.enter('send');
-          if (bodyAssertions.length === 0 && send === null) return ended(seen());
-          const sent = (): void => {
+          if (bodyAssertions.length === 0 && send === null) return resolve(seen());
+          const onSent = (): void => {
             if (clock.current === 'send') clock.enter('wait');
-            if (bodyAssertions.length === 0) ended(seen());
+            if (bodyAssertions.length === 0) resolve(seen());
           };
-          if (send === null) sent();
-          else socket.write(send, () => sent());
+          if (send === null) onSent();
+          else socket.write(send, () => onSent());
         });
         socket.on('data', (chunk) => {
           if (clock.current !== 'receive') clock.enter('receive');
           received = Buffer.concat([received, chunk]).subarray(0, maxBytes);
-          const isThere = judgeAssertions(bodyAssertions, seen()).outcome === 'passed';
-          if (received.length >= maxBytes || (bodyAssertions.length > 0 && isThere)) ended(seen());
+          const isPassed = judgeAssertions(bodyAssertions, seen()).outcome === 'passed';
+          if (received.length >= maxBytes || (bodyAssertions.length > 0 && isPassed)) resolve(seen());
         });
         // A missing answer is checked by the assertions, too.
-        socket.once('end', () => ended(seen()));
+        socket.once('end', () => resolve(seen()));
       });
     }
   },

@@ -2,16 +2,16 @@ import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { z } from 'zod';
 import type { tls } from '../../subjects/synthetics/types/tls.ts';
-import { certificateOf } from '../certificate.ts';
-import { failureOf } from '../failure.ts';
+import { readCertificate } from '../certificate.ts';
+import { toStepFailure } from '../failure.ts';
 import { bareHost } from '../reach.ts';
 import { oneStep } from './one-step.ts';
 
 export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
   'lookup',
   ({ host }) => host,
-  async ({ host: written, port, serverName, verifyCertificate }, { reached, clock, signal }) => {
-    const host = bareHost(written);
+  async ({ host: hostText, port, serverName, verifyCertificate }, { reached, clock, signal }) => {
+    const host = bareHost(hostText);
     const name = serverName ?? host;
     clock.enter('connect');
     const servername = isIP(name) === 0 ? { servername: name } : {};
@@ -22,19 +22,19 @@ export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await new Promise<void>((ended, failed) => {
+      await new Promise<void>((resolve, reject) => {
         socket.once('connect', () => clock.enter('tls'));
-        socket.once('secureConnect', () => ended());
-        socket.once('error', failed);
-        socket.once('end', () => failed(new Error('it closed the connection')));
+        socket.once('secureConnect', () => resolve());
+        socket.once('error', reject);
+        socket.once('end', () => reject(new Error('it closed the connection')));
       });
-      const certificate = certificateOf(socket, host);
+      const certificate = readCertificate(socket, host);
       const seen = {
         protocol: socket.getProtocol() ?? '',
         ...(certificate !== undefined && { certificate }),
       };
       if (!verifyCertificate || socket.authorized) return { seen };
-      const { message } = failureOf(new Error(String(socket.authorizationError)), { host, phase: 'tls', signal });
+      const { message } = toStepFailure(new Error(String(socket.authorizationError)), { host, phase: 'tls', signal });
       return { seen, message };
     } finally {
       signal.removeEventListener('abort', stop);

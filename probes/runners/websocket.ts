@@ -3,19 +3,19 @@ import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
-import { cut } from '../../subjects/synthetics/cut.ts';
+import { truncate } from '../../subjects/synthetics/cut.ts';
 import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
-import { certificateOf } from '../certificate.ts';
+import { readCertificate } from '../certificate.ts';
 import { reportPhases } from '../http-hop.ts';
-import { ownHeadersOf, userAgent } from '../own-headers.ts';
+import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { bareHost } from '../reach.ts';
 import { maxReadBytes, StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
-const urlOf = (text: string): URL => {
+const parseWebSocketUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'ws:' && url.protocol !== 'wss:'))
-    throw new StepFailure(`${cut(text, 200)} is not a ws or wss address`);
+    throw new StepFailure(`${truncate(text, 200)} is not a ws or wss address`);
   url.hash = '';
   url.username = '';
   url.password = '';
@@ -23,10 +23,10 @@ const urlOf = (text: string): URL => {
 };
 
 /** Assertion sources that need the message content */
-const ofMessages = new Set(['body', 'json', 'size']);
+const messageSources = new Set(['body', 'json', 'size']);
 
-const handshakeOf = (answer: IncomingMessage, host: string): Observation => {
-  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, host) : undefined;
+const readHandshake = (answer: IncomingMessage, host: string): Observation => {
+  const certificate = answer.socket instanceof TLSSocket ? readCertificate(answer.socket, host) : undefined;
   return {
     headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
     ...(certificate !== undefined && { certificate }),
@@ -35,14 +35,14 @@ const handshakeOf = (answer: IncomingMessage, host: string): Observation => {
 
 export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
   'lookup',
-  ({ url }) => urlOf(url).hostname,
+  ({ url }) => parseWebSocketUrl(url).hostname,
   async ({ url: text, headers, protocols, send, verifyCertificate, assertions }, attempt) => {
     const { clock, reached, signal } = attempt;
-    const messageAssertions = assertions.filter(({ source }) => ofMessages.has(source));
-    const url = urlOf(text);
+    const messageAssertions = assertions.filter(({ source }) => messageSources.has(source));
+    const url = parseWebSocketUrl(text);
     clock.enter('connect');
     const options = {
-      headers: { ...headers, 'user-agent': userAgent, ...ownHeadersOf(attempt) },
+      headers: { ...headers, 'user-agent': userAgent, ...createRunHeaders(attempt) },
       lookup: reached.lookup,
       rejectUnauthorized: verifyCertificate,
       maxPayload: maxReadBytes,
@@ -56,7 +56,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
     const stop = (): void => socket.terminate();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      return { seen: await conversation() };
+      return { seen: await exchange() };
     } finally {
       signal.removeEventListener('abort', stop);
       // Errors while the socket is closed are ignored.
@@ -64,27 +64,27 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
       socket.terminate();
     }
 
-    function conversation(): Promise<Observation> {
-      return new Promise((ended, failed) => {
+    function exchange(): Promise<Observation> {
+      return new Promise((resolve, reject) => {
         let handshake: Observation = {};
         let latest: Observation = {};
         const seen = (): Observation => ({ ...handshake, protocol: socket.protocol, ...latest });
-        socket.once('error', failed);
+        socket.once('error', reject);
         socket.once('unexpected-response', (_, answer: IncomingMessage) =>
-          failed(new StepFailure(`${url.host} answered ${answer.statusCode} instead of opening a WebSocket`)),
+          reject(new StepFailure(`${url.host} answered ${answer.statusCode} instead of opening a WebSocket`)),
         );
         socket.once('upgrade', (answer: IncomingMessage) => {
-          handshake = handshakeOf(answer, bareHost(url.hostname));
+          handshake = readHandshake(answer, bareHost(url.hostname));
         });
         socket.once('open', () => {
           if (messageAssertions.length > 0) clock.enter('receive');
           if (send === null) {
-            if (messageAssertions.length === 0) ended(seen());
+            if (messageAssertions.length === 0) resolve(seen());
             return;
           }
           socket.send(send, (error) => {
-            if (error) failed(error);
-            else if (messageAssertions.length === 0) ended(seen());
+            if (error) reject(error);
+            else if (messageAssertions.length === 0) resolve(seen());
           });
         });
         socket.on('message', (message) => {
@@ -92,10 +92,12 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
           const bytes = message as Buffer;
           latest = { body: bytes.toString('utf8'), size: bytes.length };
           if (messageAssertions.length > 0 && judgeAssertions(messageAssertions, latest).outcome === 'passed')
-            ended(seen());
+            resolve(seen());
         });
         // A missing answer is checked by the assertions, too. A connection that never opened has its own error.
-        socket.once('close', () => (signal.aborted ? failed(new Error('the time limit was exceeded')) : ended(seen())));
+        socket.once('close', () =>
+          signal.aborted ? reject(new Error('the time limit was exceeded')) : resolve(seen()),
+        );
       });
     }
   },

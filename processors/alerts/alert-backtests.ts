@@ -2,23 +2,23 @@
 
 import { z } from 'zod';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
-import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
-import { createTextQuery } from '../../subjects/alerts/query-text.ts';
-import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
+import { createTemplateQuery } from '../../subjects/alerts/query-text.ts';
+import { type AlertRule, parseStoredRule } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import type { RuleState } from '../../subjects/alerts/state.ts';
-import { type QueryText, withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
+import { type RunTemplateQuery, renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { itemKey, nextDue, sharedPhaseOf } from '../engine/schedule-times.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { momentsOf } from './alert-evaluation.ts';
+import { computeSharedPhase, itemKey, nextDue } from '../engine/schedule-times.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { evaluationMoments } from './alert-evaluation.ts';
 
 /** Time budget of one run; its progress is saved afterwards. */
-const workMs = 10_000;
+const runBudgetMs = 10_000;
 /** Number of concurrent queries of one backtest. */
-const atOnce = 4;
+const maxConcurrentQueries = 4;
 /** Limited because a document holds at most 4 MB. */
 const maxTransitions = 1000;
 
@@ -26,14 +26,14 @@ interface Progress {
   readonly backtest: AlertBacktest;
   readonly rule: AlertRule;
   readonly tenantId: string;
-  answerAt(nowMs: number): Promise<RuleAnswer>;
-  readonly queryText: QueryText;
+  queryAt(nowMs: number): Promise<RuleQueryResult>;
+  readonly queryText: RunTemplateQuery;
 }
 
 /** Due times after the evaluations already done, as live evaluation would set them. */
 const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
-  const everyMs = msOf(rule.interval);
-  const phase = sharedPhaseOf(tenantId, itemKey(tenantId, rule.id), { everyMs, ...momentsOf(rule) });
+  const everyMs = parseDurationMs(rule.interval);
+  const phase = computeSharedPhase(tenantId, itemKey(tenantId, rule.id), { everyMs, ...evaluationMoments(rule) });
   const times: number[] = [];
   for (let at = nextDue(phase, everyMs, backtest.doneMs); at <= backtest.toMs && times.length < count; at += everyMs)
     times.push(at);
@@ -41,25 +41,28 @@ const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number
 };
 
 /** Advances by several evaluations, whose queries run concurrently. */
-const advance = async (progress: Progress): Promise<AlertBacktest> => {
+const advanceBacktest = async (progress: Progress): Promise<AlertBacktest> => {
   const { backtest, rule, tenantId } = progress;
-  const times = dueTimes(progress, atOnce);
+  const times = dueTimes(progress, maxConcurrentQueries);
   if (times.length === 0) return { ...backtest, status: 'finished', doneMs: backtest.toMs };
-  const answers = await Promise.all(times.map((nowMs) => progress.answerAt(nowMs)));
+  const answers = await Promise.all(times.map((nowMs) => progress.queryAt(nowMs)));
   let next = backtest;
   for (const [index, nowMs] of times.entries()) {
-    const answer = answers[index] as RuleAnswer;
-    const given = { tenantId, rule, prior: next.state as RuleState, answer, nowMs };
-    const evaluation = await withTextAnswers((queried) => evaluate({ ...given, queried }), progress.queryText);
-    const room = maxTransitions - next.transitions.length;
+    const answer = answers[index] as RuleQueryResult;
+    const input = { tenantId, rule, prior: next.state as RuleState, answer, nowMs };
+    const evaluation = await renderWithQueries(
+      (queryResults) => evaluate({ ...input, queryResults }),
+      progress.queryText,
+    );
+    const remaining = maxTransitions - next.transitions.length;
     next = {
       ...next,
       doneMs: nowMs,
       evaluations: next.evaluations + 1,
       failed: next.failed + (evaluation.error === undefined ? 0 : 1),
       lastError: evaluation.error ?? next.lastError,
-      transitions: [...next.transitions, ...evaluation.transitions.slice(0, room)],
-      isCut: next.isCut || evaluation.transitions.length > room,
+      transitions: [...next.transitions, ...evaluation.transitions.slice(0, remaining)],
+      isCut: next.isCut || evaluation.transitions.length > remaining,
       // As if the state had been saved between two evaluations.
       state: JSON.parse(JSON.stringify(evaluation.state)) as RuleState,
     };
@@ -81,28 +84,28 @@ export const alertBacktesting = defineSchedule({
   emits: {},
   atOnce: { total: 4, perTenant: 1 },
   async run({ id }, { tenantId, signal, ports }) {
-    const stored = ports.documents.of(tenantId).collection(alertBacktests);
+    const stored = ports.documents.forTenant(tenantId).collection(alertBacktests);
     const document = await stored.find(id);
     if (document?.status !== 'running') return null;
     const { version, createdAt: _made, updatedAt: _written, ...backtest } = document;
     const { rule: fields, queryVersion, ruleId, ruleVersion } = backtest;
-    const asStored = { ...fields, queryVersion, id: ruleId, version: ruleVersion };
-    const rule = readRule(asStored);
-    const reading = await tenantReading(ports, tenantId, Date.now());
+    const storedRule = { ...fields, queryVersion, id: ruleId, version: ruleVersion };
+    const rule = parseStoredRule(storedRule);
+    const reading = await openTenantReading(ports, tenantId, Date.now());
     if (rule === undefined || reading === undefined) {
       await stored.replace(id, { ...backtest, status: 'failed', lastError: 'the rule cannot be evaluated' }, version);
       return null;
     }
-    const answerAt = (nowMs: number): Promise<RuleAnswer> => queryRule(rule, reading, { nowMs, signal });
-    const until = performance.now() + workMs;
+    const queryAt = (nowMs: number): Promise<RuleQueryResult> => queryRule(rule, reading, { nowMs, signal });
+    const deadlineMs = performance.now() + runBudgetMs;
     let next: AlertBacktest = backtest;
-    while (next.status === 'running' && performance.now() < until && !signal.aborted)
-      next = await advance({
+    while (next.status === 'running' && performance.now() < deadlineMs && !signal.aborted)
+      next = await advanceBacktest({
         backtest: next,
         rule,
         tenantId,
-        answerAt,
-        queryText: createTextQuery(reading, { signal }),
+        queryAt,
+        queryText: createTemplateQuery(reading, { signal }),
       });
     await stored.replace(id, next, version);
     return null;

@@ -2,35 +2,35 @@
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
-import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { toEvaluationRecords, toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
-import { createTextQuery } from '../../subjects/alerts/query-text.ts';
-import { alertSeries } from '../../subjects/alerts/recording/alert-series.ts';
-import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
+import { createTemplateQuery } from '../../subjects/alerts/query-text.ts';
+import { createAlertSeries } from '../../subjects/alerts/recording/alert-series.ts';
+import { type AlertRule, parseStoredRule } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
-import { withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
-import { defineSchedule, type Moments, type Run } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { samplesOf } from './recorded.ts';
+import { renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
+import { type DueTiming, defineSchedule, type Run } from '../engine/schedule.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { splitSamples } from './recorded.ts';
 import { ruleAnswers } from './rule-answers.ts';
 
 /** Parsed rules by document; a document stays the same object until it changes. */
-const read = new WeakMap<object, AlertRule>();
+const parsedRules = new WeakMap<object, AlertRule>();
 
-const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
-  const rule = read.get(document) ?? readRule(document);
+const parseRule = (document: StoredAlertRule & StoredMetadata): AlertRule => {
+  const rule = parsedRules.get(document) ?? parseStoredRule(document);
   if (rule === undefined)
     throw new Error(
       `the format of the alert rule ${document.id}, version ${document.queryVersion}, is not supported here`,
     );
-  read.set(document, rule);
+  parsedRules.set(document, rule);
   return rule;
 };
 
@@ -40,11 +40,11 @@ export const batchMs = 5000;
  * Time slices of SLOs end on the minute and are measured shortly afterwards (`../slos/slo-measurement.ts`). Their rules
  * are evaluated after the slices are stored, at few due times, because most of their cost is the statements they share.
  */
-const ofSlos: Moments = { batchMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
+const sloMoments: DueTiming = { batchMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
 
 /** Returns when a rule becomes due. */
-export const momentsOf = ({ condition }: AlertRule): Moments =>
-  condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlos : { batchMs };
+export const evaluationMoments = ({ condition }: AlertRule): DueTiming =>
+  condition.kind !== 'composite' && condition.query.kind === 'slo' ? sloMoments : { batchMs };
 
 /** Time budget of a run. */
 const budgetMs = 60_000;
@@ -52,14 +52,14 @@ const budgetMs = 60_000;
  * Rules without an answer by then are not evaluated. Their due time is skipped, they are stale, and they are queried
  * first next time.
  */
-const answerMs = 50_000;
+const queryTimeoutMs = 50_000;
 
-const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was disabled' };
-const deleted: RuleAnswer = { kind: 'over', reason: 'the rule was deleted' };
+const disabledAnswer: RuleQueryResult = { kind: 'over', reason: 'the rule was disabled' };
+const deletedAnswer: RuleQueryResult = { kind: 'over', reason: 'the rule was deleted' };
 
 /** State saved for a rule. With active alerts it includes the rule, so that they can end after the rule is deleted. */
 interface SavedRuleState extends RuleState {
-  readonly rule?: StoredAlertRule & Stored;
+  readonly rule?: StoredAlertRule & StoredMetadata;
 }
 
 const emits = {
@@ -92,10 +92,14 @@ const emitEvaluation = (
     emit.evaluations(part);
   const { tenantId, rule, nowMs, prior, plan } = context;
   if (!plan.entitlements.includes('metrics')) return;
-  const before = prior.rule?.version === rule.version ? rule : prior.rule && readRule(prior.rule);
-  const series = alertSeries(before && { rule: before, state: prior }, { rule, state: evaluation.state }, nowMs);
-  const of = { tenantId, projectId: rule.projectId ?? '', atMs: nowMs - msOf(rule.delay) };
-  for (const part of samplesOf(of, series)) emit.samples(part);
+  const previousRule = prior.rule?.version === rule.version ? rule : prior.rule && parseStoredRule(prior.rule);
+  const series = createAlertSeries(
+    previousRule && { rule: previousRule, state: prior },
+    { rule, state: evaluation.state },
+    nowMs,
+  );
+  const sampleOrigin = { tenantId, projectId: rule.projectId ?? '', atMs: nowMs - parseDurationMs(rule.delay) };
+  for (const part of splitSamples(sampleOrigin, series)) emit.samples(part);
 };
 
 /**
@@ -107,11 +111,11 @@ export const alertEvaluation = defineSchedule({
   summary: 'Evaluates alert rules.',
   collection: alertRules,
   everyMs: (document) => {
-    const rule = ruleIn(document);
+    const rule = parseRule(document);
     // Disabled rules are still evaluated occasionally, so that their alerts end.
-    return rule.enabled ? msOf(rule.interval) : Math.min(60_000, msOf(rule.interval));
+    return rule.enabled ? parseDurationMs(rule.interval) : Math.min(60_000, parseDurationMs(rule.interval));
   },
-  momentsOf: (document) => momentsOf(ruleIn(document)),
+  momentsOf: (document) => evaluationMoments(parseRule(document)),
   missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: (): SavedRuleState => emptyState() },
   emits,
@@ -120,19 +124,19 @@ export const alertEvaluation = defineSchedule({
   budgetMs,
   async run(document, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;
-    const rule = ruleIn(document);
+    const rule = parseRule(document);
     if (!rule.enabled && Object.keys(run.state.alerts).length === 0) return run.state;
-    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
     const started = performance.now();
     const answers = ruleAnswers(ports.columns, tenantId);
-    const options = { nowMs: dueMs, signal, answers, withinMs: answerMs };
-    const answer = rule.enabled ? await queryRule(rule, reading, options) : switchedOff;
+    const options = { nowMs: dueMs, signal, answers, withinMs: queryTimeoutMs };
+    const answer = rule.enabled ? await queryRule(rule, reading, options) : disabledAnswer;
     if (run.mayWait && answer.kind === 'error' && answer.isAway === true) throw new UnavailableError(answer.message);
     const prior = run.state;
-    const evaluation = await withTextAnswers(
-      (queried) => evaluate({ tenantId, rule, prior, answer, nowMs: dueMs, queried }),
-      createTextQuery(reading, { signal, answers }),
+    const evaluation = await renderWithQueries(
+      (queryResults) => evaluate({ tenantId, rule, prior, answer, nowMs: dueMs, queryResults }),
+      createTemplateQuery(reading, { signal, answers }),
     );
     const { plan } = reading;
     emitEvaluation(emit, evaluation, {
@@ -148,12 +152,12 @@ export const alertEvaluation = defineSchedule({
       : { ...evaluation.state, rule: document };
   },
   async removed({ tenantId, state: prior, nowMs, emit, ports }) {
-    const rule = prior.rule && readRule(prior.rule);
-    const reading = await tenantReading(ports, tenantId, nowMs);
+    const rule = prior.rule && parseStoredRule(prior.rule);
+    const reading = await openTenantReading(ports, tenantId, nowMs);
     if (rule === undefined || reading === undefined) return;
-    const evaluation = await withTextAnswers(
-      (queried) => evaluate({ tenantId, rule, prior, answer: deleted, nowMs, queried }),
-      createTextQuery(reading, { answers: ruleAnswers(ports.columns, tenantId) }),
+    const evaluation = await renderWithQueries(
+      (queryResults) => evaluate({ tenantId, rule, prior, answer: deletedAnswer, nowMs, queryResults }),
+      createTemplateQuery(reading, { answers: ruleAnswers(ports.columns, tenantId) }),
     );
     emitEvaluation(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
   },

@@ -8,21 +8,21 @@ const partSize = 128 * 1024;
  * Returns the samples of one time, in parts. Samples with one name share a part where possible, because the name
  * decides where the series are stored.
  */
-export const samplesOf = (
-  of: Pick<RecordedSamples, 'tenantId' | 'projectId' | 'atMs'>,
+export const splitSamples = (
+  origin: Pick<RecordedSamples, 'tenantId' | 'projectId' | 'atMs'>,
   series: readonly RecordedSeries[],
 ): RecordedSamples[] =>
-  [...Map.groupBy(series, ({ labels }) => labels['__name__'])].flatMap(([, own]) => {
+  [...Map.groupBy(series, ({ labels }) => labels['__name__'])].flatMap(([, sameNameSeries]) => {
     const parts: RecordedSeries[][] = [[]];
     let size = 0;
-    for (const one of own) {
-      const length = JSON.stringify(one).length;
+    for (const recorded of sameNameSeries) {
+      const length = JSON.stringify(recorded).length;
       if (size > 0 && size + length > partSize) {
         parts.push([]);
         size = 0;
       }
       size += length;
-      parts.at(-1)?.push(one);
+      parts.at(-1)?.push(recorded);
     }
-    return parts.map((part) => ({ ...of, series: part }));
+    return parts.map((part) => ({ ...origin, series: part }));
   });

@@ -3,20 +3,20 @@ import { z } from 'zod';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { topics } from '../../schemas/topics.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { toRecordingRecord } from '../../subjects/alerts/evaluation-record.ts';
 import {
+  createStaleMarkers,
   emptyRecording,
-  endOfRecording,
-  evaluateGroup,
+  evaluateRecordingGroup,
   type RecordingState,
 } from '../../subjects/alerts/recording/evaluate.ts';
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
 import { createExpressionRun } from '../../subjects/alerts/recording/run-query.ts';
 import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { samplesOf } from './recorded.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { splitSamples } from './recorded.ts';
 import { ruleAnswers } from './rule-answers.ts';
 
 /** Time budget of a run. */
@@ -25,7 +25,7 @@ const budgetMs = 60_000;
  * As with alert rules, groups without an answer by then are not evaluated. Their due time is skipped, and they are
  * stale until the next one.
  */
-const answerMs = 50_000;
+const queryTimeoutMs = 50_000;
 
 /**
  * Schedule with one unit of work per group, whose rules are evaluated in order. Samples carry the due time, whenever it
@@ -37,7 +37,8 @@ export const recording = defineSchedule({
   entitlement: 'metrics',
   collection: recordingGroups,
   // Disabled groups are still evaluated occasionally, so that their series end.
-  everyMs: ({ enabled, interval }) => (enabled ? msOf(interval) : Math.min(60_000, msOf(interval))),
+  everyMs: ({ enabled, interval }) =>
+    enabled ? parseDurationMs(interval) : Math.min(60_000, parseDurationMs(interval)),
   missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<RecordingState>(), empty: emptyRecording },
   emits: { samples: recordedSamples, evaluations: topics.alertEvaluations },
@@ -47,27 +48,27 @@ export const recording = defineSchedule({
   async run(group, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;
     if (!group.enabled) {
-      const ended = endOfRecording(run.state);
-      for (const part of samplesOf({ tenantId, projectId: '', atMs: dueMs - msOf(group.delay) }, ended))
+      const ended = createStaleMarkers(run.state);
+      for (const part of splitSamples({ tenantId, projectId: '', atMs: dueMs - parseDurationMs(group.delay) }, ended))
         emit.samples(part);
       return emptyRecording();
     }
-    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
     const query = createExpressionRun(reading, {
-      atMs: dueMs - msOf(group.delay),
+      atMs: dueMs - parseDurationMs(group.delay),
       signal,
       answers: ruleAnswers(ports.columns, tenantId),
-      sharedMs: queryTimeouts.sharedMs,
-      withinMs: answerMs,
-      mayWait: run.mayWait,
+      batchTimeoutMs: queryTimeouts.batchTimeoutMs,
+      totalTimeoutMs: queryTimeoutMs,
+      canRetry: run.mayWait,
     });
-    const { state, atMs, series, rules } = await evaluateGroup(group, {
+    const { state, atMs, series, rules } = await evaluateRecordingGroup(group, {
       prior: run.state,
       nowMs: dueMs,
       runExpressions: query,
     });
-    for (const part of samplesOf({ tenantId, projectId: '', atMs }, series)) emit.samples(part);
+    for (const part of splitSamples({ tenantId, projectId: '', atMs }, series)) emit.samples(part);
     const lateMs = Date.now() - dueMs;
     for (const [index, outcome] of rules.entries())
       emit.evaluations(
@@ -83,6 +84,7 @@ export const recording = defineSchedule({
     return state;
   },
   async removed({ tenantId, state, nowMs, emit }) {
-    for (const part of samplesOf({ tenantId, projectId: '', atMs: nowMs }, endOfRecording(state))) emit.samples(part);
+    for (const part of splitSamples({ tenantId, projectId: '', atMs: nowMs }, createStaleMarkers(state)))
+      emit.samples(part);
   },
 });

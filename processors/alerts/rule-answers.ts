@@ -3,43 +3,44 @@
  * and organizations share the slots fairly.
  */
 
-import { Answers, type RunInSlot } from '../../queries/batch/answers.ts';
+import { QueryBatcher, type RunInSlot } from '../../queries/batch/answers.ts';
 import { FairQueue, type FairQueueLimits } from '../../queries/limits/fair-queue.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 
 /** Rules that are due at the same time start within one poll of the schedule. */
-const gatherMs = 20;
+const batchDelayMs = 20;
 
-interface OfColumns {
+interface TenantQueues {
   readonly queue: FairQueue;
-  readonly byTenant: Map<string, Answers>;
+  readonly byTenant: Map<string, QueryBatcher>;
 }
 
-type Limits = Pick<FairQueueLimits, 'slots' | 'slotsPerTenant'>;
+type Limits = Pick<FairQueueLimits, 'slots' | 'maxSlotsPerTenant'>;
 
 /**
  * Opens a function that returns the query queue of each organization. All callers share that queue, which has its own
  * slots.
  */
-export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId: string) => Answers) => {
-  const known = new WeakMap<Columns, OfColumns>();
+export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId: string) => QueryBatcher) => {
+  const queuesByColumns = new WeakMap<Columns, TenantQueues>();
   return (columns, tenantId) => {
-    const own = known.get(columns) ?? {
-      queue: new FairQueue({ ...limits, waitingPerTenant: Number.POSITIVE_INFINITY }),
-      byTenant: new Map<string, Answers>(),
+    const queues = queuesByColumns.get(columns) ?? {
+      queue: new FairQueue({ ...limits, maxWaitingPerTenant: Number.POSITIVE_INFINITY }),
+      byTenant: new Map<string, QueryBatcher>(),
     };
-    known.set(columns, own);
+    queuesByColumns.set(columns, queues);
     const runQueued: RunInSlot = async (work, signal) => {
-      const end = await own.queue.acquire(tenantId, signal);
+      const releaseSlot = await queues.queue.acquire(tenantId, signal);
       try {
         return await work();
       } finally {
-        end();
+        releaseSlot();
       }
     };
-    const answers = own.byTenant.get(tenantId) ?? new Answers({ ...queryTimeouts, gatherMs, runInSlot: runQueued });
-    own.byTenant.set(tenantId, answers);
+    const answers =
+      queues.byTenant.get(tenantId) ?? new QueryBatcher({ ...queryTimeouts, batchDelayMs, runInSlot: runQueued });
+    queues.byTenant.set(tenantId, answers);
     return answers;
   };
 };
@@ -48,4 +49,4 @@ export const openQueuedAnswers = (limits: Limits): ((columns: Columns, tenantId:
  * Slots for concurrent rule queries in a process. They are separate from interactive queries
  * (`queries/limits/settings.ts`), so neither waits for the other. An organization has two thirds of them at most.
  */
-export const ruleAnswers = openQueuedAnswers({ slots: 3, slotsPerTenant: 2 });
+export const ruleAnswers = openQueuedAnswers({ slots: 3, maxSlotsPerTenant: 2 });

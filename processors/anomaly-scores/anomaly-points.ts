@@ -3,36 +3,36 @@
  */
 import { z } from 'zod';
 import type { Answer } from '../../queries/answer.ts';
-import { freshnessOf } from '../../queries/freshness.ts';
+import { getFreshness } from '../../queries/freshness.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
-import { retentionDaysOf } from '../../queries/range.ts';
+import { getRetentionDays } from '../../queries/range.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { topics } from '../../schemas/topics.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
-import { messageOf } from '../../subjects/alerts/run-query.ts';
-import { type DetectorFields, readDetector, signalsWatched } from '../../subjects/anomalies/detector.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import { queryErrorMessage } from '../../subjects/alerts/run-query.ts';
+import { type DetectorFields, getMonitoredSignals, parseStoredDetector } from '../../subjects/anomalies/detector.ts';
 import {
-  beginning,
   type Chunk,
-  completeAt,
-  countsOf,
+  createProgress,
   evaluationIntervalMs,
-  inParts,
+  findCountingMeasures,
+  hashQuery,
+  incompletePrefix,
   landingWaitMs,
+  lastCompleteStepMs,
   nextChunk,
-  notAll,
   type Progress,
-  questionOf,
+  splitIntoParts,
   toQueryRequest,
-  valuesOf,
+  toStepValues,
 } from '../../subjects/anomalies/read-points.ts';
 import { openQueuedAnswers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { BackFills } from '../slos/back-fills.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { BackFillQueue } from '../slos/back-fills.ts';
 import { PointBudget } from './point-budget.ts';
 
 /**
@@ -40,9 +40,9 @@ import { PointBudget } from './point-budget.ts';
  * is deleted.
  */
 interface SavedProgress extends Progress {
-  readonly head: Head;
+  readonly head: DetectorHeader;
 }
-type Head = Pick<AnomalyPoints, 'tenantId' | 'detectorId' | 'detector' | 'question' | 'stepMs'>;
+type DetectorHeader = Pick<AnomalyPoints, 'tenantId' | 'detectorId' | 'detector' | 'question' | 'stepMs'>;
 type State = SavedProgress | null;
 
 const emits = { points: topics.anomalyPoints };
@@ -52,13 +52,13 @@ type Emit = Run<State, typeof emits>['emit'];
  * Slots for detector queries. They are separate, so that neither alerts nor people wait for detectors; each
  * organization has one statement at a time.
  */
-export const detectorLimits = { slots: 2, slotsPerTenant: 1 } as const;
+export const detectorLimits = { slots: 2, maxSlotsPerTenant: 1 } as const;
 const detectorAnswers = openQueuedAnswers(detectorLimits);
-const histories = new BackFills();
+const histories = new BackFillQueue();
 const learning = new PointBudget();
 const watching = new PointBudget();
 /** Timeout of one query, and time budget for the history of a run. */
-const answerMs = 25_000;
+const queryTimeoutMs = 25_000;
 const historyRunMs = 15_000;
 const hourMs = 3_600_000;
 /** Number of recent steps queried to count the series before the history is queried. */
@@ -66,18 +66,18 @@ const probeSteps = 20;
 
 interface DetectorContext {
   readonly detector: DetectorFields;
-  readonly head: Head;
+  readonly head: DetectorHeader;
   readonly reading: QueryReading;
   readonly dueMs: number;
   readonly signal: AbortSignal;
   runQuery(query: Query, options: ReturnType<typeof toQueryRequest>['context']): Promise<Answer>;
 }
 
-const headOf = (tenantId: string, detectorId: string, detector: DetectorFields): Head => ({
+const createHeader = (tenantId: string, detectorId: string, detector: DetectorFields): DetectorHeader => ({
   tenantId,
   detectorId,
-  question: questionOf(detector),
-  stepMs: msOf(detector.step),
+  question: hashQuery(detector),
+  stepMs: parseDurationMs(detector.step),
   detector: {
     name: detector.name,
     projectId: detector.projectId ?? '',
@@ -85,13 +85,13 @@ const headOf = (tenantId: string, detectorId: string, detector: DetectorFields):
     direction: detector.direction,
     leastChange: detector.minChange,
     falseAlarmsPerWeek: detector.falseAlarmsPerWeek,
-    signals: [...signalsWatched(detector)],
+    signals: [...getMonitoredSignals(detector)],
   },
 });
 
 /** Builds the part of every message of a run that is not about its steps. */
 const toHeader = (
-  head: Head,
+  head: DetectorHeader,
   { learntFromMs: trainedFromMs, liveMs, series, upToMs }: Progress,
   checkedAtMs: number,
 ) => ({
@@ -102,7 +102,7 @@ const toHeader = (
   seriesCount: series,
 });
 
-const ended = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints => ({
+const endMessage = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints => ({
   ...toHeader(progress.head, progress, checkedAtMs),
   fromMs: progress.upToMs,
   toMs: progress.upToMs,
@@ -119,7 +119,7 @@ const ended = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints => (
  * Returns steps in which nothing at all was received of the telemetry signal. A source or pipeline was down then, so
  * absent groups cannot be counted as 0.
  */
-const gapsIn = async (
+const findGaps = async (
   { detector, runQuery }: DetectorContext,
   chunk: Chunk,
   counts: readonly string[],
@@ -135,23 +135,26 @@ const gapsIn = async (
   };
   const request = toQueryRequest({ query: all, step }, chunk);
   const { series } = await runQuery(request.query, request.context);
-  const some = new Set(series.flatMap(({ points }) => points.flatMap(([at, value]) => (value ? [at] : []))));
-  const stepMs = msOf(step);
+  const timesWithData = new Set(series.flatMap(({ points }) => points.flatMap(([at, value]) => (value ? [at] : []))));
+  const stepMs = parseDurationMs(step);
   const starts = Array.from(
     { length: (chunk.toMs - chunk.fromMs) / stepMs },
     (_, index) => chunk.fromMs + index * stepMs,
   );
-  return starts.filter((start) => !some.has(start));
+  return starts.filter((start) => !timesWithData.has(start));
 };
 
 /**
  * Returns whether records of a step may still be in transit, because the sinks have not reached its end. A tenant that
  * sends nothing is not waited for long.
  */
-const isOnItsWay = async ({ detector, reading, dueMs }: DetectorContext, { toMs, mode }: Chunk): Promise<boolean> => {
-  const sinceMs = dueMs - toMs - msOf(detector.delay);
-  if (mode !== 'now' || sinceMs > landingWaitMs(msOf(detector.step))) return false;
-  const freshness = await freshnessOf(detector.query, reading);
+const isAwaitingData = async (
+  { detector, reading, dueMs }: DetectorContext,
+  { toMs, mode }: Chunk,
+): Promise<boolean> => {
+  const sinceMs = dueMs - toMs - parseDurationMs(detector.delay);
+  if (mode !== 'now' || sinceMs > landingWaitMs(parseDurationMs(detector.step))) return false;
+  const freshness = await getFreshness(detector.query, reading);
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
 
@@ -165,22 +168,22 @@ const emitChunk = async (
   const { detector, head, dueMs } = context;
   const { query, context: options } = toQueryRequest(detector, chunk);
   const answer = await context.runQuery(query, options);
-  const cut = answer.partial.find(({ code }) => code !== 'delay');
+  const truncation = answer.partial.find(({ code }) => code !== 'delay');
   // There are more series than estimated, so fewer steps are queried at once.
-  if (cut !== undefined && progress.series < maxSeries && chunk.toMs - chunk.fromMs > head.stepMs)
+  if (truncation !== undefined && progress.series < maxSeries && chunk.toMs - chunk.fromMs > head.stepMs)
     return { next: { ...progress, series: maxSeries }, points: 0 };
-  const counts = countsOf(query, answer);
-  const gaps = await gapsIn(context, chunk, counts);
-  const series = valuesOf(detector, answer, { ...chunk, counts, gaps });
+  const counts = findCountingMeasures(query, answer);
+  const gaps = await findGaps(context, chunk, counts);
+  const series = toStepValues(detector, answer, { ...chunk, counts, gaps });
   const known = chunk.mode === 'learning' ? Math.max(progress.series, series.length) : series.length;
   const next = { ...progress, upToMs: chunk.toMs, series: known };
   const error =
-    cut === undefined
+    truncation === undefined
       ? ''
-      : answer.series.length >= maxSeries || cut.code === 'groups'
-        ? `${notAll}: ${cut.message}`
-        : `the query was answered in part: ${cut.message}`;
-  const parts = inParts(series);
+      : answer.series.length >= maxSeries || truncation.code === 'groups'
+        ? `${incompletePrefix}: ${truncation.message}`
+        : `the query was answered in part: ${truncation.message}`;
+  const parts = splitIntoParts(series);
   for (const [part, own] of parts.entries())
     emit.points({
       ...toHeader(head, next, dueMs),
@@ -200,16 +203,16 @@ const emitChunk = async (
 };
 
 /** Returns the initial progress of a detector that has not queried yet, or whose query has changed. */
-const begun = async (context: DetectorContext): Promise<Progress> => {
+const startProgress = async (context: DetectorContext): Promise<Progress> => {
   const { detector, reading, dueMs } = context;
-  const endMs = completeAt(detector, dueMs);
-  const days = Math.min(...signalsWatched(detector).map((each) => retentionDaysOf(reading.plan, each)));
+  const endMs = lastCompleteStepMs(detector, dueMs);
+  const days = Math.min(...getMonitoredSignals(detector).map((each) => getRetentionDays(reading.plan, each)));
   const earliestMs = dueMs - days * 24 * hourMs + hourMs;
-  const stepMs = msOf(detector.step);
+  const stepMs = parseDurationMs(detector.step);
   const fromMs = Math.max(endMs - probeSteps * stepMs, Math.ceil(earliestMs / stepMs) * stepMs);
   const probe = toQueryRequest(detector, { fromMs: Math.min(fromMs, endMs - stepMs), toMs: endMs });
   const { series } = await context.runQuery(probe.query, probe.context);
-  return beginning(detector, { endMs, series: series.length, retainedFromMs: earliestMs });
+  return createProgress(detector, { endMs, series: series.length, retainedFromMs: earliestMs });
 };
 
 /** Learns history while the time budget of the organization lasts, then queries the completed steps. */
@@ -220,7 +223,7 @@ const advanceDetector = async (
   save: (progress: Progress) => void,
 ): Promise<void> => {
   const { detector, dueMs } = context;
-  const [stepMs, endMs] = [msOf(detector.step), completeAt(detector, dueMs)];
+  const [stepMs, endMs] = [parseDurationMs(detector.step), lastCompleteStepMs(detector, dueMs)];
   const { tenantId } = context.reading.columns;
   let progress = from;
   const untilMs = performance.now() + historyRunMs;
@@ -228,10 +231,11 @@ const advanceDetector = async (
     const budget = learns ? learning : watching;
     // Over budget, a detector that watches processes one step per run; it catches up later.
     for (let isFirst = !learns; performance.now() < untilMs; isFirst = false) {
-      const isWithin = budget.has(tenantId, dueMs);
+      const isWithin = budget.hasRemaining(tenantId, dueMs);
       if (!isWithin && !isFirst) return;
       const chunk = nextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithin && { maxSteps: 1 }) });
-      if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(context, chunk))) return;
+      if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isAwaitingData(context, chunk)))
+        return;
       const { next, points } = await emitChunk(context, progress, chunk, emit);
       progress = next;
       budget.consume(tenantId, dueMs, points);
@@ -243,10 +247,10 @@ const advanceDetector = async (
 };
 
 /** Returns why a query failed, as text for people. */
-const errorOf = (error: unknown): string =>
+const describeError = (error: unknown): string =>
   error instanceof TimeoutError || (error as Error | undefined)?.name === 'TimeoutError'
     ? 'the query timed out'
-    : messageOf(error).slice(0, 4096);
+    : queryErrorMessage(error).slice(0, 4096);
 
 /**
  * Schedule with one unit of work per detector. Progress is saved with the emitted messages, so each step is emitted
@@ -258,7 +262,7 @@ export const anomalyPoints = defineSchedule({
   entitlement: 'ai',
   collection: anomalyDetectors,
   // Detectors with long steps learn history between steps, and a disabled detector ends its anomalies soon.
-  everyMs: ({ step }) => evaluationIntervalMs(msOf(step)),
+  everyMs: ({ step }) => evaluationIntervalMs(parseDurationMs(step)),
   batchMs: 5000,
   missed: 'skip',
   state: { version: 1, schema: z.custom<State>(), empty: (): State => null },
@@ -268,18 +272,18 @@ export const anomalyPoints = defineSchedule({
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
     if (!document.enabled) {
-      if (state !== null) emit.points(ended(state, dueMs));
+      if (state !== null) emit.points(endMessage(state, dueMs));
       return null;
     }
-    const detector = readDetector(document);
+    const detector = parseStoredDetector(document);
     if (detector === undefined)
       throw new Error(
         `the format of the detector ${document.id}, version ${document.queryVersion}, is not supported here`,
       );
-    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;
     const answers = detectorAnswers(ports.columns, tenantId);
-    const head = headOf(tenantId, document.id, detector);
+    const head = createHeader(tenantId, document.id, detector);
     const context: DetectorContext = {
       detector,
       head,
@@ -288,13 +292,13 @@ export const anomalyPoints = defineSchedule({
       signal,
       runQuery: (query, options) =>
         answers.run(query, reading, options, {
-          signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+          signal: AbortSignal.any([signal, AbortSignal.timeout(queryTimeoutMs)]),
           dueMs,
         }),
     };
     let progress: Progress | null = state?.question === head.question ? state : null;
     try {
-      progress ??= await begun(context);
+      progress ??= await startProgress(context);
       await advanceDetector(context, progress, emit, (next) => {
         progress = next;
       });
@@ -310,13 +314,13 @@ export const anomalyPoints = defineSchedule({
         isLast: true,
         counts: [],
         gaps: [],
-        error: errorOf(error),
+        error: describeError(error),
         series: [],
       });
     }
     return progress === null ? state : { ...(progress satisfies Progress), head };
   },
   async removed({ state, nowMs, emit }) {
-    if (state !== null) emit.points(ended(state, nowMs));
+    if (state !== null) emit.points(endMessage(state, nowMs));
   },
 });

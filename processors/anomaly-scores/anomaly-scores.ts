@@ -1,4 +1,4 @@
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import {
   type AnomalyChange,
   type AnomalyEvaluation,
@@ -7,20 +7,25 @@ import {
   maxSeries,
   maxSeriesTotal,
 } from '../../schemas/anomalies.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
-import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
+import { itemSource } from '../../schemas/records/values.ts';
+import { anomalyFeedback, buildFeedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/anomalies/anomaly-event.ts';
 import { type Change, type Episode, nextEpisode } from '../../subjects/anomalies/episodes.ts';
-import { adjustmentsOf } from '../../subjects/anomalies/feedback.ts';
-import { directionOf } from '../../subjects/anomalies/scores/anomaly-text.ts';
+import { computeAdjustments } from '../../subjects/anomalies/feedback.ts';
+import { signDirection } from '../../subjects/anomalies/scores/anomaly-text.ts';
 import { isLearning, learningTimeMs, type Point, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched-detectors.ts';
+import {
+  type WatchedDetector,
+  type WatchedDetectors,
+  type WatchedSeries,
+  watchedDetectors,
+} from './watched-detectors.ts';
 
 const dayMs = 86_400_000;
 /** Time without data after which the anomaly of a series ends and the series is forgotten. */
-const silentMs = dayMs;
+const maxSilenceMs = dayMs;
 const forgottenMs = 14 * dayMs;
 
 const emits = {
@@ -35,7 +40,7 @@ type Scores = AnomalyScores['series'][number]['points'];
 
 /** Returns the key of a series, from its name and labels. */
 export const seriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels'>): string =>
-  hashOf(
+  computeHashId(
     name,
     Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
   ).slice(0, 16);
@@ -71,7 +76,7 @@ const emitChange = (
     id: `${detectorId}.${key}.${beginMs.toString(36)}`,
     number: change === 'end' ? reportedCount + 1 : reportedCount,
     labels: { ...labels },
-    direction: directionOf(sign),
+    direction: signDirection(sign),
     atMs,
     beginMs,
     endMs: change === 'end' ? atMs : null,
@@ -88,7 +93,7 @@ const emitChange = (
 };
 
 /** Ends the anomaly of a series, if there is one, for a reason other than its points. */
-const end = (
+const endAnomaly = (
   points: AnomalyPoints,
   key: string,
   series: WatchedSeries,
@@ -117,19 +122,19 @@ const scorePoints = (
   { emit, follows: { feedback } }: StepContext,
 ): Scores => {
   const { mode, detector } = points;
-  const { minChange: min, factor } = adjustmentsOf(feedback.get(feedbackId(points.detectorId, key)));
+  const { minChange: min, factor } = computeAdjustments(feedback.get(buildFeedbackId(points.detectorId, key)));
   const falseAlarmsPerWeek = allowedPerWeek * Math.max(factor.up, factor.down, factor.other);
   const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.known);
   series.known = state;
   const options = {
     mode,
     direction: detector.direction,
-    least: {
+    minChange: {
       up: Math.max(detector.leastChange, min.up),
       down: Math.max(detector.leastChange, min.down),
       other: Math.max(detector.leastChange, min.other),
     },
-    allowed: {
+    allowedPerWeek: {
       up: allowedPerWeek * factor.up,
       down: allowedPerWeek * factor.down,
       other: allowedPerWeek * factor.other,
@@ -151,7 +156,10 @@ const scorePoints = (
 };
 
 /** Returns points for the steps of a series that an answer omits: 0 for a count, none where no data is known. */
-const zerosOf = ({ fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints, { name, upToMs }: WatchedSeries): Point[] => {
+const absentPoints = (
+  { fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints,
+  { name, upToMs }: WatchedSeries,
+): Point[] => {
   if (!counts.includes(name)) return [];
   const unknown = new Set(gaps);
   const firstMs = Math.max(fromMs, upToMs);
@@ -167,7 +175,7 @@ const zerosOf = ({ fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints, { name, 
  */
 const handleAbsentSeries = (
   points: AnomalyPoints,
-  watched: Watched,
+  watched: WatchedDetector,
   allowed: number,
   context: StepContext,
 ): AnomalyScores['series'] => {
@@ -175,17 +183,17 @@ const handleAbsentSeries = (
   const rows: AnomalyScores['series'] = [];
   for (const [key, series] of watched.series) {
     if (series.upToMs >= toMs) continue;
-    const zeros = zerosOf(points, series);
+    const zeros = absentPoints(points, series);
     rows.push({ key, points: scorePoints(points, key, series, zeros, allowed, context) });
     series.upToMs = toMs;
     const silent = toMs - series.seenMs;
-    if (silent > (zeros.length > 0 ? forgottenMs : silentMs)) end(points, key, series, 'gone', context.emit);
-    if (silent > forgottenMs) context.state.drop(watched, key);
+    if (silent > (zeros.length > 0 ? forgottenMs : maxSilenceMs)) endAnomaly(points, key, series, 'gone', context.emit);
+    if (silent > forgottenMs) context.state.removeSeries(watched, key);
   }
   return rows;
 };
 
-const toCheck = (points: AnomalyPoints, watched: Watched): AnomalyEvaluation => {
+const toEvaluation = (points: AnomalyPoints, watched: WatchedDetector): AnomalyEvaluation => {
   const {
     tenantId,
     detectorId,
@@ -226,7 +234,7 @@ const toCheck = (points: AnomalyPoints, watched: Watched): AnomalyEvaluation => 
   };
 };
 
-const begun = (question: string): Watched => ({
+const createWatched = (question: string): WatchedDetector => ({
   question,
   watchedFromMs: null,
   looks: 0,
@@ -235,12 +243,12 @@ const begun = (question: string): Watched => ({
 });
 
 /** Returns the detector of some points. State learned for another query is discarded. */
-const detectorOf = (points: AnomalyPoints, { state, emit }: StepContext): Watched => {
+const openDetector = (points: AnomalyPoints, { state, emit }: StepContext): WatchedDetector => {
   const known = state.detectors.get(points.detectorId);
   if (known?.question === points.question) return known;
-  const fresh = begun(points.question);
+  const fresh = createWatched(points.question);
   if (known !== undefined) {
-    for (const [key, series] of known.series) end(points, key, series, 'changed', emit);
+    for (const [key, series] of known.series) endAnomaly(points, key, series, 'changed', emit);
     state.forget(points.detectorId);
     fresh.looks = known.looks;
   }
@@ -249,7 +257,7 @@ const detectorOf = (points: AnomalyPoints, { state, emit }: StepContext): Watche
 };
 
 /** Returns where a new series begins: a count has no records before its first, and these steps are not 0. */
-const beginOf = (
+const seriesStart = (
   { fromMs, stepMs, counts }: AnomalyPoints,
   { name, values }: AnomalyPoints['series'][number],
 ): number => {
@@ -258,8 +266,8 @@ const beginOf = (
   return fromMs + stepMs * (first < 0 ? values.length : first);
 };
 
-const added = (
-  watched: Watched,
+const addSeries = (
+  watched: WatchedDetector,
   key: string,
   one: AnomalyPoints['series'][number],
   points: AnomalyPoints,
@@ -269,7 +277,7 @@ const added = (
     watched.refused++;
     return undefined;
   }
-  const [{ name, unit, labels }, firstMs] = [one, beginOf(points, one)];
+  const [{ name, unit, labels }, firstMs] = [one, seriesStart(points, one)];
   const series: WatchedSeries = {
     name,
     unit,
@@ -285,10 +293,10 @@ const added = (
   return series;
 };
 
-const over = (points: AnomalyPoints, { state, emit }: StepContext): void => {
+const endDetector = (points: AnomalyPoints, { state, emit }: StepContext): void => {
   const watched = state.detectors.get(points.detectorId);
   if (watched === undefined) return;
-  for (const [key, series] of watched.series) end(points, key, series, 'over', emit);
+  for (const [key, series] of watched.series) endAnomaly(points, key, series, 'over', emit);
   state.forget(points.detectorId);
 };
 
@@ -296,7 +304,7 @@ const over = (points: AnomalyPoints, { state, emit }: StepContext): void => {
 export const anomalyScores = defineProcessor({
   name: 'anomaly-scores',
   summary: 'Scores the series that detectors watch, and reports anomalies that begin, worsen and end.',
-  reads: emittedTo(topics.anomalyPoints),
+  reads: itemSource(topics.anomalyPoints),
   emits,
   follows,
   entitlement: 'ai',
@@ -307,15 +315,15 @@ export const anomalyScores = defineProcessor({
 
   step(points, context) {
     const { emit, state } = context;
-    if (points.mode === 'over') return over(points, context);
-    const watched = detectorOf(points, context);
+    if (points.mode === 'over') return endDetector(points, context);
+    const watched = openDetector(points, context);
     if (points.part === 0) watched.refused = 0;
     if (points.mode !== 'learning' && points.error === '') watched.watchedFromMs ??= points.fromMs;
     const allowed = points.detector.falseAlarmsPerWeek / Math.max(1, points.seriesCount, watched.series.size);
     const rows: AnomalyScores['series'] = [];
     for (const one of points.series) {
       const key = seriesKey(one);
-      const series = watched.series.get(key) ?? added(watched, key, one, points, state);
+      const series = watched.series.get(key) ?? addSeries(watched, key, one, points, state);
       if (series === undefined) continue;
       // Steps that were queried again are skipped.
       const values = one.values.flatMap((value, index): Point[] => {
@@ -332,12 +340,12 @@ export const anomalyScores = defineProcessor({
     if (points.mode !== 'learning') emitScores(points, rowsWithPoints, emit);
     if (!points.isLast) return;
     watched.looks++;
-    emit.checks(toCheck(points, watched));
+    emit.checks(toEvaluation(points, watched));
   },
 });
 
 /** Number of rows in one value, because a message holds one megabyte. */
-const rowsOfValue = 2000;
+const maxRowsPerValue = 2000;
 
 const emitScores = (
   { tenantId, detectorId }: AnomalyPoints,
@@ -352,9 +360,9 @@ const emitScores = (
     count = 0;
   };
   for (const row of rows) {
-    for (let from = 0; from < row.points.length; from += rowsOfValue) {
-      const points = row.points.slice(from, from + rowsOfValue);
-      if (count + points.length > rowsOfValue) flush();
+    for (let from = 0; from < row.points.length; from += maxRowsPerValue) {
+      const points = row.points.slice(from, from + maxRowsPerValue);
+      if (count + points.length > maxRowsPerValue) flush();
       part.push({ key: row.key, points });
       count += points.length;
     }

@@ -1,28 +1,28 @@
 /** Budget of points to score per organization. */
 import { maxPointsPerWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
 
-interface Window {
+interface BudgetWindow {
   readonly number: number;
   points: number;
 }
 
 export class PointBudget {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, BudgetWindow>();
 
   /** Returns whether the budget of the current half minute is not used up. Running work may exceed it. */
-  has(tenantId: string, nowMs: number): boolean {
-    return this.#windowOf(tenantId, nowMs).points < maxPointsPerWindow;
+  hasRemaining(tenantId: string, nowMs: number): boolean {
+    return this.#currentWindow(tenantId, nowMs).points < maxPointsPerWindow;
   }
 
   consume(tenantId: string, nowMs: number, points: number): void {
-    this.#windowOf(tenantId, nowMs).points += points;
+    this.#currentWindow(tenantId, nowMs).points += points;
   }
 
-  #windowOf(tenantId: string, nowMs: number): Window {
+  #currentWindow(tenantId: string, nowMs: number): BudgetWindow {
     const number = Math.floor(nowMs / windowMs);
     const known = this.#windows.get(tenantId);
     if (known?.number === number) return known;
-    const window: Window = { number, points: 0 };
+    const window: BudgetWindow = { number, points: 0 };
     this.#windows.set(tenantId, window);
     return window;
   }

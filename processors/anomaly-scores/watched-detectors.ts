@@ -22,7 +22,7 @@ export interface WatchedSeries {
 }
 
 /** A detector. */
-export interface Watched {
+export interface WatchedDetector {
   question: string;
   watchedFromMs: number | null;
   /** Number of runs received, and number of series not accepted in the current run. */
@@ -36,19 +36,19 @@ const extraBytes = 512;
 
 /** Detectors of a tenant by id. */
 export class WatchedDetectors {
-  readonly detectors = new Map<string, Watched>();
+  readonly detectors = new Map<string, WatchedDetector>();
   #series = 0;
 
   get series(): number {
     return this.#series;
   }
 
-  add(watched: Watched, key: string, series: WatchedSeries): void {
+  add(watched: WatchedDetector, key: string, series: WatchedSeries): void {
     watched.series.set(key, series);
     this.#series++;
   }
 
-  drop(watched: Watched, key: string): void {
+  removeSeries(watched: WatchedDetector, key: string): void {
     if (watched.series.delete(key)) this.#series--;
   }
 
@@ -68,13 +68,13 @@ type SavedSeries = [
   ...[name: string, unit: string, labels: WatchedSeries['labels'], speaks: 0 | 1],
   ...[firstMs: number, upToMs: number, seenMs: number, episode?: Episode],
 ];
-type SavedDetector = [id: string, watched: Omit<Watched, 'series'>, series: SavedSeries[]];
+type SavedDetector = [id: string, watched: Omit<WatchedDetector, 'series'>, series: SavedSeries[]];
 
 /**
  * Serializes the state: the length and JSON of everything except the scorer's states, then the scorer's state of each
  * series in the same order.
  */
-const save = ({ detectors }: WatchedDetectors): Uint8Array => {
+const serializeState = ({ detectors }: WatchedDetectors): Uint8Array => {
   const known: Uint8Array[] = [];
   const saved = [...detectors].map(
     ([id, { series, ...watched }]): SavedDetector => [
@@ -94,21 +94,21 @@ const save = ({ detectors }: WatchedDetectors): Uint8Array => {
   return Buffer.concat([length, head, ...known]);
 };
 
-const open = (saved?: Uint8Array): WatchedDetectors => {
+const restoreState = (saved?: Uint8Array): WatchedDetectors => {
   const state = new WatchedDetectors();
   if (saved === undefined) return state;
   const bytes = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength);
   let at = 4 + bytes.readUInt32LE(0);
   const detectors = JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[];
   // Older versions saved fewer bytes per series; the rest is 0.
-  const each = (bytes.length - at) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
+  const savedStateBytes = (bytes.length - at) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
   for (const [id, watched, series] of detectors) {
-    const own: Watched = { ...watched, series: new Map() };
+    const own: WatchedDetector = { ...watched, series: new Map() };
     state.detectors.set(id, own);
     for (const [key, name, unit, labels, speaks, firstMs, upToMs, seenMs, episode] of series) {
       const known = new Uint8Array(stateBytes);
-      known.set(bytes.subarray(at, at + Math.min(each, stateBytes)));
-      at += each;
+      known.set(bytes.subarray(at, at + Math.min(savedStateBytes, stateBytes)));
+      at += savedStateBytes;
       state.add(own, key, { name, unit, labels, speaks: speaks === 1, firstMs, upToMs, seenMs, episode, known });
     }
   }
@@ -117,8 +117,8 @@ const open = (saved?: Uint8Array): WatchedDetectors => {
 
 export const watchedDetectors: StateDefinition<WatchedDetectors> = {
   version: 3,
-  open,
-  save,
+  open: restoreState,
+  save: serializeState,
   size: ({ size }) => size,
   // Version 2 saved a shorter state per series and is otherwise identical.
   upgrade: (saved, version) => (version === 2 ? saved : undefined),

@@ -16,7 +16,7 @@ export const snapshotExpiry = defineSchedule({
   state: { version: 1, schema: z.null(), empty: () => null },
   emits: {},
   async run({ id, expiresAt }, { tenantId, ports }) {
-    if (Date.parse(expiresAt) <= Date.now()) await removeSnapshots(ports.documents.of(tenantId), { id });
+    if (Date.parse(expiresAt) <= Date.now()) await removeSnapshots(ports.documents.forTenant(tenantId), { id });
     return null;
   },
 });

@@ -1,34 +1,34 @@
 /** Sends notifications to their channels: at least once, in order within each group, with a ledger of the outcomes. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { savedDueMs } from '../../runtime/due-time.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
+import { parseSavedDueMs } from '../../runtime/due-time.ts';
 import { runEvery } from '../../runtime/interval.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { topicMessage } from '../../runtime/topic-message.ts';
+import { buildTopicMessage } from '../../runtime/topic-message.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type DeliveryStep, Notification } from '../../schemas/notifications.ts';
 import type { Batch, Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import { ConflictError, type Documents, type Feed, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type Documents, type Feed, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { topicValue } from '../../schemas/records/values.ts';
+import { parseTopicValue } from '../../schemas/records/values.ts';
 import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { type PendingDelivery, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Attempted, deliver, openSettings } from '../../subjects/notification-channels/deliver.ts';
-import { type AcknowledgeLink, messageOf } from '../../subjects/notification-channels/message.ts';
-import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
-import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
+import { attemptDelivery, type DeliveryAttempt, unsealSettings } from '../../subjects/notification-channels/deliver.ts';
+import { type AcknowledgeLink, renderMessage } from '../../subjects/notification-channels/message.ts';
+import { findChannelType } from '../../subjects/notification-channels/registry.ts';
+import { createAcknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { applyAlerts } from '../incidents/consume-alerts.ts';
-import { noteOutcome } from './health.ts';
-import { counting, decidePageOutcome, personChannel } from './pages.ts';
-import { DeliveryQueue, type Waiting } from './queue.ts';
+import { recordOutcome } from './health.ts';
+import { addCountedPages, decidePageOutcome, personChannel } from './pages.ts';
+import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 
 /** Name of the deliveries among the processors. */
 export const deliveriesName = 'notification-deliveries';
@@ -70,13 +70,13 @@ const defaultWaitsMs = [
 const defaultLeaseMs = 2 * minuteMs;
 const maxRetryAfterMs = 3_600_000;
 /** Jitter, as a share of the wait. */
-const spread = 0.1;
+const jitter = 0.1;
 /** How long ended notifications are remembered, because the bus may redeliver them. */
 const rememberedMs = 24 * 60 * minuteMs;
 const maxConcurrent = 32;
 const maxPerChannel = 4;
 
-const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+const deliveryKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
 class Deliveries {
   readonly #options: DeliveriesOptions;
@@ -84,7 +84,7 @@ class Deliveries {
   readonly #leaseMs: number;
   readonly #queue = new DeliveryQueue();
   readonly #running = new Map<string, Promise<void>>();
-  readonly #ofChannel = new Map<string, number>();
+  readonly #runningByChannel = new Map<string, number>();
   readonly #channels: ResourceCache<NotificationChannel>;
   #isStopping = false;
 
@@ -96,15 +96,15 @@ class Deliveries {
   }
 
   /** Stores the notifications of a batch as documents. Notifications already stored are skipped. */
-  async queue({ records }: Batch): Promise<void> {
+  async storeBatch({ records }: Batch): Promise<void> {
     for (const { value } of records) {
-      for (const notification of this.#read(value)) await this.#put(notification);
+      for (const notification of this.#read(value)) await this.#store(notification);
     }
   }
 
   /** Handles a document of the collection that any instance wrote. */
-  changed(tenantId: string, id: string, document: (PendingDelivery & Stored) | undefined): void {
-    const key = keyOf(tenantId, id);
+  applyChange(tenantId: string, id: string, document: (PendingDelivery & StoredMetadata) | undefined): void {
+    const key = deliveryKey(tenantId, id);
     if (document === undefined || document.endedAt !== null) this.#queue.delete(key);
     else {
       const { queuedAt, lane } = document;
@@ -113,7 +113,7 @@ class Deliveries {
         tenantId,
         id,
         queuedAt,
-        lane: keyOf(tenantId, lane),
+        lane: deliveryKey(tenantId, lane),
         dueMs: this.#dueMs(document),
       });
     }
@@ -139,13 +139,13 @@ class Deliveries {
   async sweep(): Promise<void> {
     const { documents, clock } = this.#options;
     const before = new Date(clock.now() - rememberedMs).toISOString();
-    for await (const { tenantId, id } of documents.everywhere(pendingDeliveries, { endedAt: { $lt: before } }))
-      await documents.of(tenantId).collection(pendingDeliveries).delete(id);
+    for await (const { tenantId, id } of documents.findInAllTenants(pendingDeliveries, { endedAt: { $lt: before } }))
+      await documents.forTenant(tenantId).collection(pendingDeliveries).delete(id);
   }
 
   #read(value: Uint8Array): readonly Notification[] {
     try {
-      return topicValue(topics.notifications, value);
+      return parseTopicValue(topics.notifications, value);
     } catch (error) {
       if (!(error instanceof PermanentError)) throw error;
       this.#options.log.error({ error }, 'notifications on the bus cannot be read and are skipped');
@@ -153,7 +153,7 @@ class Deliveries {
     }
   }
 
-  async #put(notification: Notification): Promise<void> {
+  async #store(notification: Notification): Promise<void> {
     const { documents, clock, producer } = this.#options;
     if (notification.escalationPolicyId !== undefined) {
       const messages = await applyAlerts(documents, notification);
@@ -172,21 +172,21 @@ class Deliveries {
     };
     try {
       const document = await documents
-        .of(tenantId)
+        .forTenant(tenantId)
         .collection(pendingDeliveries)
         .insert({ id, ...pending, notification });
-      await producer.publish([this.#step(document, notification, undefined)]);
-      this.changed(tenantId, id, document);
+      await producer.publish([this.#ledgerEntry(document, notification, undefined)]);
+      this.applyChange(tenantId, id, document);
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
   }
 
-  #start(one: Waiting): void {
+  #start(one: QueuedDelivery): void {
     const channel = one.lane.slice(0, one.lane.indexOf('/', one.tenantId.length + 1));
-    const running = this.#ofChannel.get(channel) ?? 0;
+    const running = this.#runningByChannel.get(channel) ?? 0;
     if (running >= maxPerChannel) return;
-    this.#ofChannel.set(channel, running + 1);
+    this.#runningByChannel.set(channel, running + 1);
     const work = this.#handle(one)
       .catch((error: unknown) => {
         // Another instance was faster; the change feed delivers its result.
@@ -196,16 +196,16 @@ class Deliveries {
       })
       .finally(() => {
         this.#running.delete(one.key);
-        const left = (this.#ofChannel.get(channel) ?? 1) - 1;
-        if (left > 0) this.#ofChannel.set(channel, left);
-        else this.#ofChannel.delete(channel);
+        const remaining = (this.#runningByChannel.get(channel) ?? 1) - 1;
+        if (remaining > 0) this.#runningByChannel.set(channel, remaining);
+        else this.#runningByChannel.delete(channel);
       });
     this.#running.set(one.key, work);
   }
 
-  async #handle(one: Waiting): Promise<void> {
+  async #handle(one: QueuedDelivery): Promise<void> {
     const { documents, clock } = this.#options;
-    const stored = documents.of(one.tenantId).collection(pendingDeliveries);
+    const stored = documents.forTenant(one.tenantId).collection(pendingDeliveries);
     const pending = await stored.find(one.id);
     if (pending === undefined || pending.endedAt !== null) {
       this.#queue.delete(one.key);
@@ -230,44 +230,47 @@ class Deliveries {
   }
 
   /** Returns the notification to send now; undefined for a page that waits or is over. */
-  async #dueNotification(one: Waiting, pending: PendingDelivery & Stored): Promise<Notification | undefined> {
+  async #dueNotification(
+    one: QueuedDelivery,
+    pending: PendingDelivery & StoredMetadata,
+  ): Promise<Notification | undefined> {
     const { documents, producer, clock } = this.#options;
     const notification = Notification.parse(pending.notification);
     const { tenantId, page } = notification;
     if (page === undefined) return notification;
     if (page.isEnd === true) {
-      if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
+      if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
       return notification;
     }
     const decision = await decidePageOutcome(documents, { ...notification, page }, clock.now());
     if (decision.kind === 'send') {
       // A page is queued by a transaction, which writes no ledger entry.
-      if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
-      return counting(notification, decision.rest);
+      if (pending.attempts === 0) await producer.publish([this.#ledgerEntry(pending, notification, undefined)]);
+      return addCountedPages(notification, decision.rest);
     }
-    const stored = documents.of(tenantId).collection(pendingDeliveries);
+    const stored = documents.forTenant(tenantId).collection(pendingDeliveries);
     if (decision.kind === 'wait') {
       const after = await stored.update(one.id, { dueAt: new Date(decision.untilMs).toISOString() }, pending.version);
-      this.changed(tenantId, one.id, after);
+      this.applyChange(tenantId, one.id, after);
       return undefined;
     }
     const { answer } = decision;
     await producer.publish([
-      this.#step(pending, notification, { outcome: 'withdrawn', statusCode: null, answer, latencyMs: 0 }),
+      this.#ledgerEntry(pending, notification, { outcome: 'withdrawn', statusCode: null, answer, latencyMs: 0 }),
     ]);
     await this.#end(one, pending);
     return undefined;
   }
 
-  async #end(one: Waiting, { version }: Pick<Stored, 'version'>): Promise<void> {
+  async #end(one: QueuedDelivery, { version }: Pick<StoredMetadata, 'version'>): Promise<void> {
     const { documents, clock } = this.#options;
     const ended = { endedAt: new Date(clock.now()).toISOString(), notification: undefined };
-    await documents.of(one.tenantId).collection(pendingDeliveries).update(one.id, ended, version);
+    await documents.forTenant(one.tenantId).collection(pendingDeliveries).update(one.id, ended, version);
     this.#queue.delete(one.key);
   }
 
   /** Returns the destination: a channel, or the contact of the person who is paged. */
-  #channelOf({ tenantId, channelId, page }: Notification): Promise<NotificationChannel | undefined> {
+  #findChannel({ tenantId, channelId, page }: Notification): Promise<NotificationChannel | undefined> {
     const userId = page?.userId ?? null;
     return userId === null
       ? Promise.resolve(this.#channels.find(tenantId, channelId))
@@ -287,57 +290,61 @@ class Deliveries {
     return granted > 0 ? 0 : Math.max(1, retryAfterMs);
   }
 
-  async #attempt(one: Waiting, pending: PendingDelivery & Stored, notification: Notification): Promise<void> {
+  async #attempt(
+    one: QueuedDelivery,
+    pending: PendingDelivery & StoredMetadata,
+    notification: Notification,
+  ): Promise<void> {
     const { documents, producer, clock, metrics } = this.#options;
     const { tenantId, channelId } = notification;
-    const channel = await this.#channelOf(notification);
+    const channel = await this.#findChannel(notification);
     const attempted = await this.#deliver(channel, notification);
     const nextMs = attempted.outcome === 'retry' ? this.#nextMs(pending.attempts, attempted) : undefined;
     const outcome = attempted.outcome === 'retry' && nextMs === undefined ? 'failed' : attempted.outcome;
-    const step = this.#step(pending, notification, { ...attempted, outcome }, channel);
+    const step = this.#ledgerEntry(pending, notification, { ...attempted, outcome }, channel);
     const { answer } = attempted;
     const messages: Message[] = [step];
     if (channel?.enabled === true && notification.page?.userId == null) {
       const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
-      messages.push(...(await noteOutcome(documents, health)));
+      messages.push(...(await recordOutcome(documents, health)));
     }
     await producer.publish(messages);
-    const stored = documents.of(tenantId).collection(pendingDeliveries);
+    const stored = documents.forTenant(tenantId).collection(pendingDeliveries);
     metrics.add('oiq_notification_attempts_total', 1, { type: channel?.settings.type ?? 'none', outcome });
     if (nextMs !== undefined) {
       const after = await stored.update(one.id, { dueAt: new Date(nextMs).toISOString() }, pending.version);
-      this.changed(tenantId, one.id, after);
+      this.applyChange(tenantId, one.id, after);
       return;
     }
     await this.#end(one, pending);
   }
 
-  async #deliver(channel: NotificationChannel | undefined, notification: Notification): Promise<Attempted> {
-    const nothing = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
-    if (channel === undefined) return { ...nothing, answer: 'the channel was deleted' };
-    if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
+  async #deliver(channel: NotificationChannel | undefined, notification: Notification): Promise<DeliveryAttempt> {
+    const failure = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
+    if (channel === undefined) return { ...failure, answer: 'the channel was deleted' };
+    if (!channel.enabled) return { ...failure, answer: 'the channel is not enabled' };
     const { box, publicUrl, address, documents } = this.#options;
-    const type = channelTypeOf(channel.settings.type);
+    const type = findChannelType(channel.settings.type);
     const isContact = notification.page?.userId != null;
-    const settings = openSettings(channel.settings, type, box, isContact ? 'contact' : 'notification-channel');
+    const settings = unsealSettings(channel.settings, type, box, isContact ? 'contact' : 'notification-channel');
     if (settings === undefined)
       return {
-        ...nothing,
+        ...failure,
         answer: 'its secrets were encrypted with another key of the installation: enter them again',
       };
     try {
       const organization = await documents
-        .of(organizationsTenant)
+        .forTenant(organizationsTenant)
         .collection(organizations)
         .find(notification.tenantId);
       const { timeZone } = organization ?? {};
       const acknowledge = await this.#acknowledgeLink(notification);
       const { templates } = channel;
-      const message = messageOf(notification, { templates, publicUrl, address, timeZone, acknowledge });
-      return await deliver(type, { message, settings }, this.#options);
+      const message = renderMessage(notification, { templates, publicUrl, address, timeZone, acknowledge });
+      return await attemptDelivery(type, { message, settings }, this.#options);
     } catch (error) {
       return {
-        ...nothing,
+        ...failure,
         outcome: 'retry',
         answer: `it could not be sent: ${(error as Error).message}`.slice(0, 500),
       };
@@ -350,29 +357,31 @@ class Deliveries {
     const baseUrl = publicUrl === '' && address !== undefined ? `http://${address}` : publicUrl;
     if (page === undefined || page.userId === null || baseUrl === '') return undefined;
     const link = { tenantId, incidentId: page.incidentId, personId: page.userId };
-    return acknowledgeLink(documents, link, { baseUrl, nowMs: clock.now() });
+    return createAcknowledgeLink(documents, link, { baseUrl, nowMs: clock.now() });
   }
 
   /** Returns when the delivery may be attempted. */
   #dueMs({ dueAt, attempts }: PendingDelivery): number {
-    const waitMs = (1 + spread) * (this.#waitsMs[attempts - 1] ?? 0);
-    return savedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, maxRetryAfterMs, this.#leaseMs));
+    const waitMs = (1 + jitter) * (this.#waitsMs[attempts - 1] ?? 0);
+    return parseSavedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, maxRetryAfterMs, this.#leaseMs));
   }
 
   /** Returns when the next attempt is due; `undefined` after the last. */
-  #nextMs(attempts: number, { retryAfterMs = 0 }: Attempted): number | undefined {
+  #nextMs(attempts: number, { retryAfterMs = 0 }: DeliveryAttempt): number | undefined {
     const waitMs = this.#waitsMs[attempts - 1];
     if (waitMs === undefined) return undefined;
     // Jitter, so that deliveries that failed at the same time are not retried at the same time.
-    const spreadMs = waitMs * (1 - spread + 2 * spread * Math.random());
+    const spreadMs = waitMs * (1 - jitter + 2 * jitter * Math.random());
     return this.#options.clock.now() + Math.max(spreadMs, Math.min(retryAfterMs, maxRetryAfterMs));
   }
 
   /** Builds an entry of the ledger. */
-  #step(
-    pending: PendingDelivery & Stored,
+  #ledgerEntry(
+    pending: PendingDelivery & StoredMetadata,
     notification: Notification,
-    attempted: (Omit<Attempted, 'outcome'> & { readonly outcome: Attempted['outcome'] | 'withdrawn' }) | undefined,
+    attempted:
+      | (Omit<DeliveryAttempt, 'outcome'> & { readonly outcome: DeliveryAttempt['outcome'] | 'withdrawn' })
+      | undefined,
     channel: NotificationChannel | undefined = this.#channels.find(notification.tenantId, notification.channelId),
   ): Message {
     const {
@@ -409,7 +418,7 @@ class Deliveries {
       answer: attempted?.answer ?? '',
       latencyMs: attempted?.latencyMs ?? null,
     };
-    return topicMessage(topics.notificationDeliveries, step);
+    return buildTopicMessage(topics.notificationDeliveries, step);
   }
 }
 
@@ -419,10 +428,10 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
   const channels = await watchCollection(documents, notificationChannels);
   const deliveries = new Deliveries(options, channels);
   const feed: Feed = await documents.follow(pendingDeliveries, ({ tenantId, id, document }) =>
-    deliveries.changed(tenantId, id, document),
+    deliveries.applyChange(tenantId, id, document),
   );
-  const consumer = bus.consumer({ group: consumerGroup('processors', deliveriesName), maxWaitMs: 100 });
-  const done = consumer.run([topics.notifications.name], (batch) => deliveries.queue(batch));
+  const consumer = bus.consumer({ group: toConsumerGroup('processors', deliveriesName), maxWaitMs: 100 });
+  const done = consumer.run([topics.notifications.name], (batch) => deliveries.storeBatch(batch));
   const stopPolling = runEvery(pollMs, () => deliveries.poll());
   const stopping = new AbortController();
   const sweeping = (async () => {

@@ -8,12 +8,12 @@ import { contacts } from '../../schemas/resources/contact.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
-import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
-import { decidePage, noPages, type PageDecision, withdrawn } from '../../subjects/on-call/page-rate.ts';
+import { escalationStart } from '../../subjects/on-call/incident-escalation.ts';
+import { decidePage, noRecentPages, type PageDecision, withdrawPage } from '../../subjects/on-call/page-rate.ts';
 import { readMember } from '../../subjects/on-call/people.ts';
 
 type Page = NonNullable<Notification['page']>;
-type Reading = Pick<Documents, 'of'>;
+type Reading = Pick<Documents, 'forTenant'>;
 
 /** Decision about a page at this time. */
 export type PageOutcome =
@@ -21,28 +21,29 @@ export type PageOutcome =
   | { readonly kind: 'end'; readonly answer: string };
 
 /** Returns why a page is no longer needed; undefined if it still is. */
-const endOf = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
-  const incident = await documents.of(tenantId).collection(incidents).find(incidentId);
+const findEndReason = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
+  const incident = await documents.forTenant(tenantId).collection(incidents).find(incidentId);
   if (incident === undefined) return 'the incident was deleted';
-  if (Date.parse(sinceOf(incident)) !== sinceMs) return 'the incident was resolved and reopened in the meantime';
+  if (Date.parse(escalationStart(incident)) !== sinceMs)
+    return 'the incident was resolved and reopened in the meantime';
   return incident.status === 'open' ? undefined : `the incident is ${incident.status}`;
 };
 
 /** Updates the recent pages of a person, under the version that was read. */
-const changeRate = async <Result>(
+const updateRate = async <Result>(
   documents: Reading,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
   change: (rate: PageRate) => { readonly rate: PageRate; readonly result: Result },
 ): Promise<Result> => {
-  const stored = documents.of(tenantId).collection(pageRates);
+  const stored = documents.forTenant(tenantId).collection(pageRates);
   for (;;) {
-    const found = await stored.find(userId);
-    const before = found === undefined ? noPages : { sent: found.sent, rest: found.rest };
+    const storedRate = await stored.find(userId);
+    const before = storedRate === undefined ? noRecentPages : { sent: storedRate.sent, rest: storedRate.rest };
     const { rate, result } = change(before);
     try {
       if (rate === before) return result;
-      if (found === undefined) await stored.insert({ id: userId, ...rate });
-      else await stored.replace(userId, rate, found.version);
+      if (storedRate === undefined) await stored.insert({ id: userId, ...rate });
+      else await stored.replace(userId, rate, storedRate.version);
       return result;
     } catch (error) {
       // Another page of the person was faster; retry.
@@ -58,12 +59,13 @@ export const decidePageOutcome = async (
   nowMs: number,
 ): Promise<PageOutcome> => {
   const { tenantId, id, page, commonLabels } = notification;
-  const end = await endOf(documents, tenantId, page);
+  const end = await findEndReason(documents, tenantId, page);
   const { userId } = page;
   if (userId === null) return end === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: end };
-  return changeRate(documents, { tenantId, userId }, (before): { rate: PageRate; result: PageOutcome } => {
-    const left = end === undefined ? undefined : withdrawn(before, id);
-    if (end !== undefined && left !== undefined) return { rate: left, result: { kind: 'end', answer: end } };
+  return updateRate(documents, { tenantId, userId }, (before): { rate: PageRate; result: PageOutcome } => {
+    const rateWithoutPage = end === undefined ? undefined : withdrawPage(before, id);
+    if (end !== undefined && rateWithoutPage !== undefined)
+      return { rate: rateWithoutPage, result: { kind: 'end', answer: end } };
     const { rate, decision } = decidePage(before, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
     if (decision.kind !== 'counted') return { rate, result: decision };
     const answer = `the person was sent 10 pages within five minutes: this page is counted in ${decision.inId}`;
@@ -74,7 +76,7 @@ export const decidePageOutcome = async (
 const maxTitles = 20;
 
 /** Returns the page with the names of the other pages it counts. */
-export const counting = (
+export const addCountedPages = (
   notification: Notification,
   rest: Extract<PageOutcome, { kind: 'send' }>['rest'],
 ): Notification => {
@@ -107,7 +109,7 @@ export const personChannel = async (
   const { name, email, isActive } = member;
   const defaults = { name, description: '', maxPerMinute: 60, templates: { title: '', text: '' } };
   if (contactId === '') return { ...defaults, enabled: isActive, settings: { type: 'email', to: [email] } };
-  const contact = await documents.of(tenantId).collection(contacts).find(contactId);
+  const contact = await documents.forTenant(tenantId).collection(contacts).find(contactId);
   if (contact?.ownerId !== userId) return undefined;
   const { enabled, settings } = contact;
   return { ...defaults, enabled: isActive && enabled, settings };

@@ -1,7 +1,7 @@
 /** Deliveries that may be attempted now, in memory: the first of each lane, in queue order. */
-import { firstIndex } from '../../schemas/first-index.ts';
+import { findFirstIndex } from '../../schemas/first-index.ts';
 
-export interface Waiting {
+export interface QueuedDelivery {
   readonly key: string;
   readonly tenantId: string;
   readonly id: string;
@@ -11,31 +11,33 @@ export interface Waiting {
   dueMs: number;
 }
 
-const inOrder = (left: Waiting, right: Waiting): number =>
+const compareDeliveries = (left: QueuedDelivery, right: QueuedDelivery): number =>
   left.queuedAt < right.queuedAt || (left.queuedAt === right.queuedAt && left.id < right.id) ? -1 : 1;
 
 /** Inserts a delivery at its position, which is nearly always the end. */
-const insert = (lane: Waiting[], one: Waiting): void => {
+const insert = (lane: QueuedDelivery[], one: QueuedDelivery): void => {
   const last = lane.at(-1);
-  const isLast = last === undefined || inOrder(last, one) < 0;
-  const at = isLast ? lane.length : firstIndex(lane.length, (index) => inOrder(lane[index] as Waiting, one) >= 0);
+  const belongsAtEnd = last === undefined || compareDeliveries(last, one) < 0;
+  const at = belongsAtEnd
+    ? lane.length
+    : findFirstIndex(lane.length, (index) => compareDeliveries(lane[index] as QueuedDelivery, one) >= 0);
   lane.splice(at, 0, one);
 };
 
 export class DeliveryQueue {
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #lanes = new Map<string, Waiting[]>();
+  readonly #deliveries = new Map<string, QueuedDelivery>();
+  readonly #lanes = new Map<string, QueuedDelivery[]>();
   /** The first of each lane, oldest first. Re-sorted on the next read if they changed. */
-  #firsts: Waiting[] = [];
+  #firsts: QueuedDelivery[] = [];
   #isSorted = true;
 
-  set(one: Waiting): void {
-    const known = this.#waiting.get(one.key);
-    if (known !== undefined) {
-      known.dueMs = one.dueMs;
+  set(one: QueuedDelivery): void {
+    const existing = this.#deliveries.get(one.key);
+    if (existing !== undefined) {
+      existing.dueMs = one.dueMs;
       return;
     }
-    this.#waiting.set(one.key, one);
+    this.#deliveries.set(one.key, one);
     const lane = this.#lanes.get(one.lane) ?? [];
     insert(lane, one);
     this.#lanes.set(one.lane, lane);
@@ -43,9 +45,9 @@ export class DeliveryQueue {
   }
 
   delete(key: string): void {
-    const one = this.#waiting.get(key);
+    const one = this.#deliveries.get(key);
     if (one === undefined) return;
-    this.#waiting.delete(key);
+    this.#deliveries.delete(key);
     const lane = this.#lanes.get(one.lane) ?? [];
     const at = lane.indexOf(one);
     if (at === 0) lane.shift();
@@ -54,20 +56,20 @@ export class DeliveryQueue {
     this.#isSorted = this.#isSorted && at !== 0;
   }
 
-  get(key: string): Waiting | undefined {
-    return this.#waiting.get(key);
+  get(key: string): QueuedDelivery | undefined {
+    return this.#deliveries.get(key);
   }
 
   /** Yields the first delivery of each lane that is due, oldest first. */
-  *due(nowMs: number): Generator<Waiting, void, undefined> {
+  *due(nowMs: number): Generator<QueuedDelivery, void, undefined> {
     if (!this.#isSorted) {
-      this.#firsts = Array.from(this.#lanes.values(), ([first]) => first as Waiting).sort(inOrder);
+      this.#firsts = Array.from(this.#lanes.values(), ([first]) => first as QueuedDelivery).sort(compareDeliveries);
       this.#isSorted = true;
     }
     for (const first of this.#firsts) if (first.dueMs <= nowMs) yield first;
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#deliveries.size;
   }
 }

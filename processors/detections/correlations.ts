@@ -1,19 +1,19 @@
-import { emittedTo } from '../../schemas/records/values.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { DetectionMatch, type DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import {
   addMatch,
   CorrelationWindow,
   chainOrder,
-  dueOf,
   emptyWindow,
   endWindow,
+  windowDueMs,
 } from '../../subjects/detections/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
 import { chainedMatch, isReportedAgain, mergeSuppressedSignal } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
-import { deployed, deploymentIn } from './deployments.ts';
+import { compileFollowed, followedCollections } from './deployments.ts';
 
 /** Maximum number of open correlation groups per partition and tenant. The least recently used group is evicted. */
 const maxWindows = 10_000;
@@ -31,9 +31,9 @@ const state = combinedState(1, {
   held: keyedState({ version: 1, maxEntries: maxWindows, schema: DetectionMatch }),
 });
 type State = ReturnType<typeof state.open>;
-type CorrelationContext = Context<typeof emits, typeof deployed, State>;
+type CorrelationContext = Context<typeof emits, typeof followedCollections, State>;
 /** Passes the signal of a correlation on to the correlations that reference it. */
-type PassOn = (match: DetectionMatch) => void;
+type ForwardMatch = (match: DetectionMatch) => void;
 
 interface WindowKey {
   readonly rule: string;
@@ -47,35 +47,35 @@ const emitSignal = (
   signal: DetectionSignal,
   deployment: Deployment,
   { emit }: CorrelationContext,
-  passOn: PassOn,
+  passOn: ForwardMatch,
 ): void => {
   const { matches, isSilent } = chainedMatch(deployment, signal);
   matches.forEach(passOn);
   if (!isSilent) emit.signals(signal);
 };
 
-const correlate = (
+const addToWindow = (
   match: DetectionMatch,
   correlation: DeployedCorrelation,
   deployment: Deployment,
   context: CorrelationContext,
-  passOn: PassOn,
+  passOn: ForwardMatch,
 ): void => {
   const { windows } = context.state;
   const { id, stored } = correlation;
-  const of: WindowKey = { rule: id, version: stored.version, key: match.key, projectId: match.signal.projectId };
-  const key = JSON.stringify(of);
+  const windowKey: WindowKey = { rule: id, version: stored.version, key: match.key, projectId: match.signal.projectId };
+  const key = JSON.stringify(windowKey);
   const { window, signal, isLate } = addMatch(correlation, windows.get(key) ?? emptyWindow(), match);
   if (isLate) {
     context.drop('late');
     return;
   }
   windows.set(key, window);
-  context.setTimer('watermark', dueOf(correlation, window), key);
+  context.setTimer('watermark', windowDueMs(correlation, window), key);
   if (signal !== undefined) emitSignal(signal, deployment, context, passOn);
 };
 
-const hidingKey = 'hiding ';
+const suppressionPrefix = 'hiding ';
 
 /**
  * Emits the first signal of a group and suppresses others for a period. Suppressed signals are counted, and the first
@@ -88,21 +88,21 @@ const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: C
   const fromMs = suppressed.get(of);
   const forMs = (suppression?.forSeconds ?? 0) * 1000;
   if (fromMs === undefined || Math.abs(signal.timeMs - fromMs) >= forMs) {
-    if (fromMs !== undefined) emitSuppressedCount(`${hidingKey}${fromMs} ${of}`, context);
-    const own = `${hidingKey}${signal.timeMs} ${of}`;
+    if (fromMs !== undefined) emitSuppressedCount(`${suppressionPrefix}${fromMs} ${of}`, context);
+    const heldKeyOfPeriod = `${suppressionPrefix}${signal.timeMs} ${of}`;
     suppressed.set(of, signal.timeMs);
-    held.set(own, match);
-    context.setTimer('watermark', signal.timeMs + forMs, own);
+    held.set(heldKeyOfPeriod, match);
+    context.setTimer('watermark', signal.timeMs + forMs, heldKeyOfPeriod);
     context.emit.signals(signal);
     return;
   }
   context.drop('suppressed');
-  const own = `${hidingKey}${fromMs} ${of}`;
+  const own = `${suppressionPrefix}${fromMs} ${of}`;
   const first = held.get(own);
   if (first === undefined) return;
-  const hiding = mergeSuppressedSignal(first.signal, signal);
-  held.set(own, { ...first, signal: hiding });
-  if (isReportedAgain(hiding)) context.emit.signals(hiding);
+  const suppressingSignal = mergeSuppressedSignal(first.signal, signal);
+  held.set(own, { ...first, signal: suppressingSignal });
+  if (isReportedAgain(suppressingSignal)) context.emit.signals(suppressingSignal);
 };
 
 /** Emits the total number of suppressed signals once, when the period ends or the next signal arrives first. */
@@ -112,25 +112,25 @@ const emitSuppressedCount = (own: string, { state: { held }, emit }: Correlation
   if (hiding !== undefined && !isReportedAgain(hiding)) emit.signals(hiding);
 };
 
-const handleMatch = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn): void => {
-  const deployment = deploymentIn(context.follows);
+const handleMatch = (match: DetectionMatch, context: CorrelationContext, passOn: ForwardMatch): void => {
+  const deployment = compileFollowed(context.follows);
   const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
   const rule = deployment.stored.get(match.forRule);
-  if (correlation !== undefined) correlate(match, correlation, deployment, context, passOn);
+  if (correlation !== undefined) addToWindow(match, correlation, deployment, context, passOn);
   else if (rule === undefined) context.drop('undeployed');
   else suppress(match, rule, context);
 };
 
 /** Ends a window: its time is over, or it was idle for so long that it can be forgotten. */
-const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
-  if (key.startsWith(hidingKey)) {
+const endWindowOrSuppression = (key: string, context: CorrelationContext, passOn: ForwardMatch): void => {
+  if (key.startsWith(suppressionPrefix)) {
     emitSuppressedCount(key, context);
     return;
   }
   const { windows } = context.state;
   const window = windows.get(key);
   if (window === undefined) return;
-  const deployment = deploymentIn(context.follows);
+  const deployment = compileFollowed(context.follows);
   const { rule, version, key: group, projectId } = JSON.parse(key) as WindowKey;
   const correlation = deployment.correlations.find(({ id, stored }) => id === rule && stored.version === version);
   const ended =
@@ -143,24 +143,24 @@ const end = (key: string, context: CorrelationContext, passOn: PassOn): void => 
     return;
   }
   windows.set(key, ended.window);
-  context.setTimer('watermark', dueOf(correlation, ended.window), key);
+  context.setTimer('watermark', windowDueMs(correlation, ended.window), key);
 };
 
 /** Chains have two levels, so no correlation references a chained one. */
-const ignoreSignal: PassOn = () => {};
-const shared = { follows: deployed, entitlement: 'logs', state };
-const heldKey = 'held ';
+const discardMatch: ForwardMatch = () => {};
+const sharedDefinition = { follows: followedCollections, entitlement: 'logs', state };
+const heldPrefix = 'held ';
 
 /** Evaluates correlation rules, and suppresses repeated signals of rules. */
 export const correlations = defineProcessor({
-  ...shared,
+  ...sharedDefinition,
   name: 'correlations',
   emits: { ...emits, chained: topics.chainedMatches },
   summary: 'Evaluates the windows of correlation rules over several records.',
-  reads: emittedTo(topics.detectionMatches),
+  reads: itemSource(topics.detectionMatches),
   latenessMs: 10_000,
   step: (match, context) => handleMatch(match, context, context.emit.chained),
-  timer: ({ key }, context) => end(key, context, context.emit.chained),
+  timer: ({ key }, context) => endWindowOrSuppression(key, context, context.emit.chained),
 });
 
 /**
@@ -168,28 +168,28 @@ export const correlations = defineProcessor({
  * another topic. All wait for the watermark and are processed in order of their times.
  */
 export const chainedCorrelations = defineProcessor({
-  ...shared,
+  ...sharedDefinition,
   name: 'chained-correlations',
   emits,
   summary: 'Evaluates correlations that reference correlations.',
-  reads: emittedTo(topics.chainedMatches),
+  reads: itemSource(topics.chainedMatches),
   latenessMs: 5_000,
 
   step(match, context) {
-    const correlation = deploymentIn(context.follows).correlations.find(({ id }) => id === match.forRule);
-    const key = heldKey + chainOrder(match, correlation?.document.rules ?? []);
+    const correlation = compileFollowed(context.follows).correlations.find(({ id }) => id === match.forRule);
+    const key = heldPrefix + chainOrder(match, correlation?.document.rules ?? []);
     context.state.held.set(key, match);
     context.setTimer('watermark', match.signal.timeMs, key);
   },
 
   timer({ key }, context) {
     const { held } = context.state;
-    if (!key.startsWith(heldKey)) {
-      end(key, context, ignoreSignal);
+    if (!key.startsWith(heldPrefix)) {
+      endWindowOrSuppression(key, context, discardMatch);
       return;
     }
     const match = held.get(key);
     held.delete(key);
-    if (match !== undefined) handleMatch(match, context, ignoreSignal);
+    if (match !== undefined) handleMatch(match, context, discardMatch);
   },
 });

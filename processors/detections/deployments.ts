@@ -1,7 +1,7 @@
 /** Deployment of a tenant, compiled once per state of its documents. */
 
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import {
   type DetectionFields,
   type DetectionPlaceholder,
@@ -13,12 +13,16 @@ import {
 import { compileDeployment, type Deployment } from '../../subjects/detections/deployed.ts';
 
 /** Collections that the detection processors follow. */
-export const deployed = { rules: detectionRules, fields: detectionFields, placeholders: detectionPlaceholders };
+export const followedCollections = {
+  rules: detectionRules,
+  fields: detectionFields,
+  placeholders: detectionPlaceholders,
+};
 
 interface Followed {
-  readonly rules: DocumentsById<DetectionRule & Stored>;
-  readonly fields: DocumentsById<DetectionFields & Stored>;
-  readonly placeholders: DocumentsById<DetectionPlaceholder & Stored>;
+  readonly rules: DocumentsById<DetectionRule & StoredMetadata>;
+  readonly fields: DocumentsById<DetectionFields & StoredMetadata>;
+  readonly placeholders: DocumentsById<DetectionPlaceholder & StoredMetadata>;
 }
 
 interface CompiledDeployment {
@@ -27,11 +31,11 @@ interface CompiledDeployment {
   readonly deployment: Deployment;
 }
 
-const made = new WeakMap<object, CompiledDeployment>();
+const compiledDeployments = new WeakMap<object, CompiledDeployment>();
 
 /** Returns the deployment of a tenant. Cheap if nothing has changed. */
-export const deploymentIn = ({ rules, fields, placeholders }: Followed): Deployment => {
-  const known = made.get(rules);
+export const compileFollowed = ({ rules, fields, placeholders }: Followed): Deployment => {
+  const known = compiledDeployments.get(rules);
   if (
     known !== undefined &&
     known.followed.fields === fields &&
@@ -43,6 +47,6 @@ export const deploymentIn = ({ rules, fields, placeholders }: Followed): Deploym
     return known.deployment;
   const deployment = compileDeployment(rules.values(), fields.values(), placeholders.values());
   const revisions = [rules.revision, fields.revision, placeholders.revision];
-  made.set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });
+  compiledDeployments.set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });
   return deployment;
 };

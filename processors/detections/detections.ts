@@ -1,4 +1,4 @@
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
@@ -7,18 +7,18 @@ import { detect } from '../../subjects/detections/detect.ts';
 import type { ValuePosition } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
-import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { recordValues } from '../../subjects/detections/record-event.ts';
 import type { EvaluationObserver, PrefilterResult } from '../../subjects/detections/rule-set.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
-import { deployed, deploymentIn } from './deployments.ts';
+import { compileFollowed, followedCollections } from './deployments.ts';
 import { costBudgetState } from './rule-budget.ts';
 import { seenTelemetryState } from './seen-telemetry.ts';
 
 const state = combinedState(2, { costBudget: costBudgetState, seen: seenTelemetryState });
 
 /** Reports a rule that exceeded its budget. It stays disabled until it is changed. */
-const switchedOff = (
+const ruleDisabledEvent = (
   { tenantId, timeMs }: LogRecord,
   { ruleId, version, title, partition }: { ruleId: string; version: number; title: string; partition: number },
 ): PlatformEvent => ({
@@ -29,7 +29,7 @@ const switchedOff = (
   service: '',
   environment: '',
   link: '',
-  id: hashOf('switched-off', ruleId, version, partition),
+  id: computeHashId('switched-off', ruleId, version, partition),
   at: new Date(timeMs).toISOString(),
   title: `Detection rule disabled: ${title}`.slice(0, 256),
   text: `Rule ${ruleId} took too long on records of partition ${partition}. It runs again after it is changed.`,
@@ -45,7 +45,7 @@ const emits = {
   events: topics.events,
   telemetry: topics.detectionTelemetry,
 };
-type StepContext = Context<typeof emits, typeof deployed, ReturnType<typeof state.open>>;
+type StepContext = Context<typeof emits, typeof followedCollections, ReturnType<typeof state.open>>;
 
 /**
  * Matches a record, or records the fields of one that no rule can match. Separate from the step, because the closures
@@ -56,30 +56,30 @@ const match = (
   { follows, emit, state: { costBudget, seen }, clockMs }: StepContext,
   candidateSet: PrefilterResult | undefined,
 ): void => {
-  const deployment = deploymentIn(follows);
+  const deployment = compileFollowed(follows);
   const { tenantId } = record;
-  const saw = (kind: EventKind, places: readonly ValuePosition[]): void => {
-    const first = seen.observe(kind, places, clockMs);
-    if (first !== undefined) emit.telemetry({ ...first, tenantId });
+  const reportTelemetry = (kind: EventKind, places: readonly ValuePosition[]): void => {
+    const newTelemetry = seen.observe(kind, places, clockMs);
+    if (newTelemetry !== undefined) emit.telemetry({ ...newTelemetry, tenantId });
   };
   if (candidateSet?.candidates.length === 0) {
-    saw(candidateSet.kind, prefilteredPlacesOf(deployment.set, record));
+    reportTelemetry(candidateSet.kind, prefilteredPlacesOf(deployment.set, record));
     return;
   }
   const { projectId, timeMs, service } = record;
   const watch: EvaluationObserver = {
-    isOff: (ruleId, version) => costBudget.isOff(ruleId, version),
-    onRuleCost: (ruleId, version, characters) => costBudget.spent(ruleId, version, characters),
-    onEventKind: (kind, { leaves }) => saw(kind, leaves),
+    isOff: (ruleId, version) => costBudget.isDisabled(ruleId, version),
+    onRuleCost: (ruleId, version, characters) => costBudget.addCost(ruleId, version, characters),
+    onEventKind: (kind, { leaves }) => reportTelemetry(kind, leaves),
   };
-  const found = detect(
+  const result = detect(
     deployment,
     {
       tenantId,
       projectId,
       timeMs,
       service,
-      values: valuesOfRecord(record),
+      values: recordValues(record),
       // Not read for records that match nothing.
       get recordId() {
         return record.recordId;
@@ -89,12 +89,12 @@ const match = (
     watch,
     candidateSet,
   );
-  for (const signal of found.signals) emit.signals(signal);
-  for (const match of found.matches) emit.matches(match);
-  for (const match of found.chained) emit.chained(match);
-  for (const off of costBudget.record()) {
-    const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
-    emit.events(switchedOff(record, { ...off, title, partition: record.place.partition }));
+  for (const signal of result.signals) emit.signals(signal);
+  for (const match of result.matches) emit.matches(match);
+  for (const match of result.chained) emit.chained(match);
+  for (const disabledRule of costBudget.countRecord()) {
+    const title = deployment.stored.get(disabledRule.ruleId)?.title ?? disabledRule.ruleId;
+    emit.events(ruleDisabledEvent(record, { ...disabledRule, title, partition: record.place.partition }));
   }
 };
 
@@ -104,15 +104,15 @@ export const detections = defineProcessor({
   summary: 'Matches log records against Sigma rules.',
   reads: logRecords,
   emits,
-  follows: deployed,
+  follows: followedCollections,
   entitlement: 'logs',
   state,
 
   step(record, context) {
     const { follows, state, clockMs } = context;
     if (follows.rules.size === 0) return;
-    const candidateSet = prefilterRecord(deploymentIn(follows).set, record);
-    if (candidateSet?.candidates.length !== 0 || !state.seen.passes(candidateSet.kind, clockMs))
+    const candidateSet = prefilterRecord(compileFollowed(follows).set, record);
+    if (candidateSet?.candidates.length !== 0 || !state.seen.countUnsampled(candidateSet.kind, clockMs))
       match(record, context, candidateSet);
   },
 });

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
 import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
 import { topics } from '../../schemas/topics.ts';
-import { hunt } from '../../subjects/detections/retro-hunt.ts';
+import { runHunt } from '../../subjects/detections/retro-hunt.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { hunting, huntMs, landedAfterMs } from '../hunting.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { huntScheduleOptions, maxHuntMs, storageDelayMs } from '../hunting.ts';
 
 const Outcome = z.strictObject({
   status: z.enum(['finished', 'failed']),
@@ -16,7 +16,7 @@ const Outcome = z.strictObject({
   message: z.string(),
 });
 
-const failed = (message: string): z.output<typeof Outcome> => ({
+const failedOutcome = (message: string): z.output<typeof Outcome> => ({
   status: 'failed',
   records: 0,
   signals: 0,
@@ -30,26 +30,26 @@ const failed = (message: string): z.output<typeof Outcome> => ({
 export const retroHunting = defineSchedule({
   name: 'retro-hunts',
   summary: 'Runs new detection rules over stored records.',
-  ...hunting,
+  ...huntScheduleOptions,
   collection: retroHunts,
   everyMs: ({ status }) => (status === 'running' ? 1000 : undefined),
   state: { version: 1, schema: Outcome.nullable(), empty: () => null },
   emits: { signals: topics.signals },
   async run(retroHunt, { tenantId, state, emit, signal, ports }) {
-    const own = ports.documents.of(tenantId);
+    const tenantDocuments = ports.documents.forTenant(tenantId);
     if (state !== null) {
-      await own.collection(retroHunts).update(retroHunt.id, state);
+      await tenantDocuments.collection(retroHunts).update(retroHunt.id, state);
       return state;
     }
-    if (Date.now() < retroHunt.toMs + landedAfterMs) return null;
-    const reading = await tenantReading(ports, tenantId, Date.now());
-    if (reading === undefined) return failed('the organization is disabled');
+    if (Date.now() < retroHunt.toMs + storageDelayMs) return null;
+    const reading = await openTenantReading(ports, tenantId, Date.now());
+    if (reading === undefined) return failedOutcome('the organization is disabled');
     try {
-      const found = await hunt(retroHunt, { reading, own, tenantId, budgetMs: huntMs, signal });
-      for (const each of found.signals) emit.signals(each);
-      return { ...found, signals: found.signals.length, status: 'finished' as const, message: '' };
+      const result = await runHunt(retroHunt, { reading, own: tenantDocuments, tenantId, budgetMs: maxHuntMs, signal });
+      for (const emittedSignal of result.signals) emit.signals(emittedSignal);
+      return { ...result, signals: result.signals.length, status: 'finished' as const, message: '' };
     } catch (error) {
-      if (error instanceof QueryError) return failed(error.message);
+      if (error instanceof QueryError) return failedOutcome(error.message);
       throw error;
     }
   },

@@ -18,56 +18,56 @@ const Saved = z.strictObject({
   off: z.array(z.string()),
 });
 
-const nameOf = (ruleId: string, version: number): string => `${version} ${ruleId}`;
+const ruleVersionKey = (ruleId: string, version: number): string => `${version} ${ruleId}`;
 
 export class CostBudget {
   #records = 0;
-  readonly #spent = new Map<string, number>();
+  readonly #scannedCharacters = new Map<string, number>();
   /** Versions of rules that are disabled. A new version is evaluated again. */
-  readonly #off = new Set<string>();
-  #news: { ruleId: string; version: number }[] = [];
+  readonly #disabled = new Set<string>();
+  #newlyDisabled: { ruleId: string; version: number }[] = [];
 
-  isOff(ruleId: string, version: number): boolean {
-    return this.#off.size > 0 && this.#off.has(nameOf(ruleId, version));
+  isDisabled(ruleId: string, version: number): boolean {
+    return this.#disabled.size > 0 && this.#disabled.has(ruleVersionKey(ruleId, version));
   }
 
-  spent(ruleId: string, version: number, characters: number): void {
-    const name = nameOf(ruleId, version);
-    const sum = (this.#spent.get(name) ?? 0) + characters;
-    this.#spent.set(name, sum);
+  addCost(ruleId: string, version: number, characters: number): void {
+    const name = ruleVersionKey(ruleId, version);
+    const sum = (this.#scannedCharacters.get(name) ?? 0) + characters;
+    this.#scannedCharacters.set(name, sum);
     if (sum <= maxCharacters) return;
-    this.#off.add(name);
-    if (this.#off.size > maxDisabled) this.#off.delete(this.#off.values().next().value ?? '');
-    this.#news.push({ ruleId, version });
+    this.#disabled.add(name);
+    if (this.#disabled.size > maxDisabled) this.#disabled.delete(this.#disabled.values().next().value ?? '');
+    this.#newlyDisabled.push({ ruleId, version });
   }
 
   /** Counts a record. Returns the rules that it disabled. */
-  record(): readonly { readonly ruleId: string; readonly version: number }[] {
+  countRecord(): readonly { readonly ruleId: string; readonly version: number }[] {
     if (++this.#records >= perRecords) {
       this.#records = 0;
-      this.#spent.clear();
+      this.#scannedCharacters.clear();
     }
-    if (this.#news.length === 0) return [];
-    const news = this.#news;
-    this.#news = [];
+    if (this.#newlyDisabled.length === 0) return [];
+    const news = this.#newlyDisabled;
+    this.#newlyDisabled = [];
     return news;
   }
 
   get entries(): number {
-    return this.#spent.size + this.#off.size;
+    return this.#scannedCharacters.size + this.#disabled.size;
   }
 
   save(): Uint8Array {
-    const saved = { records: this.#records, spent: [...this.#spent], off: [...this.#off] };
+    const saved = { records: this.#records, spent: [...this.#scannedCharacters], off: [...this.#disabled] };
     return Buffer.from(JSON.stringify(saved satisfies z.input<typeof Saved>));
   }
 
-  static restored(bytes: Uint8Array): CostBudget {
+  static restore(bytes: Uint8Array): CostBudget {
     const { records, spent, off } = Saved.parse(JSON.parse(Buffer.from(bytes).toString()));
     const costBudget = new CostBudget();
     costBudget.#records = records;
-    for (const [name, sum] of spent) costBudget.#spent.set(name, sum);
-    for (const name of off) costBudget.#off.add(name);
+    for (const [name, sum] of spent) costBudget.#scannedCharacters.set(name, sum);
+    for (const name of off) costBudget.#disabled.add(name);
     return costBudget;
   }
 }
@@ -76,7 +76,7 @@ const entryBytes = 150;
 
 export const costBudgetState: StateDefinition<CostBudget> = {
   version: 1,
-  open: (saved) => (saved === undefined ? new CostBudget() : CostBudget.restored(saved)),
+  open: (saved) => (saved === undefined ? new CostBudget() : CostBudget.restore(saved)),
   save: (state) => state.save(),
   size: ({ entries }) => ({ entries, bytes: entries * entryBytes, evicted: 0 }),
 };

@@ -7,7 +7,7 @@ import type { StateDefinition } from '../engine/definition.ts';
 
 const dayMs = 86_400_000;
 /** Maximum number of event kinds per day, and of field names per kind, that are emitted. */
-const maxKinds = 500;
+const maxKindsPerDay = 500;
 const maxNames = 1_000;
 /** Fields of the first records of a kind are all scanned; after this many, only each record at this interval is. */
 const sampleAllUntil = 1_000;
@@ -27,13 +27,13 @@ interface Kind {
   readonly places: WeakSet<readonly string[]>;
 }
 
-type Seen = Omit<SeenTelemetry, 'tenantId'>;
+type NewTelemetry = Omit<SeenTelemetry, 'tenantId'>;
 
 /** Returns field names of an event that are new for its kind. Returns none once too many are known. */
-const newNames = ({ names: known, places }: Kind, among: readonly ValuePosition[]): string[] => {
+const collectNewNames = ({ names: known, places }: Kind, positions: readonly ValuePosition[]): string[] => {
   const found: string[] = [];
-  for (let at = 0; at < among.length; at++) {
-    const { names } = among[at] as ValuePosition;
+  for (let at = 0; at < positions.length; at++) {
+    const { names } = positions[at] as ValuePosition;
     if (places.has(names)) continue;
     places.add(names);
     found.push(...names.filter((name) => !known.has(name)).slice(0, maxNames - known.size));
@@ -42,7 +42,7 @@ const newNames = ({ names: known, places }: Kind, among: readonly ValuePosition[
   return found;
 };
 
-export class DayOfTelemetry {
+export class DailyTelemetry {
   #day = 0;
   readonly #kinds = new Map<string, Kind>();
   #names = 0;
@@ -50,10 +50,10 @@ export class DayOfTelemetry {
   /**
    * Counts a record of a kind whose fields are not scanned. Returns false, without counting, if they are to be scanned.
    */
-  passes({ key }: EventKind, clockMs: number): boolean {
+  countUnsampled({ key }: EventKind, clockMs: number): boolean {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(key);
-    if (known === undefined) return this.#kinds.size >= maxKinds;
+    if (known === undefined) return this.#kinds.size >= maxKindsPerDay;
     if (isSampled(known.records + 1)) return false;
     known.records++;
     return true;
@@ -62,15 +62,15 @@ export class DayOfTelemetry {
   /**
    * Returns the log source and fields of an event, by the names of its values, that are new today; undefined for none.
    */
-  observe(kind: EventKind, places: readonly ValuePosition[], clockMs: number): Seen | undefined {
+  observe(kind: EventKind, places: readonly ValuePosition[], clockMs: number): NewTelemetry | undefined {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(kind.key);
-    if (known === undefined && this.#kinds.size >= maxKinds) return undefined;
+    if (known === undefined && this.#kinds.size >= maxKindsPerDay) return undefined;
     const seen = known ?? { records: 0, names: new Set(), places: new WeakSet() };
     if (known === undefined) this.#kinds.set(kind.key, seen);
     seen.records++;
     if (!isSampled(seen.records)) return undefined;
-    const fields = newNames(seen, places);
+    const fields = collectNewNames(seen, places);
     this.#names += fields.length;
     if (known !== undefined && fields.length === 0) return undefined;
     return {
@@ -99,9 +99,9 @@ export class DayOfTelemetry {
     return Buffer.from(JSON.stringify({ day: this.#day, kinds } satisfies z.input<typeof Saved>));
   }
 
-  static restored(bytes: Uint8Array): DayOfTelemetry {
+  static restore(bytes: Uint8Array): DailyTelemetry {
     const { day, kinds } = Saved.parse(JSON.parse(Buffer.from(bytes).toString()));
-    const restored = new DayOfTelemetry();
+    const restored = new DailyTelemetry();
     restored.#day = day;
     for (const { key, records, names } of kinds) {
       restored.#kinds.set(key, { records, names: new Set(names), places: new WeakSet() });
@@ -113,9 +113,9 @@ export class DayOfTelemetry {
 
 const entryBytes = 120;
 
-export const seenTelemetryState: StateDefinition<DayOfTelemetry> = {
+export const seenTelemetryState: StateDefinition<DailyTelemetry> = {
   version: 1,
-  open: (saved) => (saved === undefined ? new DayOfTelemetry() : DayOfTelemetry.restored(saved)),
+  open: (saved) => (saved === undefined ? new DailyTelemetry() : DailyTelemetry.restore(saved)),
   save: (state) => state.save(),
   size: ({ entries }) => ({ entries, bytes: entries * entryBytes, evicted: 0 }),
 };

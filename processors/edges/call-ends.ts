@@ -3,7 +3,7 @@ import { topics } from '../../schemas/topics.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { EdgeCounts } from './counts.ts';
 import { countCall, flush } from './flush.ts';
-import { observe } from './observe.ts';
+import { observeSpan } from './observe.ts';
 
 /** Extracts call ends from spans. Spans of a trace are in several partitions; the two ends of a call meet in one. */
 export const callEnds = defineProcessor({
@@ -19,7 +19,7 @@ export const callEnds = defineProcessor({
   },
   step(span, context) {
     const { emit, state } = context;
-    observe(span, {
+    observeSpan(span, {
       end(end) {
         if (end.traceId === '' || end.callerId === '') context.drop('no-id');
         else emit.ends(end);

@@ -1,6 +1,6 @@
 /** Counts of calls by edge and minute until they are emitted. */
 import type { Connection, NodeKind, ServiceEdge, UnpairedReason } from '../../schemas/edges.ts';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../schemas/tables/durations.ts';
 
 /** Identity of an edge. */
 export interface Edge {
@@ -48,7 +48,7 @@ const lastMinute = Math.floor(0xffffffff / 60) * minuteMs;
 const maxEdges = 5_000;
 
 /** The key contains the whole edge, so no other copy is stored. */
-const keyOf = (edge: Edge, minute: number): string =>
+const edgeKey = (edge: Edge, minute: number): string =>
   JSON.stringify([
     minute,
     edge.projectId,
@@ -81,7 +81,7 @@ type Key = [
   string,
 ];
 
-const partsOf = (key: string): Edge & { readonly minute: number } => {
+const parseKey = (key: string): Edge & { readonly minute: number } => {
   const [minute, projectId, serverProjectId, connection, client, clientKind, clientEnvironment, ...rest]: Key =
     JSON.parse(key);
   const [server, serverKind, serverEnvironment, system, address, via] = rest;
@@ -102,7 +102,7 @@ const partsOf = (key: string): Edge & { readonly minute: number } => {
   };
 };
 
-const nothing = (): Counts => ({
+const emptyCounts = (): Counts => ({
   requests: 0,
   errors: 0,
   timed: 0,
@@ -113,11 +113,11 @@ const nothing = (): Counts => ({
   unpaired: new Map(),
 });
 
-const raise = <Key>(counts: Map<Key, number>, key: Key): void => {
+const increment = <Key>(counts: Map<Key, number>, key: Key): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 };
 /** Nanoseconds stay exact up to 104 days per minute and edge; the sum is capped there. */
-const sum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);
+const saturatingSum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);
 
 /** Counts of one tenant. Equal calls in equal order give equal values in equal order, also across `save`. */
 export class EdgeCounts {
@@ -129,7 +129,7 @@ export class EdgeCounts {
       const [requests = 0, errors = 0, timed = 0, durationSum = 0, durationMax = 0, serverDurationSum = 0] = numbers;
       const more = { buckets: new Map(buckets), unpaired: new Map(unpaired) };
       this.#counts.set(key, { requests, errors, timed, durationSum, durationMax, serverDurationSum, ...more });
-      this.#bytes += bytesOf(key);
+      this.#bytes += estimateBytes(key);
     }
   }
 
@@ -153,23 +153,23 @@ export class EdgeCounts {
   }
 
   add(edge: Edge, { startMs, failed, durationNs, serverDurationNs = 0, unpaired }: Call): void {
-    const counts = this.#of(keyOf(edge, Math.min(Math.floor(startMs / minuteMs) * minuteMs, lastMinute)));
+    const counts = this.#countsFor(edgeKey(edge, Math.min(Math.floor(startMs / minuteMs) * minuteMs, lastMinute)));
     counts.requests++;
     if (failed) counts.errors++;
-    counts.serverDurationSum = sum(counts.serverDurationSum, serverDurationNs);
-    if (unpaired !== undefined) raise(counts.unpaired, unpaired);
+    counts.serverDurationSum = saturatingSum(counts.serverDurationSum, serverDurationNs);
+    if (unpaired !== undefined) increment(counts.unpaired, unpaired);
     if (durationNs === undefined) return;
     counts.timed++;
-    counts.durationSum = sum(counts.durationSum, durationNs);
+    counts.durationSum = saturatingSum(counts.durationSum, durationNs);
     counts.durationMax = Math.max(counts.durationMax, durationNs);
-    raise(counts.buckets, durationBucket(durationNs));
+    increment(counts.buckets, getDurationBucket(durationNs));
   }
 
   /** Returns all counts and removes them. */
   drain(tenantId: string): ServiceEdge[] {
     const values = Array.from(this.#counts, ([key, { buckets, unpaired, ...numbers }]) => ({
       tenantId,
-      ...partsOf(key),
+      ...parseKey(key),
       ...numbers,
       durationBuckets: Object.fromEntries(buckets),
       unpaired: Object.fromEntries(unpaired),
@@ -179,15 +179,15 @@ export class EdgeCounts {
     return values;
   }
 
-  #of(key: string): Counts {
+  #countsFor(key: string): Counts {
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const counts = nothing();
+    const counts = emptyCounts();
     this.#counts.set(key, counts);
-    this.#bytes += bytesOf(key);
+    this.#bytes += estimateBytes(key);
     return counts;
   }
 }
 
 /** Assumes about 20 buckets per edge and minute. */
-const bytesOf = (key: string): number => key.length + 900;
+const estimateBytes = (key: string): number => key.length + 900;

@@ -1,23 +1,23 @@
 import type { Peer, UnpairedReason } from '../../schemas/edges.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Call, type Edge, EdgeCounts } from './counts.ts';
 import type { End } from './ends.ts';
 import { countCall, flush, flushTimer } from './flush.ts';
-import { edgeFrom, edgeTo, unknown } from './observe.ts';
-import { type Outcomes, Waiting } from './waiting.ts';
+import { edgeFrom, edgeTo, unknownPeer } from './observe.ts';
+import { type Outcomes, PendingCalls } from './waiting.ts';
 
 /** Maximum time between the ends of the two spans of one call. The server may continue after the client times out. */
 const waitMs = 60_000;
 
-const queueNameOf = ({ peer }: End): Pick<Peer, 'name' | 'system'> => (peer?.kind === 'queue' ? peer : unknown);
+const findQueue = ({ peer }: End): Pick<Peer, 'name' | 'system'> => (peer?.kind === 'queue' ? peer : unknownPeer);
 
 /** Builds the edge between two spans of one call. */
 const pairEdge = (caller: End, callee: End): Edge => {
   const isMessage = caller.isMessage || callee.isMessage;
-  const sent = queueNameOf(caller);
-  const queue = sent.name === '' ? queueNameOf(callee) : sent;
+  const callerQueue = findQueue(caller);
+  const queue = callerQueue.name === '' ? findQueue(callee) : callerQueue;
   return {
     projectId: caller.projectId,
     serverProjectId: callee.projectId,
@@ -47,8 +47,8 @@ const pairCall = (caller: End, callee: End): Call => ({
 /** Builds the edge of an end whose other side did not arrive. */
 const loneEdge = (end: End, isCaller: boolean): Edge => {
   const connection = end.isMessage ? 'message' : 'request';
-  const queue = queueNameOf(end);
-  const peer = end.isMessage ? { ...unknown, system: queue.system } : (end.peer ?? unknown);
+  const queue = findQueue(end);
+  const peer = end.isMessage ? { ...unknownPeer, system: queue.system } : (end.peer ?? unknownPeer);
   return isCaller ? edgeTo(end, peer, connection, queue.name) : edgeFrom(peer, end, connection, queue.name);
 };
 
@@ -65,14 +65,14 @@ const loneCall = (
 });
 
 interface State {
-  readonly waiting: Waiting;
+  readonly waiting: PendingCalls;
   readonly counts: EdgeCounts;
 }
 
 const emits = { edges: topics.serviceEdges };
 
 /** Turns pairs and unpaired ends into calls of edges. */
-const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>>, State>): Outcomes => {
+const createOutcomes = (context: Context<typeof emits, Readonly<Record<never, never>>, State>): Outcomes => {
   const addCall = (edge: Edge, call: Call): void =>
     countCall(context.state.counts, edge, call, context, context.emit.edges);
   return {
@@ -89,13 +89,13 @@ const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>
 export const serviceEdges = defineProcessor({
   name: 'service-edges',
   summary: 'Joins the two ends of each call, and counts calls between services by minute.',
-  reads: emittedTo(topics.callEnds),
+  reads: itemSource(topics.callEnds),
   emits,
   state: {
     version: 1,
     open(saved): State {
       const { waiting, counts } = saved === undefined ? {} : JSON.parse(Buffer.from(saved).toString('utf8'));
-      return { waiting: new Waiting(waitMs, waiting), counts: new EdgeCounts(counts) };
+      return { waiting: new PendingCalls(waitMs, waiting), counts: new EdgeCounts(counts) };
     },
     save: ({ waiting, counts }) => Buffer.from(JSON.stringify({ waiting: waiting.save(), counts: counts.save() })),
     size: ({ waiting, counts }) => ({
@@ -106,7 +106,7 @@ export const serviceEdges = defineProcessor({
   },
   step(end, context) {
     const { waiting } = context.state;
-    const { isNew, due } = waiting.add(end, context, outcomesOf(context));
+    const { isNew, due } = waiting.add(end, context, createOutcomes(context));
     if (due !== undefined) context.setTimer('watermark', due * 1000, String(due));
     if (!isNew) context.drop('duplicate');
   },
@@ -114,7 +114,7 @@ export const serviceEdges = defineProcessor({
     const { state, tenantId, emit } = context;
     if (key === flushTimer) flush(state.counts, tenantId, emit.edges);
     else
-      for (const due of state.waiting.expire(Number(key), outcomesOf(context)))
+      for (const due of state.waiting.expire(Number(key), createOutcomes(context)))
         context.setTimer('watermark', due * 1000, String(due));
   },
 });

@@ -23,11 +23,11 @@ export interface SavedNames {
 }
 
 /** Assigns each value a number, in order of arrival. */
-class Numbers<Value> {
+class ValueIndex<Value> {
   readonly values: Value[] = [];
   readonly #numbers = new Map<string, number>();
 
-  of(value: Value, key: string): number {
+  indexOf(value: Value, key: string): number {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     this.#numbers.set(key, this.values.length);
@@ -38,19 +38,19 @@ class Numbers<Value> {
 const flags = { isMessage: 1, failed: 2, late: 4 } as const;
 
 export class EndWriter {
-  readonly #names = new Numbers<string>();
-  readonly #peers = new Numbers<Peer>();
+  readonly #names = new ValueIndex<string>();
+  readonly #peers = new ValueIndex<Peer>();
 
   save({ projectId, service, environment, isMessage, failed, late, startMs, durationNs, peer }: End): SavedEnd {
-    const [project, own, place] = [projectId, service, environment].map((name) => this.#names.of(name, name)) as [
-      number,
-      number,
-      number,
-    ];
+    const [project, serviceIndex, environmentIndex] = [projectId, service, environment].map((name) =>
+      this.#names.indexOf(name, name),
+    ) as [number, number, number];
     const flag = (isMessage ? flags.isMessage : 0) | (failed ? flags.failed : 0) | (late ? flags.late : 0);
-    const other =
-      peer === undefined ? -1 : this.#peers.of(peer, JSON.stringify([peer.kind, peer.name, peer.system, peer.address]));
-    return [project, own, place, flag, startMs, durationNs, other];
+    const peerIndex =
+      peer === undefined
+        ? -1
+        : this.#peers.indexOf(peer, JSON.stringify([peer.kind, peer.name, peer.system, peer.address]));
+    return [project, serviceIndex, environmentIndex, flag, startMs, durationNs, peerIndex];
   }
 
   get saved(): SavedNames {

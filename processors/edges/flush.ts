@@ -10,7 +10,7 @@ const flushMs = 30_000;
 /** Name of the clock timer that triggers `flush`. */
 export const flushTimer = 'flush';
 
-interface Clocked {
+interface FlushContext {
   readonly tenantId: string;
   readonly clockMs: number;
   setTimer(kind: 'clock', dueMs: number, key: string): void;
@@ -19,7 +19,7 @@ interface Clocked {
 type Emit = (edge: ServiceEdge) => void;
 
 /** Counts a call, and schedules a flush if none is scheduled. */
-export const countCall = (counts: EdgeCounts, edge: Edge, call: Call, context: Clocked, emit: Emit): void => {
+export const countCall = (counts: EdgeCounts, edge: Edge, call: Call, context: FlushContext, emit: Emit): void => {
   if (counts.entries === 0) context.setTimer('clock', context.clockMs + flushMs, flushTimer);
   counts.add(edge, call);
   if (counts.isFull) flush(counts, context.tenantId, emit);

@@ -2,7 +2,7 @@
 import type { CallEnd, Peer } from '../../schemas/edges.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import type { Call, Edge } from './counts.ts';
-import { clip, databaseOf, queueOf, queueOperationOf, remoteOf } from './peers.ts';
+import { clip, readDatabase, readQueue, readQueueOperation, readRemote } from './peers.ts';
 
 const internal = 1;
 const server = 2;
@@ -12,8 +12,8 @@ const consumer = 5;
 const failed = 2;
 
 /** Peer of a service that was called without a client span. */
-const user: Peer = { kind: 'user', name: '', system: '', address: '' };
-export const unknown: Peer = { kind: 'unknown', name: '', system: '', address: '' };
+const userPeer: Peer = { kind: 'user', name: '', system: '', address: '' };
+export const unknownPeer: Peer = { kind: 'unknown', name: '', system: '', address: '' };
 
 export interface Observer {
   end(end: CallEnd): void;
@@ -21,7 +21,7 @@ export interface Observer {
 }
 
 /** The part of an edge that describes a span's own service. */
-interface Own {
+interface OwnService {
   readonly projectId: string;
   readonly service: string;
   readonly environment: string;
@@ -29,7 +29,7 @@ interface Own {
 
 /** Builds the edge from a service to a peer that has no spans of its own. */
 export const edgeTo = (
-  { projectId, service, environment }: Own,
+  { projectId, service, environment }: OwnService,
   peer: Peer,
   connection: Edge['connection'],
   via = '',
@@ -51,7 +51,7 @@ export const edgeTo = (
 /** Builds the edge from a peer without spans to a service. */
 export const edgeFrom = (
   peer: Peer,
-  { projectId, service, environment }: Own,
+  { projectId, service, environment }: OwnService,
   connection: Edge['connection'],
   via = '',
 ): Edge => ({
@@ -69,25 +69,25 @@ export const edgeFrom = (
   via,
 });
 
-const environmentOf = (span: Span): string =>
+const readEnvironment = (span: Span): string =>
   clip(span.resource('deployment.environment.name') ?? span.resource('deployment.environment') ?? '');
 
 /** Returns the part of an end that describes its own span. */
-const endOf = ({ environment, failed, ...own }: OwnCall): Omit<CallEnd, 'traceId' | 'callerId'> => ({
+const toCallEnd = ({ environment, failed, ...own }: OwnCall): Omit<CallEnd, 'traceId' | 'callerId'> => ({
   ...own,
   ...(environment !== '' && { environment }),
   ...(failed && { failed }),
 });
 
 /** Passes the calls of a span to the observer. Internal spans have none. */
-export const observe = (span: Span, observer: Observer): void => {
+export const observeSpan = (span: Span, observer: Observer): void => {
   const { kind } = span;
   if (kind <= internal || kind > consumer) return;
   const own = {
     tenantId: span.tenantId,
     projectId: span.projectId,
     service: clip(span.service),
-    environment: environmentOf(span),
+    environment: readEnvironment(span),
     startMs: span.timeMs + Math.floor(Number(span.timeNs % 1_000_000n) / 1_000) / 1_000,
     durationNs: Math.round(span.durationMs * 1_000_000),
     failed: span.statusCode === failed,
@@ -97,42 +97,42 @@ export const observe = (span: Span, observer: Observer): void => {
   else observeClient(span, own, observer);
 };
 
-interface OwnCall extends Own {
+interface OwnCall extends OwnService {
   readonly tenantId: string;
   readonly startMs: number;
   readonly durationNs: number;
   readonly failed: boolean;
 }
 
-const timesOf = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
+const toCall = ({ startMs, failed, durationNs }: OwnCall): Call => ({ startMs, failed, durationNs });
 
 /** Handles a client or producer span. */
 const observeClient = (span: Span, own: OwnCall, observer: Observer): void => {
-  const database = span.kind === client ? databaseOf(span) : undefined;
+  const database = span.kind === client ? readDatabase(span) : undefined;
   if (database !== undefined) {
-    observer.call(edgeTo(own, database, 'query'), timesOf(own));
+    observer.call(edgeTo(own, database, 'query'), toCall(own));
     return;
   }
-  const queue = queueOf(span);
+  const queue = readQueue(span);
   if (queue === undefined) {
     const isMessage = span.kind === producer;
-    const peer = isMessage ? undefined : remoteOf(span);
+    const peer = isMessage ? undefined : readRemote(span);
     observer.end({
-      ...endOf(own),
-      ...idsOf(span),
+      ...toCallEnd(own),
+      ...callerIds(span),
       ...(isMessage && { isMessage }),
       ...(peer !== undefined && { peer }),
     });
     return;
   }
-  const operation = queueOperationOf(span);
+  const operation = readQueueOperation(span);
   if (operation === 'settle') return;
   if (operation === 'receive' || operation === 'process') {
-    observer.call(edgeFrom(queue, own, operation), timesOf(own));
+    observer.call(edgeFrom(queue, own, operation), toCall(own));
     return;
   }
-  if (operation !== 'create') observer.call(edgeTo(own, queue, 'publish'), timesOf(own));
-  observer.end({ ...endOf(own), ...idsOf(span), isMessage: true, peer: queue });
+  if (operation !== 'create') observer.call(edgeTo(own, queue, 'publish'), toCall(own));
+  observer.end({ ...toCallEnd(own), ...callerIds(span), isMessage: true, peer: queue });
 };
 
 /** Handles a server span. */
@@ -141,21 +141,21 @@ const observeServer = (span: Span, own: OwnCall, observer: Observer): void => {
   // In Zipkin, the server span shares the id of its client span.
   const callerId = span.attribute('zipkin.shared') === 'true' ? spanId : span.parentSpanId;
   if (callerId === '')
-    observer.call(edgeFrom(user, own, 'request'), { ...timesOf(own), serverDurationNs: own.durationNs });
-  else observer.end({ ...endOf(own), traceId, callerId, calleeId: spanId });
+    observer.call(edgeFrom(userPeer, own, 'request'), { ...toCall(own), serverDurationNs: own.durationNs });
+  else observer.end({ ...toCallEnd(own), traceId, callerId, calleeId: spanId });
 };
 
 /** Handles a consumer span: one message by its parent, several by its links. */
 const observeConsumer = (span: Span, own: OwnCall, observer: Observer): void => {
-  const queue = queueOf(span);
-  const isReceive = queueOperationOf(span) === 'receive';
+  const queue = readQueue(span);
+  const isReceive = readQueueOperation(span) === 'receive';
   if (queue !== undefined)
     observer.call(edgeFrom(queue, own, isReceive ? 'receive' : 'process'), {
-      ...timesOf(own),
+      ...toCall(own),
       serverDurationNs: own.durationNs,
     });
   const { traceId, spanId, parentSpanId } = span;
-  const end = { ...endOf(own), calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
+  const end = { ...toCallEnd(own), calleeId: spanId, isMessage: true, ...(queue !== undefined && { peer: queue }) };
   // A polling span links all received messages. Each is processed in its own span, which links it again.
   const links = isReceive ? [] : span.links;
   const seen = new Set<string>();
@@ -168,4 +168,4 @@ const observeConsumer = (span: Span, own: OwnCall, observer: Observer): void => 
   if (links.length === 0 && parentSpanId !== '') observer.end({ ...end, traceId, callerId: parentSpanId });
 };
 
-const idsOf = ({ traceId, spanId }: Span): Pick<CallEnd, 'traceId' | 'callerId'> => ({ traceId, callerId: spanId });
+const callerIds = ({ traceId, spanId }: Span): Pick<CallEnd, 'traceId' | 'callerId'> => ({ traceId, callerId: spanId });

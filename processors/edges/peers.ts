@@ -3,13 +3,13 @@ import type { Peer } from '../../schemas/edges.ts';
 import type { Span } from '../../schemas/records/span.ts';
 
 /** The part of a span that is read here. */
-export type Attributed = Pick<Span, 'attribute'>;
+export type AttributeReader = Pick<Span, 'attribute'>;
 
 const maxNameLength = 512;
 /** Returns a name of bounded length. */
 export const clip = (name: string): string => (name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
 
-const first = (span: Attributed, keys: readonly string[]): string => {
+const firstAttribute = (span: AttributeReader, keys: readonly string[]): string => {
   for (const key of keys) {
     const text = span.attribute(key);
     if (text !== undefined && text !== '') return clip(text);
@@ -28,30 +28,30 @@ const hosts = [
 /** Ports that are omitted from a host's name. */
 const defaultPorts = new Set(['', '80', '443']);
 
-const addressOf = (span: Attributed): string => {
+const readAddress = (span: AttributeReader): string => {
   for (const [key, portKey] of hosts) {
-    const host = first(span, [key]);
+    const host = firstAttribute(span, [key]);
     if (host === '') continue;
-    const port = first(span, [portKey]);
+    const port = firstAttribute(span, [portKey]);
     return defaultPorts.has(port) ? host : clip(`${host.includes(':') ? `[${host}]` : host}:${port}`);
   }
-  const url = first(span, ['url.full', 'http.url']);
-  return url === '' ? first(span, ['http.host']) : hostOfUrl(url);
+  const url = firstAttribute(span, ['url.full', 'http.url']);
+  return url === '' ? firstAttribute(span, ['http.host']) : parseUrlHost(url);
 };
 
 /** Returns host and port of an absolute URL. `URL` takes ten times as long, and throws. */
-const hostOfUrl = (url: string): string =>
+const parseUrlHost = (url: string): string =>
   /^[a-z][a-z+.-]*:\/\/(?:[^/?#]*@)?([^/?#]+?)(?::(?:80|443))?(?:[/?#]|$)/i.exec(url)?.[1] ?? '';
 
 /** Returns the database that a client span queried; undefined if it queried none. */
-export const databaseOf = (span: Attributed): Peer | undefined => {
-  const system = first(span, ['db.system.name', 'db.system']);
-  const namespace = first(span, ['db.namespace', 'db.name', 'db.instance']);
+export const readDatabase = (span: AttributeReader): Peer | undefined => {
+  const system = firstAttribute(span, ['db.system.name', 'db.system']);
+  const namespace = firstAttribute(span, ['db.namespace', 'db.name', 'db.instance']);
   if (system === '' && namespace === '') return undefined;
-  const address = addressOf(span);
+  const address = readAddress(span);
   // Redis numbers its databases, and a number alone identifies nothing.
   const database = /^\d*$/.test(namespace) ? '' : namespace;
-  const name = first(span, ['peer.service']) || database || address || system || namespace;
+  const name = firstAttribute(span, ['peer.service']) || database || address || system || namespace;
   return { kind: 'database', name, system, address };
 };
 
@@ -69,18 +69,18 @@ const operations: Readonly<Record<string, QueueOperation>> = {
 };
 
 /** Returns the queue operation of a span; empty if the span does not declare one. */
-export const queueOperationOf = (span: Attributed): QueueOperation =>
-  operations[first(span, ['messaging.operation.type', 'messaging.operation']).toLowerCase()] ?? '';
+export const readQueueOperation = (span: AttributeReader): QueueOperation =>
+  operations[firstAttribute(span, ['messaging.operation.type', 'messaging.operation']).toLowerCase()] ?? '';
 
 /**
  * Returns the queue or topic of a span; undefined if it has none. The broker is not part of the name, because the two
  * sides of a queue may know different brokers.
  */
-export const queueOf = (span: Attributed): Peer | undefined => {
-  const system = first(span, ['messaging.system']);
-  const destination = first(span, ['messaging.destination.name', 'messaging.destination']);
+export const readQueue = (span: AttributeReader): Peer | undefined => {
+  const system = firstAttribute(span, ['messaging.system']);
+  const destination = firstAttribute(span, ['messaging.destination.name', 'messaging.destination']);
   if (system === '' && destination === '') return undefined;
-  const template = first(span, ['messaging.destination.template']);
+  const template = firstAttribute(span, ['messaging.destination.template']);
   const isGeneratedName =
     span.attribute('messaging.destination.temporary') === 'true' ||
     span.attribute('messaging.destination.anonymous') === 'true' ||
@@ -94,9 +94,9 @@ export const queueOf = (span: Attributed): Peer | undefined => {
 };
 
 /** Returns the target of a request without a span of the other side: a service by its name, a host, or undefined. */
-export const remoteOf = (span: Attributed): Peer | undefined => {
-  const service = first(span, ['peer.service']);
-  const address = addressOf(span);
+export const readRemote = (span: AttributeReader): Peer | undefined => {
+  const service = firstAttribute(span, ['peer.service']);
+  const address = readAddress(span);
   if (service !== '') return { kind: 'service', name: service, system: '', address };
   return address === '' ? undefined : { kind: 'external', name: address, system: '', address: '' };
 };

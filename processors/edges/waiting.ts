@@ -1,9 +1,9 @@
 /** Call ends of one tenant that wait for their other side. */
-import { type CallEnd, endOf, type UnpairedReason } from '../../schemas/edges.ts';
+import { type CallEnd, getEndMs, type UnpairedReason } from '../../schemas/edges.ts';
 import { type End, EndWriter, readEnd, type SavedEnd, type SavedNames } from './ends.ts';
 
 /** A callee span that arrived before its caller. */
-type Early = readonly [id: string, end: End];
+type EarlyCallee = readonly [id: string, end: End];
 
 /**
  * A caller span, or the callees that wait for it. It stays after pairing, because one client span may make several
@@ -11,13 +11,13 @@ type Early = readonly [id: string, end: End];
  */
 interface Entry {
   caller: End | undefined;
-  early: readonly Early[];
+  early: readonly EarlyCallee[];
   /** Ids of the paired callee spans. */
   paired: readonly string[];
   /** Second of the watermark at which the entry expires. */
   due: number;
   /** Second at which the entry is checked: `due`, or earlier. */
-  listed: number;
+  checkSecond: number;
 }
 
 interface Saved extends SavedNames {
@@ -45,14 +45,14 @@ const maxCallees = 1_000;
  * Maximum time by which an end may be ahead of the clock of the bus. Ends of senders whose clocks are ahead would
  * otherwise wait forever.
  */
-const aheadMs = 5_000;
+const maxAheadMs = 5_000;
 
 const maxNames = 10_000;
 /**
  * A growing array reserves sixteen more slots. These arrays are replaced instead, because most hold one element or
  * none.
  */
-const nothing: readonly never[] = [];
+const emptyList: readonly never[] = [];
 
 /** As measured (`test/bench/edges.ts`). */
 const bytesOfEnd = 420;
@@ -62,7 +62,7 @@ const bytesOfPaired = 130;
  * Joins caller and callee spans by the caller's ids, in either order of arrival. Equal ends in equal order have equal
  * outcomes in equal order, also across `save`.
  */
-export class Waiting {
+export class PendingCalls {
   readonly #entries = new Map<string, Entry>();
   /** Keys by the second at which they are checked. */
   readonly #dues = new Map<number, Set<string>>();
@@ -79,16 +79,16 @@ export class Waiting {
     this.#maxBytes = maxBytes;
     if (saved === undefined) return;
     for (const [key, caller, early, paired, due] of saved.entries) {
-      const answers = early.map(([id, end]): Early => [id, readEnd(saved, end)]);
-      const entry = { caller: caller === null ? undefined : readEnd(saved, caller), paired, due, listed: 0 };
-      this.#entries.set(key, { ...entry, early: answers.length === 0 ? nothing : answers });
+      const answers = early.map(([id, end]): EarlyCallee => [id, readEnd(saved, end)]);
+      const entry = { caller: caller === null ? undefined : readEnd(saved, caller), paired, due, checkSecond: 0 };
+      this.#entries.set(key, { ...entry, early: answers.length === 0 ? emptyList : answers });
       this.#ends += early.length + (caller === null ? 0 : 1);
       this.#pairedIds += paired.length;
     }
     const entries = [...this.#entries];
     for (const [second, numbers] of saved.dues) {
       const listed = numbers.map((number) => entries[number] as [string, Entry]);
-      for (const [, entry] of listed) entry.listed = second;
+      for (const [, entry] of listed) entry.checkSecond = second;
       this.#dues.set(second, new Set(listed.map(([key]) => key)));
     }
   }
@@ -126,13 +126,13 @@ export class Waiting {
     outcomes: Outcomes,
   ): { readonly isNew: boolean; readonly due?: number } {
     const { traceId, callerId, calleeId } = callEnd;
-    const endMs = endOf(callEnd);
-    const end = this.#endOf(callEnd, endMs < watermarkMs);
+    const endMs = getEndMs(callEnd);
+    const end = this.#toEnd(callEnd, endMs < watermarkMs);
     const key = traceId + callerId;
     const entry = this.#entries.get(key) ?? this.#open(key);
     const isNew =
-      calleeId === undefined ? this.#call(entry, end, outcomes) : this.#answer(entry, calleeId, end, outcomes);
-    const due = this.#postpone(key, entry, Math.min(endMs, clockMs + aheadMs));
+      calleeId === undefined ? this.#addCaller(entry, end, outcomes) : this.#addCallee(entry, calleeId, end, outcomes);
+    const due = this.#postpone(key, entry, Math.min(endMs, clockMs + maxAheadMs));
     while (this.bytes > this.#maxBytes) this.#evict(outcomes);
     return { isNew, ...(due !== undefined && { due }) };
   }
@@ -146,13 +146,13 @@ export class Waiting {
       const entry = this.#entries.get(key);
       if (entry === undefined) continue;
       if (entry.due <= second) this.#close(key, entry, outcomes);
-      else if (this.#list(key, entry)) again.push(entry.due);
+      else if (this.#scheduleCheck(key, entry)) again.push(entry.due);
     }
     return again;
   }
 
   /** Senders repeat a few names, so each is stored once. */
-  #name(name: string): string {
+  #internName(name: string): string {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
     if (this.#names.size >= maxNames) this.#names.clear();
@@ -160,12 +160,12 @@ export class Waiting {
     return name;
   }
 
-  #endOf({ isMessage = false, environment = '', failed = false, ...end }: CallEnd, late: boolean): End {
+  #toEnd({ isMessage = false, environment = '', failed = false, ...end }: CallEnd, late: boolean): End {
     const { projectId, service, startMs, durationNs, peer } = end;
     return {
-      projectId: this.#name(projectId),
-      service: this.#name(service),
-      environment: this.#name(environment),
+      projectId: this.#internName(projectId),
+      service: this.#internName(service),
+      environment: this.#internName(environment),
       isMessage,
       startMs,
       durationNs,
@@ -176,23 +176,23 @@ export class Waiting {
   }
 
   #open(key: string): Entry {
-    const entry: Entry = { caller: undefined, early: nothing, paired: nothing, due: 0, listed: 0 };
+    const entry: Entry = { caller: undefined, early: emptyList, paired: emptyList, due: 0, checkSecond: 0 };
     this.#entries.set(key, entry);
     return entry;
   }
 
-  #call(entry: Entry, caller: End, outcomes: Outcomes): boolean {
+  #addCaller(entry: Entry, caller: End, outcomes: Outcomes): boolean {
     if (entry.caller !== undefined) return false;
     entry.caller = caller;
     this.#ends += 1 - entry.early.length;
     for (const [, callee] of entry.early) outcomes.pair(caller, callee);
     this.#pairedIds += entry.early.length;
     entry.paired = entry.early.map(([id]) => id);
-    entry.early = nothing;
+    entry.early = emptyList;
     return true;
   }
 
-  #answer(entry: Entry, id: string, callee: End, outcomes: Outcomes): boolean {
+  #addCallee(entry: Entry, id: string, callee: End, outcomes: Outcomes): boolean {
     const { caller, early, paired } = entry;
     if (paired.includes(id) || early.some(([known]) => known === id)) return false;
     if (caller !== undefined) {
@@ -212,12 +212,12 @@ export class Waiting {
     const due = Math.ceil((endMs + this.#waitMs) / 1000);
     if (entry.due >= due) return undefined;
     entry.due = due;
-    return entry.listed === 0 && this.#list(key, entry) ? due : undefined;
+    return entry.checkSecond === 0 && this.#scheduleCheck(key, entry) ? due : undefined;
   }
 
   /** Returns whether the key is the first of its second. */
-  #list(key: string, entry: Entry): boolean {
-    entry.listed = entry.due;
+  #scheduleCheck(key: string, entry: Entry): boolean {
+    entry.checkSecond = entry.due;
     const keys = this.#dues.get(entry.due);
     if (keys === undefined) this.#dues.set(entry.due, new Set([key]));
     else keys.add(key);
@@ -229,7 +229,7 @@ export class Waiting {
     if (oldest === undefined) return;
     this.evicted++;
     const [key, entry] = oldest;
-    this.#dues.get(entry.listed)?.delete(key);
+    this.#dues.get(entry.checkSecond)?.delete(key);
     this.#close(key, entry, outcomes, 'evicted');
   }
 

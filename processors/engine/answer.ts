@@ -2,7 +2,7 @@
 import type { Message } from '../../schemas/ports/bus.ts';
 
 /** A message, or some of its items, that goes to the dead letters of its tenant. */
-export interface Poison {
+export interface PoisonMessage {
   readonly offset: number;
   readonly tenantId: string;
   /** `only-ordinals` of the dead letter; `undefined` for the whole message. */
@@ -20,7 +20,7 @@ export interface TenantUsage {
   /** Number of these messages that go to the dead letters. */
   readonly poison: number;
   /** Of state. */
-  readonly bytes: number;
+  readonly stateBytes: number;
 }
 
 export interface FailedTimer {
@@ -40,10 +40,10 @@ export interface Counts {
   readonly evicted: number;
 }
 
-export interface Answer {
+export interface BatchResult {
   /** Messages to publish, in order. */
   readonly messages: readonly Message[];
-  readonly poison: readonly Poison[];
+  readonly poison: readonly PoisonMessage[];
   readonly failedTimers: readonly FailedTimer[];
   readonly tenants: readonly TenantUsage[];
   /** Records that were skipped because their tenant is limited. */
@@ -52,7 +52,7 @@ export interface Answer {
 }
 
 /** State of a task. */
-export interface Holding {
+export interface TaskStatus {
   readonly nextOffset: number;
   /** Time at which a tick has work if no message arrives; `Infinity` for never. */
   readonly nextTickMs: number;
@@ -62,29 +62,29 @@ export interface Holding {
 }
 
 const maxReasons = 20;
-const reasonForm = /^[a-z][a-z0-9-]{0,39}$/;
+const reasonPattern = /^[a-z][a-z0-9-]{0,39}$/;
 
-interface Spent {
+interface Usage {
   ms: number;
   messages: number;
   poison: number;
-  bytes: number;
+  stateBytes: number;
 }
 
 /** Accumulates the results of a batch. */
-export class Report {
-  readonly poison: Poison[] = [];
+export class BatchReport {
+  readonly poison: PoisonMessage[] = [];
   readonly failedTimers: FailedTimer[] = [];
   items = 0;
   evicted = 0;
   readonly #dropped = new Map<string, number>();
   readonly #emitted = new Map<string, number>();
   readonly #limited = new Map<string, { tenantId: string; reason: string; records: number }>();
-  readonly #tenants = new Map<string, Spent>();
+  readonly #tenants = new Map<string, Usage>();
 
   /** A reason that is not one short word, and every reason after the twentieth, counts as `other`. */
   drop(reason: string, count = 1): void {
-    const isKnown = this.#dropped.has(reason) || (this.#dropped.size < maxReasons && reasonForm.test(reason));
+    const isKnown = this.#dropped.has(reason) || (this.#dropped.size < maxReasons && reasonPattern.test(reason));
     const counted = isKnown ? reason : 'other';
     this.#dropped.set(counted, (this.#dropped.get(counted) ?? 0) + count);
   }
@@ -100,19 +100,19 @@ export class Report {
     else known.records += records;
   }
 
-  spend(tenantId: string, { ms, messages, poison, bytes }: Spent): void {
+  spend(tenantId: string, { ms, messages, poison, stateBytes }: Usage): void {
     const known = this.#tenants.get(tenantId);
     if (known === undefined) {
-      this.#tenants.set(tenantId, { ms, messages, poison, bytes });
+      this.#tenants.set(tenantId, { ms, messages, poison, stateBytes });
       return;
     }
     known.ms += ms;
     known.messages += messages;
     known.poison += poison;
-    known.bytes = bytes;
+    known.stateBytes = stateBytes;
   }
 
-  answer(messages: readonly Message[]): Answer {
+  answer(messages: readonly Message[]): BatchResult {
     return {
       messages,
       poison: this.poison,

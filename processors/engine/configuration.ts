@@ -14,7 +14,7 @@ export interface Configuration {
   close(): Promise<void>;
 }
 
-const collectionsOf = ({ follows, entitlement }: Processor): readonly CollectionDefinition<object>[] => [
+const followedCollections = ({ follows, entitlement }: Processor): readonly CollectionDefinition<object>[] => [
   ...Object.values(follows),
   ...(entitlement === undefined ? [] : entitlementCollections),
 ];
@@ -32,16 +32,16 @@ export const followConfiguration = async (
   const close = async (): Promise<void> => {
     await Promise.all([...feeds.values()].map((feed) => feed.close()));
   };
-  for (const collection of processors.flatMap(collectionsOf)) {
+  for (const collection of processors.flatMap(followedCollections)) {
     const { name } = collection;
     if (feeds.has(name)) continue;
-    const changed = ({ tenantId, id, document }: Omit<DocumentChange, 'collection'>): void =>
+    const forwardChange = ({ tenantId, id, document }: Omit<DocumentChange, 'collection'>): void =>
       onChange({ collection: name, tenantId, id, document });
-    feeds.set(name, await documents.follow(collection, changed));
+    feeds.set(name, await documents.follow(collection, forwardChange));
   }
   return {
     check(processor) {
-      for (const { name } of collectionsOf(processor)) {
+      for (const { name } of followedCollections(processor)) {
         const staleMs = feeds.get(name)?.staleMs() ?? 0;
         if (staleMs > maxStaleMs)
           throw new UnavailableError(

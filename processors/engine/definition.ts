@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
-import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { CompiledFilter, RecordFilter } from '../../schemas/records/record-filter.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
@@ -14,7 +14,7 @@ import type { Timer } from './timers.ts';
 export type Emits = Readonly<Record<string, DerivedTopic>>;
 /** Collections that a processor follows, by their names in its steps. */
 export type Follows = Readonly<Record<string, CollectionDefinition<object>>>;
-type Nothing = Readonly<Record<never, never>>;
+type EmptyRecord = Readonly<Record<never, never>>;
 
 /** Current size of a state. `evicted` counts since the state was opened. */
 export interface StateSize {
@@ -72,7 +72,7 @@ export interface Context<E extends Emits, F extends Follows, State> {
   /** Documents of the tenant by id, at one version for the whole batch. */
   readonly follows: {
     readonly [Name in keyof F]: F[Name] extends CollectionDefinition<infer Fields>
-      ? DocumentsById<Fields & Stored>
+      ? DocumentsById<Fields & StoredMetadata>
       : never;
   };
   /**
@@ -144,7 +144,7 @@ export interface Processor {
   timer?(timer: Timer, context: Context<Emits, Follows, unknown>): void;
 }
 
-const nothing: StateDefinition<unknown> = {
+const emptyStateDefinition: StateDefinition<unknown> = {
   version: 0,
   open: () => ({}),
   save: () => new Uint8Array(0),
@@ -154,7 +154,12 @@ const nothing: StateDefinition<unknown> = {
 const defaultLimits: TenantLimits = { threadShare: 0.5, stateBytes: 64 * 1024 * 1024 };
 
 /** Declares a processor. Throws if its name is not valid in the name of a consumer group. */
-export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follows = Nothing, State = Nothing>(
+export const defineProcessor = <
+  Item,
+  E extends Emits = EmptyRecord,
+  F extends Follows = EmptyRecord,
+  State = EmptyRecord,
+>(
   definition: Definition<Item, E, F, State>,
 ): Processor => {
   const { name, summary, reads, recordFilter, entitlement, latenessMs } = definition;
@@ -172,7 +177,7 @@ export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follo
     emits: definition.emits ?? {},
     follows: definition.follows ?? {},
     entitlement,
-    state: author.state ?? nothing,
+    state: author.state ?? emptyStateDefinition,
     latenessMs: latenessMs ?? 60_000,
     readsTime: latenessMs !== undefined || definition.timer !== undefined,
     limits: { ...defaultLimits, ...definition.limits },

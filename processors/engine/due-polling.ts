@@ -16,7 +16,7 @@ export interface DueTimerOptions {
 const idleFactor = 10;
 
 /** Returns the idle wait, to a round time, so that all schedules wake the process up at once. */
-const idleMs = (nowMs: number, minIntervalMs: number): number => {
+const idleWaitMs = (nowMs: number, minIntervalMs: number): number => {
   const waitMs = idleFactor * minIntervalMs - (nowMs % (idleFactor * minIntervalMs));
   return waitMs < minIntervalMs ? waitMs + idleFactor * minIntervalMs : waitMs;
 };
@@ -27,19 +27,19 @@ export class DueTimer {
   readonly #timers: NonNullable<DueTimerOptions['timers']>;
   #timer: NodeJS.Timeout | undefined;
   /** Time of the next check. */
-  #atMs = Number.POSITIVE_INFINITY;
+  #nextCheckMs = Number.POSITIVE_INFINITY;
   #isStopped = false;
 
   constructor(options: DueTimerOptions) {
     this.#options = options;
     this.#timers = options.timers ?? globalThis;
-    this.#arm(Number.NEGATIVE_INFINITY);
+    this.#schedule(Number.NEGATIVE_INFINITY);
   }
 
   /** Registers a due time that the last check did not return. */
-  due(dueMs: number): void {
+  addDueTime(dueMs: number): void {
     const { now, minIntervalMs } = this.#options;
-    if (!this.#isStopped && Math.max(dueMs, now() + minIntervalMs) < this.#atMs) this.#arm(dueMs);
+    if (!this.#isStopped && Math.max(dueMs, now() + minIntervalMs) < this.#nextCheckMs) this.#schedule(dueMs);
   }
 
   stop(): void {
@@ -47,19 +47,19 @@ export class DueTimer {
     this.#timers.clearTimeout(this.#timer);
   }
 
-  #arm(dueMs: number): void {
+  #schedule(dueMs: number): void {
     const { now, minIntervalMs } = this.#options;
     const nowMs = now();
     const isSoon = dueMs - nowMs <= idleFactor * minIntervalMs;
-    const waitMs = isSoon ? Math.max(dueMs - nowMs, minIntervalMs) : idleMs(nowMs, minIntervalMs);
-    this.#atMs = nowMs + waitMs;
+    const waitMs = isSoon ? Math.max(dueMs - nowMs, minIntervalMs) : idleWaitMs(nowMs, minIntervalMs);
+    this.#nextCheckMs = nowMs + waitMs;
     this.#timers.clearTimeout(this.#timer);
     this.#timer = this.#timers.setTimeout(() => this.#run(), waitMs);
   }
 
   #run(): void {
-    this.#atMs = Number.NEGATIVE_INFINITY;
+    this.#nextCheckMs = Number.NEGATIVE_INFINITY;
     const dueMs = this.#options.runDue();
-    if (!this.#isStopped) this.#arm(dueMs);
+    if (!this.#isStopped) this.#schedule(dueMs);
   }
 }

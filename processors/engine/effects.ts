@@ -1,8 +1,8 @@
 /** Effects of a batch outside of its task: messages and metrics. */
-import { unprocessable } from '../../schemas/dead-letter.ts';
+import { buildUnprocessable } from '../../schemas/dead-letter.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { Answer, Poison } from './answer.ts';
+import type { BatchResult, PoisonMessage } from './answer.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface Origin {
@@ -13,11 +13,11 @@ export interface Origin {
 }
 
 /** Builds the dead letter of a message. A replay steps the items that `only-ordinals` names. */
-const toDeadLetter = (origin: Origin, record: BusRecord, { ordinals, reason, message }: Poison): Message[] => {
+const toDeadLetter = (origin: Origin, record: BusRecord, { ordinals, reason, message }: PoisonMessage): Message[] => {
   const headers = ordinals === undefined ? record.headers : { ...record.headers, 'only-ordinals': ordinals };
   const { group, topic, partition } = origin;
   const markedRecord = { ...record, headers };
-  return unprocessable({
+  return buildUnprocessable({
     group,
     topic,
     partition,
@@ -28,7 +28,11 @@ const toDeadLetter = (origin: Origin, record: BusRecord, { ordinals, reason, mes
   });
 };
 
-export const toDeadLetters = (origin: Origin, records: readonly BusRecord[], poison: readonly Poison[]): Message[] => {
+export const toDeadLetters = (
+  origin: Origin,
+  records: readonly BusRecord[],
+  poison: readonly PoisonMessage[],
+): Message[] => {
   if (poison.length === 0) return [];
   const byOffset = new Map(records.map((record) => [record.offset, record]));
   return poison.flatMap((each) => {
@@ -38,7 +42,7 @@ export const toDeadLetters = (origin: Origin, records: readonly BusRecord[], poi
 };
 
 /** Counts the results of a batch, once they took effect. */
-export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answer: Answer): void => {
+export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answer: BatchResult): void => {
   const { counts, poison, limited, failedTimers, tenants } = answer;
   if (counts.items > 0) metrics.add('oiq_processor_items_total', counts.items, { processor });
   for (const [reason, items] of Object.entries(counts.dropped))
@@ -54,7 +58,7 @@ export const countAnswer = (metrics: Metrics, { processor, group }: Origin, answ
   if (ms > 0) metrics.add('oiq_processor_step_seconds_total', ms / 1_000, { processor });
 };
 
-export const logFailedTimers = ({ log }: Runtime, { processor }: Origin, { failedTimers }: Answer): void => {
+export const logFailedTimers = ({ log }: Runtime, { processor }: Origin, { failedTimers }: BatchResult): void => {
   const [first] = failedTimers;
   if (first !== undefined)
     log.warn({ processor, ...first, failed: failedTimers.length }, 'a timer of a processor failed');

@@ -1,12 +1,12 @@
 /** Packs the values that steps emit into messages. */
 import { isUtf8 } from 'node:buffer';
-import { compiled } from '../../schemas/compiled.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { compileOnce } from '../../schemas/compiled.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 
 /** A message holds several values up to this number of bytes. */
-const packBytes = 256 * 1024;
+const maxPackBytes = 256 * 1024;
 const text = new TextEncoder();
 /** Bytes of the topic's message limit reserved for key and headers. */
 const headerBytes = 4 * 1024;
@@ -17,7 +17,7 @@ interface Pack {
   readonly topic: string;
   readonly tenantId: string;
   readonly key: string;
-  readonly messagesOf: DerivedTopic['messagesOf'];
+  readonly messagesOf: DerivedTopic['buildMessages'];
   values: string[];
   bytes: number;
 }
@@ -30,7 +30,7 @@ const comma = ','.charCodeAt(0);
 const closing = ']'.charCodeAt(0);
 
 /** Returns JSON of an array of values. Each value is written in place, because a joined string would only be copied. */
-const arrayOf = ({ values, bytes }: Pack): Uint8Array => {
+const encodeArray = ({ values, bytes }: Pack): Uint8Array => {
   const array = Buffer.allocUnsafeSlow(bytes + 1);
   let at = 0;
   for (const json of values) {
@@ -41,10 +41,10 @@ const arrayOf = ({ values, bytes }: Pack): Uint8Array => {
   return new Uint8Array(array.buffer, 0, at + 1);
 };
 
-const filled = (pack: Pack): FullPack[] => {
+const toFullPacks = (pack: Pack): FullPack[] => {
   const { topic, tenantId, key, values, messagesOf } = pack;
   const messages = messagesOf?.(JSON.parse(`[${values.join(',')}]`) as unknown[]) ?? [
-    { value: arrayOf(pack), headers: { records: String(values.length) } },
+    { value: encodeArray(pack), headers: { records: String(values.length) } },
   ];
   return messages.map((message) => ({ topic, tenantId, key, ...message }));
 };
@@ -56,22 +56,22 @@ export interface EmissionPosition {
 }
 
 /** A value that is ready to publish. */
-export interface Emitted {
+export interface PreparedValue {
   readonly topic: string;
   readonly tenantId: string;
   readonly key: string;
   readonly json: string;
   readonly bytes: number;
-  readonly messagesOf: DerivedTopic['messagesOf'];
+  readonly messagesOf: DerivedTopic['buildMessages'];
 }
 
 /**
  * Prepares a value. Throws if the schema of the topic rejects it, if it belongs to another tenant, or if it is larger
  * than a message.
  */
-export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown): Emitted => {
-  const checked = compiled(topic.item).parse(value);
-  const owner = topic.tenantOf(checked);
+export const prepareValue = (topic: DerivedTopic, tenantId: string, value: unknown): PreparedValue => {
+  const checked = compileOnce(topic.item).parse(value);
+  const owner = topic.getTenant(checked);
   if (owner !== tenantId)
     throw new Error(
       `a value on topic ${topic.name} names tenant ${owner}, but was created from records of ${tenantId}`,
@@ -81,7 +81,7 @@ export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown)
   const maxBytes = topic.maxMessageBytes - headerBytes;
   if (bytes > maxBytes)
     throw new Error(`a value of ${bytes} bytes exceeds the limit of ${maxBytes} bytes of topic ${topic.name}`);
-  return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes, messagesOf: topic.messagesOf };
+  return { topic: topic.name, tenantId, key: topic.getKey(checked), json, bytes, messagesOf: topic.buildMessages };
 };
 
 /**
@@ -96,7 +96,7 @@ export type SavedMessage = readonly [
   encoding?: 'base64',
 ];
 
-export const savedMessages = (messages: readonly Message[]): SavedMessage[] =>
+export const saveMessages = (messages: readonly Message[]): SavedMessage[] =>
   messages.map(({ topic, key, value, headers }) =>
     isUtf8(value)
       ? [topic, key, Buffer.from(value).toString('utf8'), headers]
@@ -104,7 +104,7 @@ export const savedMessages = (messages: readonly Message[]): SavedMessage[] =>
   );
 
 /** Restores messages. Each value has its own memory, which may be transferred to another thread. */
-export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
+export const restoreMessages = (saved: readonly SavedMessage[]): Message[] =>
   saved.map(([topic, key, value, headers, encoding]) => ({
     topic,
     key,
@@ -126,11 +126,11 @@ export class Emissions {
   }
 
   /** Adds a value. */
-  add(value: Emitted): void {
+  add(value: PreparedValue): void {
     const { json, bytes } = value;
-    const pack = this.#packOf(value);
-    if (pack.bytes > 0 && pack.bytes + bytes > packBytes) {
-      this.#full.push(...filled(pack));
+    const pack = this.#packFor(value);
+    if (pack.bytes > 0 && pack.bytes + bytes > maxPackBytes) {
+      this.#full.push(...toFullPacks(pack));
       pack.values = [];
       pack.bytes = 0;
     }
@@ -138,9 +138,9 @@ export class Emissions {
     pack.bytes += bytes;
   }
 
-  /** Returns the messages, which belong after the offset `last`, and empties the collection. */
-  drain(last: number, { emitter, tick }: EmissionPosition): Message[] {
-    const packs = [...this.#full, ...[...this.#packs.values()].flatMap(filled)];
+  /** Returns the messages, which belong after the offset `lastOffset`, and empties the collection. */
+  drain(lastOffset: number, { emitter, tick }: EmissionPosition): Message[] {
+    const packs = [...this.#full, ...[...this.#packs.values()].flatMap(toFullPacks)];
     this.#full = [];
     this.#packs.clear();
     this.#latest = undefined;
@@ -153,18 +153,18 @@ export class Emissions {
         ...headers,
         tenant: tenantId,
         emitter,
-        position: `${last}.${tick * partsPerTick + part}`,
+        position: `${lastOffset}.${tick * partsPerTick + part}`,
       },
     }));
   }
 
-  #packOf({ topic, tenantId, key, messagesOf }: Emitted): Pack {
-    const bucket = key === '' || this.#buckets === 1 ? '' : `/${partitionOf(key, this.#buckets)}`;
+  #packFor({ topic, tenantId, key, messagesOf }: PreparedValue): Pack {
+    const bucket = key === '' || this.#buckets === 1 ? '' : `/${computePartition(key, this.#buckets)}`;
     const latest = this.#latest;
     if (bucket === '' && latest?.key === tenantId && latest.tenantId === tenantId && latest.topic === topic)
       return latest;
-    const place = `${topic}\n${tenantId}${bucket}`;
-    const pack = this.#packs.get(place) ?? {
+    const packKey = `${topic}\n${tenantId}${bucket}`;
+    const pack = this.#packs.get(packKey) ?? {
       topic,
       tenantId,
       messagesOf,
@@ -172,7 +172,7 @@ export class Emissions {
       values: [],
       bytes: 0,
     };
-    this.#packs.set(place, pack);
+    this.#packs.set(packKey, pack);
     this.#latest = pack;
     return pack;
   }

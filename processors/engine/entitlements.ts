@@ -3,7 +3,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { planOf } from '../../schemas/resources/tenant-plan.ts';
+import { resolvePlan } from '../../schemas/resources/tenant-plan.ts';
 import { FollowedDocuments } from './documents.ts';
 
 /** Collections that a process follows to resolve entitlements. */
@@ -11,8 +11,13 @@ export const entitlementCollections = [organizations, plans] as const;
 
 /** Returns whether the plan of the tenant has the entitlement. A disabled or unknown tenant has none. */
 export const isEntitled = (documents: FollowedDocuments, tenantId: string, entitlement: string): boolean => {
-  const organization = documents.of(organizations.name, organizationsTenant).get(tenantId) as Organization | undefined;
-  const plan = planOf(organization, (planId) => documents.of(plans.name, plansTenant).get(planId) as Plan | undefined);
+  const organization = documents.currentDocuments(organizations.name, organizationsTenant).get(tenantId) as
+    | Organization
+    | undefined;
+  const plan = resolvePlan(
+    organization,
+    (planId) => documents.currentDocuments(plans.name, plansTenant).get(planId) as Plan | undefined,
+  );
   return plan?.entitlements.includes(entitlement) === true;
 };
 

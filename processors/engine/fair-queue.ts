@@ -3,20 +3,20 @@
  * same pace.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { threadMs } from '../../runtime/thread-time.ts';
+import { getThreadCpuMs } from '../../runtime/thread-time.ts';
 import { TimedSlice, type TimeSlice } from './time-slice.ts';
 
 /** Length of a time slice of one task. */
 const sliceMs = 5;
 
 /** A task as other readers of its partition see it. */
-export interface Reader {
+export interface PartitionReader {
   /** Equal for all readers of a partition. */
   readonly partition: string;
   /** Offset of the current message, or of the next one. */
   readonly at: number;
   /** Number of offsets in the current range. */
-  readonly span: number;
+  readonly rangeLength: number;
   /** Total number of items stepped. */
   readonly items: number;
 }
@@ -26,11 +26,11 @@ const maxItemMs = 0.025;
 /** Others wait for a reader that is at most this many ranges behind, each as long as its current range. */
 const maxRanges = 4;
 
-interface Waiting {
+interface WaitingTask {
   readonly task: number;
-  readonly reader: Reader | undefined;
+  readonly reader: PartitionReader | undefined;
   /** Works until the time slice is over; returns once all work is done. */
-  go(slice: TimeSlice): void;
+  runSlice(slice: TimeSlice): void;
 }
 
 /** Usage of a task. */
@@ -43,17 +43,17 @@ interface TaskUsage {
 }
 
 /** The task to run, and the task that owns the time slice. */
-interface Next {
-  readonly going: Waiting;
-  readonly giver: number;
+interface Selection {
+  readonly taskToRun: WaitingTask;
+  readonly sliceOwner: number;
 }
 
 /** Returns the element with the smallest value; among equals, the one that waits longest. */
-const minBy = (waiting: readonly Waiting[], of: (each: Waiting) => number): Waiting | undefined => {
-  let found: Waiting | undefined;
+const minBy = (waiting: readonly WaitingTask[], getValue: (each: WaitingTask) => number): WaitingTask | undefined => {
+  let found: WaitingTask | undefined;
   let min = Number.POSITIVE_INFINITY;
   for (const each of waiting) {
-    const own = of(each);
+    const own = getValue(each);
     if (own >= min) continue;
     found = each;
     min = own;
@@ -70,27 +70,27 @@ const minBy = (waiting: readonly Waiting[], of: (each: Waiting) => number): Wait
  */
 export class SliceScheduler {
   readonly #usage = new Map<number, TaskUsage>();
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTask[] = [];
   #isRunning = false;
   /** Time of the task that had the last slice. */
   #floorMs = 0;
 
   /** Calls `work`, slice by slice, until it returns a result. Rejects with the error it throws. */
-  run<Result>(task: number, work: (slice: TimeSlice) => Result | undefined, reader?: Reader): Promise<Result> {
+  run<Result>(task: number, work: (slice: TimeSlice) => Result | undefined, reader?: PartitionReader): Promise<Result> {
     const usage = this.#usage.get(task);
     if (usage === undefined) this.#usage.set(task, { ms: this.#floorMs, lateMs: 0, lateItems: 0 });
     else usage.ms = Math.max(this.#floorMs, usage.ms);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const go = (slice: TimeSlice): void => {
+    const runSlice = (slice: TimeSlice): void => {
       try {
         const result = work(slice);
-        if (result === undefined) this.#waiting.push({ task, reader, go });
+        if (result === undefined) this.#waiting.push({ task, reader, runSlice });
         else resolve(result);
       } catch (error) {
         reject(error);
       }
     };
-    this.#waiting.push({ task, reader, go });
+    this.#waiting.push({ task, reader, runSlice });
     if (!this.#isRunning) void this.#run();
     return promise;
   }
@@ -103,39 +103,39 @@ export class SliceScheduler {
   async #run(): Promise<void> {
     this.#isRunning = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      this.#go(next);
+      this.#runSelected(next);
       // Let replies go out and other calls arrive.
       await yieldToEventLoop();
     }
     this.#isRunning = false;
   }
 
-  #go({ going: { task, reader, go }, giver }: Next): void {
-    const [began, beganCpu, items = 0] = [performance.now(), threadMs(), reader?.items];
-    go(new TimedSlice(sliceMs));
-    const given = this.#usage.get(giver);
-    if (given !== undefined) given.ms += performance.now() - began;
+  #runSelected({ taskToRun: { task, reader, runSlice }, sliceOwner }: Selection): void {
+    const [began, beganCpu, items = 0] = [performance.now(), getThreadCpuMs(), reader?.items];
+    runSlice(new TimedSlice(sliceMs));
+    const ownerUsage = this.#usage.get(sliceOwner);
+    if (ownerUsage !== undefined) ownerUsage.ms += performance.now() - began;
     const usage = this.#usage.get(task);
     if (usage === undefined || reader === undefined) return;
-    usage.lateMs = usage.lateMs / 2 + threadMs() - beganCpu;
+    usage.lateMs = usage.lateMs / 2 + getThreadCpuMs() - beganCpu;
     usage.lateItems = usage.lateItems / 2 + reader.items - items;
   }
 
-  #next(): Next | undefined {
+  #next(): Selection | undefined {
     const own = minBy(this.#waiting, ({ task }) => this.#usage.get(task)?.ms ?? 0);
     if (own === undefined) return undefined;
     this.#floorMs = Math.max(this.#floorMs, this.#usage.get(own.task)?.ms ?? 0);
     const behind = this.#waiting.filter((other) => this.#isAwaited(other, own));
-    const going = minBy(behind, ({ reader }) => reader?.at ?? 0) ?? own;
-    this.#waiting.splice(this.#waiting.indexOf(going), 1);
-    return { going, giver: own.task };
+    const taskToRun = minBy(behind, ({ reader }) => reader?.at ?? 0) ?? own;
+    this.#waiting.splice(this.#waiting.indexOf(taskToRun), 1);
+    return { taskToRun, sliceOwner: own.task };
   }
 
   /** Returns whether the other task is slightly behind in the same partition and makes progress. */
-  #isAwaited({ task, reader }: Waiting, { reader: own }: Waiting): boolean {
+  #isAwaited({ task, reader }: WaitingTask, { reader: own }: WaitingTask): boolean {
     if (own === undefined || reader?.partition !== own.partition) return false;
     const distance = own.at - reader.at;
-    if (distance <= 0 || distance > maxRanges * reader.span) return false;
+    if (distance <= 0 || distance > maxRanges * reader.rangeLength) return false;
     const { lateMs = 0, lateItems = 0 } = this.#usage.get(task) ?? {};
     return lateMs <= maxItemMs * Math.max(1, lateItems);
   }

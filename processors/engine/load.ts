@@ -2,7 +2,7 @@
 import { DamagedStateError, type Snapshot } from '../../runtime/states.ts';
 import type { Processor } from './definition.ts';
 import type { Origin } from './effects.ts';
-import { boundsOf, offsetSince, piecesOf } from './partition-bounds.ts';
+import { findOffsetSince, readBatches, readBounds } from './partition-bounds.ts';
 import type { TaskHandle } from './pool.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -11,7 +11,7 @@ export type Precaution =
   | { readonly kind: 'skip'; readonly offset: number }
   | { readonly kind: 'limit'; readonly tenantId: string };
 
-export interface Loaded {
+export interface LoadedTask {
   readonly task: TaskHandle;
   /** Number of the snapshot; this member was the last to save. */
   readonly number: number;
@@ -32,16 +32,16 @@ export const loadTask = async (
   origin: Origin,
   runtime: Runtime,
   { committed, buckets, precautions }: { committed: number; buckets: number; precautions: readonly Precaution[] },
-): Promise<Loaded> => {
+): Promise<LoadedTask> => {
   const { states, producer } = runtime;
-  const saved = await savedOf(origin, runtime);
-  const task = await opened(processor, origin, runtime, { committed, buckets, saved: saved?.bytes });
+  const saved = await loadSnapshot(origin, runtime);
+  const task = await openTask(processor, origin, runtime, { committed, buckets, saved: saved?.bytes });
   try {
     if (task.outbox.length > 0) {
       await producer.publish(task.outbox);
       await task.published();
     }
-    await replayed(origin, runtime, task, committed);
+    await replayMessages(origin, runtime, task, committed);
     for (const precaution of precautions) {
       if (precaution.kind === 'skip') await task.skip(precaution.offset);
       else await task.limit(precaution.tenantId, 'too-slow', slowTimerMs);
@@ -53,7 +53,7 @@ export const loadTask = async (
   }
 };
 
-const savedOf = async (origin: Origin, { states, log }: Runtime): Promise<Snapshot | undefined> => {
+const loadSnapshot = async (origin: Origin, { states, log }: Runtime): Promise<Snapshot | undefined> => {
   try {
     return await states.load(stateKey(origin));
   } catch (error) {
@@ -66,23 +66,23 @@ const savedOf = async (origin: Origin, { states, log }: Runtime): Promise<Snapsh
   }
 };
 
-interface Opening {
+interface OpenOptions {
   readonly committed: number;
   readonly buckets: number;
   readonly saved: Uint8Array | undefined;
 }
 
-const opened = async (
+const openTask = async (
   processor: Processor,
   origin: Origin,
   runtime: Runtime,
-  { committed, buckets, saved }: Opening,
+  { committed, buckets, saved }: OpenOptions,
 ): Promise<TaskHandle> => {
   const { bus, pool, log, metrics } = runtime;
   const { topic, partition } = origin;
-  const place = { processor: processor.name, topic, partition, buckets };
-  const { earliest, end } = await boundsOf(bus, topic, partition);
-  const task = await pool.open(place, saved);
+  const taskPartition = { processor: processor.name, topic, partition, buckets };
+  const { earliest, end } = await readBounds(bus, topic, partition);
+  const task = await pool.open(taskPartition, saved);
   const { nextOffset } = task.holding;
   const isNew = saved === undefined;
   if (nextOffset > end) {
@@ -91,15 +91,15 @@ const opened = async (
       'a snapshot is ahead of its partition: it belongs to another bus and is ignored',
     );
     await task.close();
-    return await opened(processor, origin, runtime, { committed, buckets, saved: undefined });
+    return await openTask(processor, origin, runtime, { committed, buckets, saved: undefined });
   }
   if (isNew || task.isEmptied) {
     if (task.isEmptied)
       log.warn({ ...origin }, 'the state of an older version cannot be read: the processor starts with an empty state');
     // Effects of the lost state were already published, so its messages are not stepped again with effects.
     const to = isNew ? committed : Math.max(committed, nextOffset);
-    await task.moveTo(await rebuildFrom(processor, origin, runtime, earliest, to));
-    await replayed(origin, runtime, task, to);
+    await task.moveTo(await findReplayStart(processor, origin, runtime, earliest, to));
+    await replayMessages(origin, runtime, task, to);
   } else if (nextOffset < earliest) {
     log.error({ ...origin, nextOffset, earliest }, 'messages missing from the state are no longer retained');
     metrics.add('oiq_processor_dropped_total', earliest - nextOffset, {
@@ -112,7 +112,7 @@ const opened = async (
 };
 
 /** Returns the offset at which the replay that rebuilds the state begins. */
-const rebuildFrom = async (
+const findReplayStart = async (
   { state: { rebuildMs = 0 } }: Processor,
   { topic, partition }: Origin,
   { bus, clock }: Runtime,
@@ -122,17 +122,17 @@ const rebuildFrom = async (
   if (rebuildMs === 0 || to <= earliest) return to;
   let lastMs = clock.now();
   for await (const { timestampMs } of bus.read(topic, partition, to - 1, to)) lastMs = timestampMs;
-  return await offsetSince(bus, { topic, partition, from: earliest, to }, lastMs - rebuildMs);
+  return await findOffsetSince(bus, { topic, partition, from: earliest, to }, lastMs - rebuildMs);
 };
 
 /** Steps messages that the state lacks, up to an offset. */
-const replayed = async (origin: Origin, runtime: Runtime, task: TaskHandle, to: number): Promise<void> => {
+const replayMessages = async (origin: Origin, runtime: Runtime, task: TaskHandle, to: number): Promise<void> => {
   const { topic, partition, processor } = origin;
   const from = task.holding.nextOffset;
   if (from >= to) return;
-  for await (const piece of piecesOf(runtime.bus, { topic, partition, from, to })) {
-    await task.replay(piece, piece.at(-1)?.offset ?? from);
-    runtime.metrics.add('oiq_processor_replayed_messages_total', piece.length, { processor });
+  for await (const records of readBatches(runtime.bus, { topic, partition, from, to })) {
+    await task.replay(records, records.at(-1)?.offset ?? from);
+    runtime.metrics.add('oiq_processor_replayed_messages_total', records.length, { processor });
   }
   await task.replay([], to - 1);
 };

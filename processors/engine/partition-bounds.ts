@@ -1,7 +1,7 @@
 /** Finds the bounds of a partition, and the offset of a time. */
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
 
-export type Reading = Pick<Bus, 'offsets' | 'read'>;
+export type PartitionSource = Pick<Bus, 'offsets' | 'read'>;
 
 export interface Bounds {
   /** First retained offset. */
@@ -10,14 +10,14 @@ export interface Bounds {
   readonly end: number;
 }
 
-export const boundsOf = async (bus: Reading, topic: string, partition: number): Promise<Bounds> => {
-  const found = (await bus.offsets(topic)).find((each) => each.partition === partition);
-  if (found === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
-  return found;
+export const readBounds = async (bus: PartitionSource, topic: string, partition: number): Promise<Bounds> => {
+  const bounds = (await bus.offsets(topic)).find((each) => each.partition === partition);
+  if (bounds === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
+  return bounds;
 };
 
-const firstIn = async (
-  bus: Reading,
+const readFirst = async (
+  bus: PartitionSource,
   topic: string,
   partition: number,
   from: number,
@@ -31,8 +31,8 @@ const firstIn = async (
  * Returns the offset before `to` from which messages were received at `sinceMs` or later. Times of messages roughly
  * grow with their offsets.
  */
-export const offsetSince = async (
-  bus: Reading,
+export const findOffsetSince = async (
+  bus: PartitionSource,
   { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },
   sinceMs: number,
 ): Promise<number> => {
@@ -40,30 +40,30 @@ export const offsetSince = async (
   let high = to;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const record = await firstIn(bus, topic, partition, middle, high);
+    const record = await readFirst(bus, topic, partition, middle, high);
     if (record === undefined || record.timestampMs >= sinceMs) high = middle;
     else low = record.offset + 1;
   }
   return low;
 };
 
-const pieceBytes = 8 * 1024 * 1024;
-const pieceMessages = 5_000;
+const maxBatchBytes = 8 * 1024 * 1024;
+const maxBatchMessages = 5_000;
 
 /** Yields the messages with `from <= offset < to`, in pieces. */
-export async function* piecesOf(
-  bus: Reading,
+export async function* readBatches(
+  bus: PartitionSource,
   { topic, partition, from, to }: { topic: string; partition: number; from: number; to: number },
 ): AsyncGenerator<BusRecord[], void, undefined> {
-  let piece: BusRecord[] = [];
+  let batch: BusRecord[] = [];
   let bytes = 0;
   for await (const record of bus.read(topic, partition, from, to)) {
-    piece.push(record);
+    batch.push(record);
     bytes += record.value.length;
-    if (bytes < pieceBytes && piece.length < pieceMessages) continue;
-    yield piece;
-    piece = [];
+    if (bytes < maxBatchBytes && batch.length < maxBatchMessages) continue;
+    yield batch;
+    batch = [];
     bytes = 0;
   }
-  if (piece.length > 0) yield piece;
+  if (batch.length > 0) yield batch;
 }

@@ -1,17 +1,17 @@
 /** One partition of a processor on the main thread, where the results of its task take effect exactly once. */
 import type { AssignedPartition, Batch } from '../../schemas/ports/bus.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
-import type { Answer, Holding } from './answer.ts';
+import type { BatchResult, TaskStatus } from './answer.ts';
 import type { Processor } from './definition.ts';
 import { countAnswer, logFailedTimers, type Origin, toDeadLetters } from './effects.ts';
 import { loadTask, type Precaution, stateKey } from './load.ts';
-import { boundsOf } from './partition-bounds.ts';
+import { readBounds } from './partition-bounds.ts';
 import { type TaskHandle, TaskLostError } from './pool.ts';
 import type { Runtime } from './runtime.ts';
 import type { TenantFuse } from './tenant-fuse.ts';
 
 /** Shared by the partitions of a processor. */
-export interface Shared {
+export interface ProcessorContext {
   readonly processor: Processor;
   readonly group: string;
   readonly runtime: Runtime;
@@ -19,63 +19,63 @@ export interface Shared {
   readonly buckets: number;
 }
 
-interface Running {
+interface RunningTask {
   readonly task: TaskHandle;
   number: number;
   savedAtMs: number;
   /** Until then (by `performance.now()`) no deferrable snapshot is saved. */
-  restsUntilMs: number;
+  snapshotPauseEndMs: number;
   /** Messages since the last snapshot, and whether the state has changed. */
   messages: number;
   isChanged: boolean;
 }
 
 /** Multiple of a snapshot's CPU time that passes before the next deferrable one: at most 5 % of the thread. */
-const restFactor = 20;
+const pauseFactor = 20;
 /** Cheaper snapshots do not count, because ticks run once a second. */
 const minSnapshotMs = 20;
 
 /** Time for which a tenant that exceeded its limits is skipped. */
 const limitMs = 60_000;
 
-interface Stepped {
+interface SteppedRange {
   readonly last: number;
-  readonly answer: Answer;
+  readonly answer: BatchResult;
   /** Tenants over their limits, with the reason; `undefined` until that is decided, which happens once. */
   limited?: ReadonlyMap<string, string>;
 }
 
 export class PartitionRun {
-  readonly #shared: Shared;
+  readonly #shared: ProcessorContext;
   readonly #origin: Origin;
   readonly #precautions: Precaution[] = [];
   /** Thread terminations, by the activity of this partition's task. */
   readonly #strikes = new Map<number, number>();
-  #running: Running | undefined;
+  #running: RunningTask | undefined;
   /** A range that was stepped but has not taken effect. */
-  #stepped: Stepped | undefined;
+  #stepped: SteppedRange | undefined;
   /** Next offset that is not acknowledged. */
   #committed: number;
   /** Whether a range is claimed: it will be redelivered, and must meet the same state. */
   #isClaimed: boolean;
-  #end = { offset: Number.NaN, sinceMs: 0 };
+  #lastEnd = { offset: Number.NaN, sinceMs: 0 };
   #queue: Promise<unknown> = Promise.resolve();
   #isRevoked = false;
 
-  constructor(shared: Shared, { topic, partition, committed, claimed }: AssignedPartition) {
+  constructor(shared: ProcessorContext, { topic, partition, committed, claimed }: AssignedPartition) {
     this.#shared = shared;
     this.#origin = { processor: shared.processor.name, group: shared.group, topic, partition };
     this.#committed = committed;
     this.#isClaimed = claimed;
   }
 
-  get holding(): Holding | undefined {
+  get holding(): TaskStatus | undefined {
     return this.#running?.task.holding;
   }
 
   /** Loads the task. */
-  assigned(): Promise<void> {
-    return this.#enqueue(async () => void (await this.#loaded()));
+  load(): Promise<void> {
+    return this.#enqueue(async () => void (await this.#ensureLoaded()));
   }
 
   /**
@@ -89,7 +89,7 @@ export class PartitionRun {
       await this.#guarded(() => this.#process(batch));
       this.#committed = batch.last + 1;
       this.#isClaimed = false;
-      this.#end = { offset: Number.NaN, sinceMs: this.#shared.runtime.clock.now() };
+      this.#lastEnd = { offset: Number.NaN, sinceMs: this.#shared.runtime.clock.now() };
     });
   }
 
@@ -106,12 +106,12 @@ export class PartitionRun {
 
   /** Each tick saves its emissions before they are published, so it waits for the pause after a snapshot. */
   #mayTick(): boolean {
-    if (this.#isClaimed || performance.now() < (this.#running?.restsUntilMs ?? 0)) return false;
+    if (this.#isClaimed || performance.now() < (this.#running?.snapshotPauseEndMs ?? 0)) return false;
     return (this.holding?.nextTickMs ?? 0) <= this.#shared.runtime.clock.now();
   }
 
   /** Saves changes, and forgets the task. */
-  revoked(): Promise<void> {
+  saveAndClose(): Promise<void> {
     return this.#enqueue(async () => {
       this.#isRevoked = true;
       const running = this.#running;
@@ -166,7 +166,7 @@ export class PartitionRun {
     );
   }
 
-  async #loaded(): Promise<Running> {
+  async #ensureLoaded(): Promise<RunningTask> {
     if (this.#running !== undefined) return this.#running;
     const { processor, runtime, buckets } = this.#shared;
     runtime.configuration.check(processor);
@@ -176,14 +176,14 @@ export class PartitionRun {
       precautions: this.#precautions,
     });
     this.#precautions.length = 0;
-    this.#running = { task, number, ...this.#justSaved(task) };
+    this.#running = { task, number, ...this.#resetAfterSave(task) };
     return this.#running;
   }
 
   async #process(batch: Batch): Promise<void> {
     const { records, last } = batch;
     const { runtime } = this.#shared;
-    const running = await this.#loaded();
+    const running = await this.#ensureLoaded();
     this.#stepped ??= { last, answer: await running.task.batch(batch) };
     const stepped = this.#stepped;
     if (stepped.last !== last)
@@ -205,12 +205,12 @@ export class PartitionRun {
    * Returns the tenants over their limits. The decision depends on more than the input, so it is saved before it takes
    * effect. Throws if several tenants have too many poison items.
    */
-  #limitedTenants({ task }: Running, { tenants }: Answer): ReadonlyMap<string, string> {
+  #limitedTenants({ task }: RunningTask, { tenants }: BatchResult): ReadonlyMap<string, string> {
     const { processor, runtime, fuse } = this.#shared;
     const { threadShare, stateBytes } = processor.limits;
     const limited = new Map<string, string>();
     const alone = fuse.check(tenants);
-    for (const { tenantId, ms, bytes } of tenants) {
+    for (const { tenantId, ms, stateBytes: bytes } of tenants) {
       task.shares.add(processor.name, tenantId, ms, performance.now());
       if (task.shares.isOver(processor.name, tenantId, threadShare)) limited.set(tenantId, 'thread-time');
       if (bytes > stateBytes) limited.set(tenantId, 'state-size');
@@ -224,19 +224,19 @@ export class PartitionRun {
     return limited;
   }
 
-  #isSnapshotDue({ savedAtMs, restsUntilMs, messages }: Running): boolean {
+  #isSnapshotDue({ savedAtMs, snapshotPauseEndMs, messages }: RunningTask): boolean {
     const { clock, pace } = this.#shared.runtime;
     if (clock.now() - savedAtMs >= pace.snapshotMs) return true;
-    return messages >= pace.snapshotMessages && performance.now() >= restsUntilMs;
+    return messages >= pace.snapshotMessages && performance.now() >= snapshotPauseEndMs;
   }
 
-  #justSaved({ snapshotMs }: TaskHandle): Omit<Running, 'task' | 'number'> {
+  #resetAfterSave({ snapshotMs }: TaskHandle): Omit<RunningTask, 'task' | 'number'> {
     const { clock, pace } = this.#shared.runtime;
-    const restMs = snapshotMs < minSnapshotMs ? 0 : Math.min(pace.snapshotMs, restFactor * snapshotMs);
-    return { savedAtMs: clock.now(), restsUntilMs: performance.now() + restMs, messages: 0, isChanged: false };
+    const restMs = snapshotMs < minSnapshotMs ? 0 : Math.min(pace.snapshotMs, pauseFactor * snapshotMs);
+    return { savedAtMs: clock.now(), snapshotPauseEndMs: performance.now() + restMs, messages: 0, isChanged: false };
   }
 
-  async #save(running: Running): Promise<void> {
+  async #save(running: RunningTask): Promise<void> {
     const { states, metrics } = this.#shared.runtime;
     const { processor } = this.#origin;
     const count = (outcome: string) => metrics.add('oiq_processor_snapshots_total', 1, { processor, outcome });
@@ -248,26 +248,26 @@ export class PartitionRun {
       throw error;
     }
     count('saved');
-    Object.assign(running, this.#justSaved(running.task));
+    Object.assign(running, this.#resetAfterSave(running.task));
   }
 
   /** Returns whether no messages wait in the partition, because wall-clock time must not overtake messages. */
   async #isIdle(): Promise<boolean> {
     const { runtime } = this.#shared;
     const { topic, partition } = this.#origin;
-    const { task } = await this.#loaded();
+    const { task } = await this.#ensureLoaded();
     const nowMs = runtime.clock.now();
     if (task.holding.nextTickMs > nowMs) return false;
-    const { end } = await boundsOf(runtime.bus, topic, partition);
+    const { end } = await readBounds(runtime.bus, topic, partition);
     if (end <= Math.max(task.holding.nextOffset, this.#committed)) return true;
     // The offset before the end may not be a message: it can be a transaction marker or damaged data.
-    if (end !== this.#end.offset) this.#end = { offset: end, sinceMs: nowMs };
-    return nowMs - this.#end.sinceMs >= runtime.pace.quietMs;
+    if (end !== this.#lastEnd.offset) this.#lastEnd = { offset: end, sinceMs: nowMs };
+    return nowMs - this.#lastEnd.sinceMs >= runtime.pace.idleAfterMs;
   }
 
   async #tick(): Promise<void> {
     const { runtime } = this.#shared;
-    const running = await this.#loaded();
+    const running = await this.#ensureLoaded();
     try {
       const answer = await running.task.tick(runtime.clock.now());
       if (answer === undefined) return;

@@ -2,19 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { runEvery } from '../../runtime/interval.ts';
-import { Memory } from '../../runtime/memory.ts';
+import { TransferMemoryPool } from '../../runtime/memory.ts';
 import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { Batch, BusRecord, Message } from '../../schemas/ports/bus.ts';
-import type { Answer, Holding } from './answer.ts';
+import type { BatchResult, TaskStatus } from './answer.ts';
 import { HeldMessages } from './pending-messages.ts';
 import { Progress, type ThreadActivity } from './progress.ts';
-import { Shares } from './shares.ts';
+import { ThreadShares } from './shares.ts';
 import type {
   ChangeRequest,
   DocumentChange,
   ForgetRequest,
-  Piece,
+  MessageChunk,
   TaskCall,
   TaskReply,
   TaskRequest,
@@ -51,7 +51,7 @@ export interface TaskPartition {
 }
 
 /** Messages up to an offset. */
-type Fed = Pick<Batch, 'records' | 'last' | 'retain'>;
+type MessageRange = Pick<Batch, 'records' | 'last' | 'retain'>;
 
 /**
  * A task in a thread. Replies arrive in the order of calls. A call rejects with a `TaskLostError`, as do all later
@@ -61,14 +61,14 @@ export interface TaskHandle {
   readonly isEmptied: boolean;
   /** Emissions of the last tick that may not be published yet. */
   readonly outbox: readonly Message[];
-  readonly holding: Holding;
+  readonly holding: TaskStatus;
   /** CPU time of the thread for the last snapshot. */
   readonly snapshotMs: number;
   /** Shares of the thread, among all its tasks. */
-  readonly shares: Shares;
-  batch(batch: Fed): Promise<Answer>;
+  readonly shares: ThreadShares;
+  batch(batch: MessageRange): Promise<BatchResult>;
   replay(records: readonly BusRecord[], last: number): Promise<void>;
-  tick(clockMs: number): Promise<Answer | undefined>;
+  tick(clockMs: number): Promise<BatchResult | undefined>;
   published(): Promise<void>;
   snapshot(): Promise<Uint8Array>;
   moveTo(offset: number): Promise<void>;
@@ -97,9 +97,9 @@ const maxThreads = 4;
 const resourceLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 48 } as const;
 const checkMs = 1_000;
 
-interface Watched {
+interface WatchedThread {
   readonly progress: Progress;
-  readonly shares: Shares;
+  readonly shares: ThreadShares;
   /** Held messages by topic and partition. */
   readonly messages: Map<string, HeldMessages>;
   isSlow: boolean;
@@ -109,7 +109,7 @@ interface Watched {
 }
 
 /** Returns the CPU time of a thread; elapsed time if that is unknown. */
-const busyMsOf = ({ thread }: Progress): number => {
+const readCpuMs = ({ thread }: Progress): number => {
   try {
     const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     // Fields 14 and 15 are in hundredths of a second; two fields are already cut off.
@@ -121,9 +121,9 @@ const busyMsOf = ({ thread }: Progress): number => {
 
 export class TaskPool {
   readonly #pool: WorkerPool<TaskReply>;
-  readonly #memory = new Memory();
+  readonly #memory = new TransferMemoryPool();
   readonly #documents = new Map<string, DocumentChange>();
-  readonly #watched = new WeakMap<PoolThread<TaskReply>, Watched>();
+  readonly #watched = new WeakMap<PoolThread<TaskReply>, WatchedThread>();
   readonly #stopChecking: () => void;
   readonly #budget: Budget;
   #started: Progress | undefined;
@@ -139,7 +139,7 @@ export class TaskPool {
       workerData: () => this.#start(definitions),
       resourceLimits,
     });
-    this.#stopChecking = runEvery(checkMs, () => this.#check(messageSeconds));
+    this.#stopChecking = runEvery(checkMs, () => this.#endSlowThreads(messageSeconds));
   }
 
   /** Applies a change of a followed document. Each thread applies changes between two calls. */
@@ -148,7 +148,7 @@ export class TaskPool {
     if (change.document === undefined) this.#documents.delete(key);
     else this.#documents.set(key, change);
     const request: ChangeRequest = { changes: [change] };
-    for (const thread of this.#pool.running) thread.post(request);
+    for (const thread of this.#pool.runningThreads) thread.post(request);
   }
 
   /**
@@ -159,57 +159,63 @@ export class TaskPool {
     { processor, topic, partition, buckets }: TaskPartition,
     saved: Uint8Array | undefined,
   ): Promise<TaskHandle> {
-    const thread = this.#threadOf(topic, partition);
-    const messages = this.#messagesOf(thread, topic, partition);
+    const thread = this.#threadFor(topic, partition);
+    const messages = this.#messagesFor(thread, topic, partition);
     const task = ++this.#lastTask;
-    const request = async (
+    const sendCall = async (
       call: TaskCall,
-      pieces: readonly Piece[] = [],
+      pieces: readonly MessageChunk[] = [],
       moved: readonly ArrayBuffer[] = [],
     ): Promise<TaskReply> => {
       const reply = await thread
         .request((id): TaskRequest => ({ id, task, call, pieces }), moved)
         .catch((cause: unknown): never => {
-          messages.lost();
-          throw this.#lost(thread, task, cause);
+          messages.discardAll();
+          throw this.#toLostError(thread, task, cause);
         });
       if (reply.failure !== undefined) throw new TaskLostError(`processor ${processor} failed: ${reply.failure}`);
       if (reply.holding !== undefined) handle.holding = reply.holding;
       if (reply.snapshotMs !== undefined) handle.snapshotMs = reply.snapshotMs;
       return reply;
     };
-    const feed = async (kind: 'batch' | 'replay', { records, last, retain }: Fed): Promise<TaskReply> => {
-      const { runs, pieces, moved, settled } = messages.send(records, retain);
-      return await request({ kind, runs, last }, pieces, moved).finally(settled);
+    const feed = async (kind: 'batch' | 'replay', { records, last, retain }: MessageRange): Promise<TaskReply> => {
+      const { runs, pieces, transferred, onSettled } = messages.send(records, retain);
+      return await sendCall({ kind, runs, last }, pieces, transferred).finally(onSettled);
     };
     const reader: WindowReader = {
       get next() {
         return handle.holding.nextOffset;
       },
     };
-    const none: Holding = { nextOffset: 0, nextTickMs: Number.POSITIVE_INFINITY, tenants: 0, entries: 0, bytes: 0 };
+    const initialHolding: TaskStatus = {
+      nextOffset: 0,
+      nextTickMs: Number.POSITIVE_INFINITY,
+      tenants: 0,
+      entries: 0,
+      bytes: 0,
+    };
     const handle: { -readonly [Key in keyof TaskHandle]: TaskHandle[Key] } = {
       isEmptied: false,
       outbox: [],
-      holding: none,
+      holding: initialHolding,
       snapshotMs: 0,
-      shares: this.#watched.get(thread)?.shares ?? new Shares(),
-      batch: async (batch) => (await feed('batch', batch)).answer as Answer,
+      shares: this.#watched.get(thread)?.shares ?? new ThreadShares(),
+      batch: async (batch) => (await feed('batch', batch)).answer as BatchResult,
       replay: async (records, last) => void (await feed('replay', { records, last })),
-      tick: async (clockMs) => (await request({ kind: 'tick', clockMs })).answer,
-      published: async () => void (await request({ kind: 'published' })),
-      snapshot: async () => (await request({ kind: 'snapshot' })).saved as Uint8Array,
-      moveTo: async (offset) => void (await request({ kind: 'move', offset })),
-      skip: async (offset) => void (await request({ kind: 'skip', offset })),
-      limit: async (tenantId, reason, forMs) => void (await request({ kind: 'limit', tenantId, reason, forMs })),
+      tick: async (clockMs) => (await sendCall({ kind: 'tick', clockMs })).answer,
+      published: async () => void (await sendCall({ kind: 'published' })),
+      snapshot: async () => (await sendCall({ kind: 'snapshot' })).saved as Uint8Array,
+      moveTo: async (offset) => void (await sendCall({ kind: 'move', offset })),
+      skip: async (offset) => void (await sendCall({ kind: 'skip', offset })),
+      limit: async (tenantId, reason, forMs) => void (await sendCall({ kind: 'limit', tenantId, reason, forMs })),
       close: async () => {
         messages.readers.delete(reader);
         messages.clean();
-        await request({ kind: 'close' }).catch(() => undefined);
+        await sendCall({ kind: 'close' }).catch(() => undefined);
       },
     };
     messages.readers.add(reader);
-    const { outbox = [], isEmptied = false } = await request({
+    const { outbox = [], isEmptied = false } = await sendCall({
       kind: 'open',
       processor,
       topic,
@@ -225,13 +231,13 @@ export class TaskPool {
     await this.#pool.close();
   }
 
-  #threadOf(name: string, partition: number): PoolThread<TaskReply> {
-    const thread = this.#pool.threadOf(name, partition);
+  #threadFor(name: string, partition: number): PoolThread<TaskReply> {
+    const thread = this.#pool.getThread(name, partition);
     const progress = this.#started;
     if (progress !== undefined)
       this.#watched.set(thread, {
         progress,
-        shares: new Shares(),
+        shares: new ThreadShares(),
         messages: new Map(),
         isSlow: false,
         count: 0,
@@ -241,7 +247,7 @@ export class TaskPool {
     return thread;
   }
 
-  #messagesOf(thread: PoolThread<TaskReply>, topic: string, partition: number): HeldMessages {
+  #messagesFor(thread: PoolThread<TaskReply>, topic: string, partition: number): HeldMessages {
     const all = this.#watched.get(thread)?.messages ?? new Map<string, HeldMessages>();
     const key = `${topic}/${partition}`;
     const known = all.get(key);
@@ -262,7 +268,7 @@ export class TaskPool {
     };
   }
 
-  #lost(thread: PoolThread<TaskReply>, task: number, cause: unknown): TaskLostError {
+  #toLostError(thread: PoolThread<TaskReply>, task: number, cause: unknown): TaskLostError {
     const message = cause instanceof Error ? cause.message : String(cause);
     const watched = this.#watched.get(thread);
     const activity = watched?.progress.activity;
@@ -271,17 +277,17 @@ export class TaskPool {
     return new TaskLostError(message, { cause, activity, isSlow: watched.isSlow });
   }
 
-  #check(messageSeconds: number): void {
-    for (const thread of this.#pool.running) {
+  #endSlowThreads(messageSeconds: number): void {
+    for (const thread of this.#pool.runningThreads) {
       const watched = this.#watched.get(thread);
       if (watched === undefined) continue;
       const { count, activity } = watched.progress;
-      const busyMs = busyMsOf(watched.progress);
+      const busyMs = readCpuMs(watched.progress);
       if (count !== watched.count || activity.kind === 'nothing') watched.sinceMs = busyMs;
       watched.count = count;
       if (busyMs - watched.sinceMs < messageSeconds * 1_000) continue;
       watched.isSlow = true;
-      void thread.end();
+      void thread.terminate();
     }
   }
 }

@@ -7,18 +7,18 @@ export type ThreadActivity =
   | { readonly kind: 'timers'; readonly task: number; readonly tenantId: string };
 
 const textBytes = 256;
-const [KIND, TASK, OFFSET, LENGTH, COUNT, THREAD] = [0, 1, 2, 3, 4, 5];
-const words = 6;
+const [KIND_INDEX, TASK, OFFSET, LENGTH, COUNT, THREAD] = [0, 1, 2, 3, 4, 5];
+const numberCount = 6;
 
 export class Progress implements Watch {
   readonly memory: SharedArrayBuffer;
   readonly #numbers: Float64Array;
   readonly #text: Uint8Array;
 
-  constructor(memory = new SharedArrayBuffer(words * 8 + textBytes)) {
+  constructor(memory = new SharedArrayBuffer(numberCount * 8 + textBytes)) {
     this.memory = memory;
-    this.#numbers = new Float64Array(memory, 0, words);
-    this.#text = new Uint8Array(memory, words * 8);
+    this.#numbers = new Float64Array(memory, 0, numberCount);
+    this.#text = new Uint8Array(memory, numberCount * 8);
   }
 
   /** Linux thread id; 0 on other systems. */
@@ -35,20 +35,20 @@ export class Progress implements Watch {
     this.#numbers[TASK] = task;
   }
 
-  message(offset: number): void {
+  beginMessage(offset: number): void {
     this.#numbers[OFFSET] = offset;
-    this.#next(1);
+    this.#setKind(1);
   }
 
-  timers(tenantId: string): void {
+  beginTimers(tenantId: string): void {
     const bytes = Buffer.from(tenantId);
     this.#numbers[LENGTH] = Math.min(bytes.length, textBytes);
     this.#text.set(bytes.subarray(0, textBytes));
-    this.#next(2);
+    this.#setKind(2);
   }
 
   end(): void {
-    this.#next(0);
+    this.#setKind(0);
   }
 
   /** Counter that changes with each new activity. */
@@ -63,8 +63,8 @@ export class Progress implements Watch {
     return { kind: 'timers', task, tenantId: Buffer.from(this.#text.slice(0, length)).toString('utf8') };
   }
 
-  #next(kind: number): void {
-    this.#numbers[KIND] = kind;
+  #setKind(kind: number): void {
+    this.#numbers[KIND_INDEX] = kind;
     this.#numbers[COUNT] = this.count + 1;
   }
 }

@@ -1,5 +1,5 @@
 /** Runs a processor in this process: its consumer, and a task for each assigned partition. */
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { runEvery } from '../../runtime/interval.ts';
 import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
 import type { Processor } from './definition.ts';
@@ -10,7 +10,7 @@ import { TenantFuse } from './tenant-fuse.ts';
 /** Number of message keys over which values of a tenant are spread if a topic has several partitions. */
 const manyBuckets = 32;
 
-const keyOf = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
+const partitionKey = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
 
 /**
  * Runs a processor: steps, publishes, saves now and then, and only then resolves, which commits. Back-pressure needs no
@@ -18,26 +18,26 @@ const keyOf = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string
  */
 export const runProcessor = async (processor: Processor, consumer: Consumer, runtime: Runtime): Promise<void> => {
   const { metrics, log, pace } = runtime;
-  const group = consumerGroup('processors', processor.name);
+  const group = toConsumerGroup('processors', processor.name);
   const fuse = new TenantFuse(group);
   const partitions = new Map<string, PartitionRun>();
 
-  const assigned = async (partition: AssignedPartition): Promise<void> => {
+  const onAssigned = async (partition: AssignedPartition): Promise<void> => {
     // The bus has just replied, and the consumer retries rejected calls.
     const outputs = await Promise.all(Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)));
     const buckets = outputs.some(({ length }) => length > 1) ? manyBuckets : 1;
     const run = new PartitionRun({ processor, group, runtime, fuse, buckets }, partition);
-    await run.assigned();
-    partitions.set(keyOf(partition), run);
+    await run.load();
+    partitions.set(partitionKey(partition), run);
   };
-  const revoked = async (partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> => {
-    const run = partitions.get(keyOf(partition));
-    partitions.delete(keyOf(partition));
-    await run?.revoked();
+  const onRevoked = async (partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> => {
+    const run = partitions.get(partitionKey(partition));
+    partitions.delete(partitionKey(partition));
+    await run?.saveAndClose();
   };
   const onBatch = async (batch: Batch): Promise<void> => {
     const { topic, partition, first, last } = batch;
-    const run = partitions.get(keyOf(batch));
+    const run = partitions.get(partitionKey(batch));
     if (run === undefined) throw new Error(`${group} was not assigned partition ${partition} of ${topic}`);
     try {
       await run.batch(batch);
@@ -71,7 +71,7 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
     await consumer.run(
       processor.reads.topics.map(({ name }) => name),
       onBatch,
-      { assigned, revoked },
+      { assigned: onAssigned, onRevoked },
     );
   } finally {
     stopTicking();

@@ -7,7 +7,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Configuration } from './configuration.ts';
 import type { TaskPool } from './pool.ts';
 
-export interface Pace {
+export interface ProcessorIntervals {
   /** Time after the last snapshot until another is saved. Default 30,000. */
   readonly snapshotMs: number;
   /**
@@ -21,10 +21,15 @@ export interface Pace {
    * Time without deliveries after which a partition that does not grow counts as idle, whatever its end offset. Default
    * 30,000.
    */
-  readonly quietMs: number;
+  readonly idleAfterMs: number;
 }
 
-export const defaultPace: Pace = { snapshotMs: 30_000, snapshotMessages: 50_000, tickMs: 1_000, quietMs: 30_000 };
+export const defaultPace: ProcessorIntervals = {
+  snapshotMs: 30_000,
+  snapshotMessages: 50_000,
+  tickMs: 1_000,
+  idleAfterMs: 30_000,
+};
 
 export interface Runtime {
   readonly bus: Pick<Bus, 'offsets' | 'read'>;
@@ -35,5 +40,5 @@ export interface Runtime {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly pace: Pace;
+  readonly pace: ProcessorIntervals;
 }

@@ -8,34 +8,34 @@ import { nextDue } from './schedule-times.ts';
 /** Delay before a waiting item is retried. */
 const pauseMs = 5_000;
 
-interface Waiting {
+interface WaitingItem {
   /** Time of the next retry. */
-  readonly againMs: number;
+  readonly retryAtMs: number;
   /** Time until which it waits: the next due time must run on time, and runs are in order. */
   readonly untilMs: number;
 }
 
-type Timed = Pick<ScheduleItem, 'key' | 'phase' | 'everyMs'>;
+type TimedItem = Pick<ScheduleItem, 'key' | 'phase' | 'everyMs'>;
 
 export class MissedRuns {
   /** Retained until the item has caught up, so that all its made-up due times wait for at most one interval. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, WaitingItem>();
 
   /** Returns whether the run of a due time may be retried. */
-  mayWait({ key, phase, everyMs }: Timed, dueMs: number, nowMs: number): boolean {
+  mayWait({ key, phase, everyMs }: TimedItem, dueMs: number, nowMs: number): boolean {
     const hasCaughtUp = nextDue(phase, everyMs, dueMs) > nowMs;
     if (hasCaughtUp) this.#waiting.delete(key);
     return !hasCaughtUp && nowMs < (this.#waiting.get(key)?.untilMs ?? Number.POSITIVE_INFINITY);
   }
 
-  wait({ key, phase, everyMs }: Timed, nowMs: number): void {
+  addWaiting({ key, phase, everyMs }: TimedItem, nowMs: number): void {
     const untilMs = this.#waiting.get(key)?.untilMs ?? nextDue(phase, everyMs, nowMs);
-    this.#waiting.set(key, { againMs: Math.min(nowMs + pauseMs, untilMs), untilMs });
+    this.#waiting.set(key, { retryAtMs: Math.min(nowMs + pauseMs, untilMs), untilMs });
   }
 
   /** Returns the time before which the item does not run. */
   againMs(key: string): number {
-    return this.#waiting.get(key)?.againMs ?? Number.NEGATIVE_INFINITY;
+    return this.#waiting.get(key)?.retryAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
   clear(): void {

@@ -9,7 +9,7 @@ interface Tenant {
   readonly waiting: (() => Promise<void>)[];
   running: number;
   /** Whether the tenant is in the rotation. */
-  queued: boolean;
+  isQueued: boolean;
 }
 
 export class FairQueue {
@@ -25,31 +25,31 @@ export class FairQueue {
 
   /** Calls `work` when a run is free. `work` must handle its own rejections. */
   add(tenantId: string, work: () => Promise<void>): void {
-    const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, queued: false };
+    const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, isQueued: false };
     this.#tenants.set(tenantId, tenant);
     tenant.waiting.push(work);
     this.#enqueue(tenant);
-    this.#start();
+    this.#startReady();
   }
 
   #enqueue(tenant: Tenant): void {
-    if (tenant.queued || tenant.waiting.length === 0 || tenant.running >= this.#limits.perTenant) return;
-    tenant.queued = true;
+    if (tenant.isQueued || tenant.waiting.length === 0 || tenant.running >= this.#limits.perTenant) return;
+    tenant.isQueued = true;
     this.#readyTenants.push(tenant);
   }
 
-  #start(): void {
+  #startReady(): void {
     while (this.#running < this.#limits.total) {
       const tenant = this.#readyTenants.shift();
       if (tenant === undefined) return;
-      tenant.queued = false;
+      tenant.isQueued = false;
       const work = tenant.waiting.shift();
       if (work === undefined) continue;
       this.#running++;
       tenant.running++;
       this.#enqueue(tenant);
-      const end = (): void => this.#end(tenant);
-      work().then(end, end);
+      const onEnd = (): void => this.#end(tenant);
+      work().then(onEnd, onEnd);
     }
   }
 
@@ -57,6 +57,6 @@ export class FairQueue {
     this.#running--;
     tenant.running--;
     this.#enqueue(tenant);
-    this.#start();
+    this.#startReady();
   }
 }

@@ -1,6 +1,6 @@
 /** Runs a schedule: this process is a member of its group, and owns the slots of its assigned partitions. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { throttleFailures } from '../../runtime/log-throttle.ts';
 import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
 import { retryUntilAvailable } from '../../runtime/retry.ts';
@@ -17,7 +17,7 @@ import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts'
 import { ScheduleItems } from './schedule-items.ts';
 import { FairQueue } from './schedule-queue.ts';
 import { type Overdue, Slot } from './schedule-slot.ts';
-import { nextDue, slotsOf } from './schedule-times.ts';
+import { listSlots, nextDue } from './schedule-times.ts';
 
 export interface ScheduleRuntime {
   readonly bus: Pick<Bus, 'consumer' | 'offsets'>;
@@ -50,7 +50,7 @@ const maxLateMs = 110_000;
 type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
 
 /** Returns when the schedule first ran anywhere. Older items are not due before that. */
-const sinceOf = async (name: string, { states, clock }: ScheduleRuntime): Promise<number> => {
+const loadFirstRunTime = async (name: string, { states, clock }: ScheduleRuntime): Promise<number> => {
   const key = `schedules/${name}/since`;
   for (;;) {
     const saved = await states.load(key);
@@ -64,7 +64,7 @@ const sinceOf = async (name: string, { states, clock }: ScheduleRuntime): Promis
   }
 };
 
-interface Holding {
+interface AssignedSlots {
   /** Slots of the partition, open or not. */
   readonly slots: readonly number[];
   /** Aborts when the partition is revoked. */
@@ -78,17 +78,19 @@ class ScheduleRun {
   readonly #queue: FairQueue;
   readonly #slots = new Map<number, Slot>();
   /** Slots of this member that are not open, and since when. */
-  readonly #opening = new Map<number, number>();
+  readonly #unopenedSinceMs = new Map<number, number>();
   /** Partitions of this member. */
-  readonly #partitions = new Map<number, Holding>();
-  readonly #notLoaded = this.#failures('slots could not be loaded; their items do not run until they are loaded');
-  readonly #late = throttleFailures((error, items) =>
+  readonly #partitions = new Map<number, AssignedSlots>();
+  readonly #reportLoadFailure = this.#failures(
+    'slots could not be loaded; their items do not run until they are loaded',
+  );
+  readonly #reportLate = throttleFailures((error, items) =>
     this.#runtime.log.warn(
       { error, schedule: this.#schedule.name, items },
       'runs took too long; the next runs start at the next due times',
     ),
   );
-  readonly #notSaved = this.#failures('slots could not be saved or published; they are reloaded');
+  readonly #reportSaveFailure = this.#failures('slots could not be saved or published; they are reloaded');
   #entitlement: FollowedEntitlement | undefined;
   #dueTimer: DueTimer | undefined;
   #sinceMs = 0;
@@ -124,15 +126,15 @@ class ScheduleRun {
   async #follow(opened: Pick<Feed, 'close'>[], stopping: AbortSignal): Promise<ResourceCache<object>> {
     const { documents } = this.#runtime.ports;
     const { name } = this.#schedule;
-    const away = throttleFailures((error) =>
+    const reportUnavailable = throttleFailures((error) =>
       this.#runtime.log.warn({ error, schedule: name }, 'documents do not answer; the schedule starts when they do'),
     );
-    const patiently = <Result>(work: () => Promise<Result>): Promise<Result> =>
-      retryUntilAvailable(work, { signal: stopping, onUnavailable: (error) => away(name, error) });
-    this.#sinceMs = await patiently(() => sinceOf(name, this.#runtime));
-    this.#entitlement = await patiently(() => followEntitlement(documents, this.#schedule.entitlement));
+    const retryWhileUnavailable = <Result>(work: () => Promise<Result>): Promise<Result> =>
+      retryUntilAvailable(work, { signal: stopping, onUnavailable: (error) => reportUnavailable(name, error) });
+    this.#sinceMs = await retryWhileUnavailable(() => loadFirstRunTime(name, this.#runtime));
+    this.#entitlement = await retryWhileUnavailable(() => followEntitlement(documents, this.#schedule.entitlement));
     opened.push(this.#entitlement);
-    const resources = await patiently(() =>
+    const resources = await retryWhileUnavailable(() =>
       watchCollection(documents, this.#schedule.collection, (change) => {
         const { slot, key } = this.#items.change(change);
         this.#slots.get(slot)?.changed(key);
@@ -153,7 +155,7 @@ class ScheduleRun {
     try {
       await consumer.run([scheduleTopic(this.#schedule.name).name], async () => undefined, {
         assigned: (partition) => this.#assigned(partition),
-        revoked: (partition) => this.#revoked(partition),
+        onRevoked: (partition) => this.#revoked(partition),
       });
     } finally {
       dueTimer.stop();
@@ -163,7 +165,7 @@ class ScheduleRun {
   /** Starts due work; returns the next due time. */
   #runDue(resources: ResourceCache<object>): number {
     const { clock, log } = this.#runtime;
-    this.#measure(clock.now());
+    this.#reportOverdue(clock.now());
     const isStale = Math.max(resources.staleMs(), this.#entitlement?.staleMs() ?? 0) > maxStaleMs;
     if (isStale && !this.#isStale)
       log.warn(
@@ -181,15 +183,15 @@ class ScheduleRun {
   /** Yields items that are due and have not run, including those of slots that are not open. */
   *#overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const slot of this.#slots.values()) yield* slot.overdue(nowMs);
-    for (const [slot, sinceMs] of this.#opening)
-      for (const item of this.#items.of(slot).values()) {
+    for (const [slot, sinceMs] of this.#unopenedSinceMs)
+      for (const item of this.#items.itemsOfSlot(slot).values()) {
         const due = nextDue(item.phase, item.everyMs, sinceMs);
         if (due <= nowMs) yield { item, forMs: nowMs - due };
       }
   }
 
   /** Reports overdue items: those not run for more than three intervals, and for clearly longer than a run may take. */
-  #measure(nowMs: number): void {
+  #reportOverdue(nowMs: number): void {
     if (Math.abs(nowMs - this.#overdueAtMs) < overdueMs) return;
     this.#overdueAtMs = nowMs;
     const { name, budgetMs } = this.#schedule;
@@ -211,9 +213,9 @@ class ScheduleRun {
 
   async #assigned({ topic, partition }: Partition): Promise<void> {
     const { length } = await this.#runtime.bus.offsets(topic);
-    const holding = { slots: slotsOf(partition, length), revoking: new AbortController() };
+    const holding = { slots: listSlots(partition, length), revoking: new AbortController() };
     this.#partitions.set(partition, holding);
-    for (const slot of holding.slots) this.#opening.set(slot, this.#runtime.clock.now());
+    for (const slot of holding.slots) this.#unopenedSinceMs.set(slot, this.#runtime.clock.now());
     await Promise.all(holding.slots.map((slot) => this.#open(slot, holding.revoking.signal)));
   }
 
@@ -225,7 +227,7 @@ class ScheduleRun {
       slots.map(async (slot) => {
         const open = this.#slots.get(slot);
         this.#slots.delete(slot);
-        this.#opening.delete(slot);
+        this.#unopenedSinceMs.delete(slot);
         await open?.close();
       }),
     );
@@ -240,7 +242,7 @@ class ScheduleRun {
   /** Opens a slot, with retries until it is revoked. Resolves after the first success or when it is revoked. */
   async #open(slot: number, revoked: AbortSignal, backOffMs = firstBackOffMs): Promise<void> {
     const { name } = this.#schedule;
-    const again = async (waitMs: number): Promise<void> => {
+    const retry = async (waitMs: number): Promise<void> => {
       await sleep(waitMs, undefined, { signal: revoked }).catch(() => undefined);
       if (!revoked.aborted) await this.#open(slot, revoked, Math.min(2 * waitMs, maxBackOffMs));
     };
@@ -249,33 +251,33 @@ class ScheduleRun {
         ...this.#runtime,
         key: `schedules/${name}/${slot}`,
         schedule: this.#schedule,
-        items: this.#items.of(slot),
+        items: this.#items.itemsOfSlot(slot),
         sinceMs: this.#sinceMs,
         queue: this.#queue,
         isEntitled: (tenantId) => this.#entitlement?.has(tenantId) === true,
-        late: this.#late,
-        due: (dueMs) => this.#dueTimer?.due(dueMs),
+        late: this.#reportLate,
+        due: (dueMs) => this.#dueTimer?.addDueTime(dueMs),
       });
       if (revoked.aborted) return;
       this.#slots.set(slot, opened);
-      this.#opening.delete(slot);
-      this.#dueTimer?.due(Number.NEGATIVE_INFINITY);
+      this.#unopenedSinceMs.delete(slot);
+      this.#dueTimer?.addDueTime(Number.NEGATIVE_INFINITY);
       void opened.failed.then((error) => {
         this.#slots.delete(slot);
-        if (!revoked.aborted) this.#opening.set(slot, this.#runtime.clock.now());
-        this.#notSaved(String(slot), error);
-        return again(firstBackOffMs);
+        if (!revoked.aborted) this.#unopenedSinceMs.set(slot, this.#runtime.clock.now());
+        this.#reportSaveFailure(String(slot), error);
+        return retry(firstBackOffMs);
       });
     } catch (error) {
-      this.#notLoaded(String(slot), error);
-      void again(backOffMs);
+      this.#reportLoadFailure(String(slot), error);
+      void retry(backOffMs);
     }
   }
 }
 
 /** Runs the schedule until `stop`. Members on other machines share its items. */
 export const runSchedule = (schedule: Schedule, runtime: ScheduleRuntime): RunningSchedule => {
-  const consumer = runtime.bus.consumer({ group: consumerGroup('processors', schedule.name) });
+  const consumer = runtime.bus.consumer({ group: toConsumerGroup('processors', schedule.name) });
   const run = new ScheduleRun(schedule, runtime);
   const stopping = new AbortController();
   const done = run.run(consumer, stopping.signal);

@@ -11,13 +11,13 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Emits } from './definition.ts';
-import { Emissions, type Emitted, emittedOf } from './emissions.ts';
+import { Emissions, type PreparedValue, prepareValue } from './emissions.ts';
 import type { Run, Schedule, SchedulePorts } from './schedule.ts';
 import type { ScheduleItem } from './schedule-items.ts';
 import { MissedRuns } from './schedule-made-up.ts';
 import type { FairQueue } from './schedule-queue.ts';
-import { currentState, decodeSlot, encodeSlot, type SavedItem } from './schedule-snapshot.ts';
-import { type Due, dueAt, nextDue, tenantOf } from './schedule-times.ts';
+import { decodeSlot, encodeSlot, type SavedItem, upgradeState } from './schedule-snapshot.ts';
+import { type Due, findDue, nextDue, parseTenantId } from './schedule-times.ts';
 
 export interface SlotOptions {
   /** Key of its snapshot. */
@@ -43,9 +43,9 @@ export interface SlotOptions {
 }
 
 /** A completed run waits this long for others of its slot, unless none is running. */
-const gatherMs = 200;
+const saveDelayMs = 200;
 /** Delay before the cleanup of a deleted item is retried. */
-const againMs = 10_000;
+const cleanupRetryMs = 10_000;
 /** Number of message keys over which the values of a tenant are spread. */
 const keyBuckets = 16;
 
@@ -64,12 +64,12 @@ export class Slot {
   readonly #items = new Map<string, SavedItem>();
   readonly #emissions = new Emissions(keyBuckets);
   /** Deleted items whose cleanup has not taken effect. */
-  readonly #leaving = new Map<string, SavedItem>();
+  readonly #deletedItems = new Map<string, SavedItem>();
   /** Items that wait, run, or exceeded their time and have not ended. */
-  readonly #busy = new Set<string>();
+  readonly #busyKeys = new Set<string>();
   /** Items whose last run failed, with the due time of the first failure. */
   readonly #failing = new Map<string, number>();
-  readonly #madeUp = new MissedRuns();
+  readonly #missedRuns = new MissedRuns();
   readonly #closing = new AbortController();
   readonly #failed = Promise.withResolvers<Error>();
   #emitter: string = randomUUID();
@@ -78,7 +78,7 @@ export class Slot {
   #number: number | undefined;
   #isChanged = false;
   #saving: Promise<void> | undefined;
-  #settled: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
   #nextDueMs = Number.NEGATIVE_INFINITY;
   #checkedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -103,7 +103,7 @@ export class Slot {
     // The clock was set back.
     if (nowMs < this.#checkedAtMs) {
       this.#nextDueMs = Number.NEGATIVE_INFINITY;
-      this.#madeUp.clear();
+      this.#missedRuns.clear();
     }
     this.#checkedAtMs = nowMs;
     if (this.#closing.signal.aborted) return Number.POSITIVE_INFINITY;
@@ -117,14 +117,14 @@ export class Slot {
     const maxRuns = missed === 'skip' ? 1 : Math.max(1, missed.catchUp);
     this.#forgetAhead(nowMs);
     for (const item of this.#options.items.values()) {
-      if (this.#busy.has(item.key)) continue;
-      const againMs = this.#madeUp.againMs(item.key);
+      if (this.#busyKeys.has(item.key)) continue;
+      const againMs = this.#missedRuns.againMs(item.key);
       if (nowMs < againMs) {
         this.#nextDueMs = Math.min(this.#nextDueMs, againMs);
         continue;
       }
-      const due = dueAt(nowMs, { ...item, afterMs: this.#doneMs(item), maxRuns });
-      if (due === undefined) this.#await(item);
+      const due = findDue(nowMs, { ...item, afterMs: this.#doneMs(item), maxRuns });
+      if (due === undefined) this.#scheduleNext(item);
       else this.#begin(item, due);
     }
   }
@@ -169,7 +169,7 @@ export class Slot {
     this.#emitted = emitted;
     if (outbox.length > 0) await producer.publish(outbox);
     for (const [item, { born, dueMs, state }] of saved) {
-      const savedItem = { born, dueMs, state: currentState(schedule, state, stateVersion) };
+      const savedItem = { born, dueMs, state: upgradeState(schedule, state, stateVersion) };
       if (items.get(item)?.document.createdAt === born) this.#items.set(item, savedItem);
       else this.#leave(item, savedItem);
     }
@@ -178,24 +178,24 @@ export class Slot {
   #leave(key: string, saved: SavedItem): void {
     const { schedule, queue, log } = this.#options;
     if (schedule.removed === undefined) return;
-    this.#leaving.set(key, saved);
-    const tenantId = tenantOf(key);
+    this.#deletedItems.set(key, saved);
+    const tenantId = parseTenantId(key);
     queue.add(tenantId, async () => {
       if (this.#closing.signal.aborted) return;
       try {
         const values = await this.#removed(tenantId, saved);
         if (this.#closing.signal.aborted) return;
         for (const value of values) this.#emissions.add(value);
-        this.#leaving.delete(key);
+        this.#deletedItems.delete(key);
         this.#saveSoon();
       } catch (error) {
         log.warn({ error, schedule: schedule.name, tenantId }, 'deleted items could not be ended; this is retried');
-        setTimeout(() => this.#leave(key, saved), againMs).unref();
+        setTimeout(() => this.#leave(key, saved), cleanupRetryMs).unref();
       }
     });
   }
 
-  async #removed(tenantId: string, { state }: SavedItem): Promise<readonly Emitted[]> {
+  async #removed(tenantId: string, { state }: SavedItem): Promise<readonly PreparedValue[]> {
     const { schedule, ports, clock } = this.#options;
     const { values, emit } = this.#emitting(tenantId);
     await schedule.removed?.({ tenantId, emit, ports, state: JSON.parse(state), nowMs: clock.now() });
@@ -207,7 +207,7 @@ export class Slot {
     return this.#items.get(key)?.dueMs ?? Math.max(Date.parse(document.updatedAt), this.#options.sinceMs);
   }
 
-  #await(item: ScheduleItem): void {
+  #scheduleNext(item: ScheduleItem): void {
     const due = nextDue(item.phase, item.everyMs, this.#doneMs(item));
     this.#nextDueMs = Math.min(this.#nextDueMs, due, this.#options.clock.now() + item.everyMs);
   }
@@ -216,10 +216,10 @@ export class Slot {
   #forgetAhead(nowMs: number): void {
     const { items, schedule, log } = this.#options;
     const ahead = [...items.values()].filter(
-      (item) => !this.#busy.has(item.key) && this.#doneMs(item) > nowMs + item.everyMs,
+      (item) => !this.#busyKeys.has(item.key) && this.#doneMs(item) > nowMs + item.everyMs,
     );
     if (ahead.length === 0) return;
-    for (const item of ahead) this.#passOver(item, nowMs);
+    for (const item of ahead) this.#skipDueTime(item, nowMs);
     log.warn(
       { schedule: schedule.name, items: ahead.length },
       'due times were in the future; they are treated as now: compare the clocks of the processes',
@@ -227,7 +227,7 @@ export class Slot {
   }
 
   #begin({ key, tenantId }: ScheduleItem, due: Due): void {
-    this.#busy.add(key);
+    this.#busyKeys.add(key);
     this.#options.queue.add(tenantId, async () => {
       const item = this.#options.items.get(key);
       if (this.#closing.signal.aborted) return;
@@ -241,7 +241,7 @@ export class Slot {
   #refuse(item: ScheduleItem, { dueMs, skipped }: Due): void {
     const { metrics, schedule } = this.#options;
     metrics.add('oiq_schedule_runs_total', 1 + skipped, { schedule: schedule.name, outcome: 'not-entitled' });
-    this.#passOver(item, dueMs);
+    this.#skipDueTime(item, dueMs);
     this.#free(item.key);
     this.#saveSoon();
   }
@@ -256,7 +256,7 @@ export class Slot {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(new TimeoutError(schedule.budgetMs)), schedule.budgetMs);
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
-    const mayWait = schedule.missed !== 'skip' && this.#madeUp.mayWait(item, dueMs, startMs);
+    const mayWait = schedule.missed !== 'skip' && this.#missedRuns.mayWait(item, dueMs, startMs);
     const running = this.#run(item, { dueMs, mayWait }, signal);
     let outcome = 'success';
     try {
@@ -264,7 +264,7 @@ export class Slot {
     } catch (error) {
       const waits = mayWait && error instanceof UnavailableError;
       outcome = outcomeOf(error, waits);
-      if (waits) this.#madeUp.wait(item, startMs);
+      if (waits) this.#missedRuns.addWaiting(item, startMs);
       else this.#failedAt(item, dueMs, error);
     }
     clearTimeout(timer);
@@ -278,7 +278,7 @@ export class Slot {
 
   /** Marks a due time as failed. */
   #failedAt(item: ScheduleItem, dueMs: number, error: unknown): void {
-    this.#passOver(item, dueMs);
+    this.#skipDueTime(item, dueMs);
     if (!this.#closing.signal.aborted) this.#reportFailure(item, error);
     this.#failing.set(item.key, this.#failing.get(item.key) ?? dueMs);
   }
@@ -297,7 +297,7 @@ export class Slot {
       );
   }
 
-  async #run({ key, tenantId, document }: ScheduleItem, when: When, signal: AbortSignal): Promise<Done> {
+  async #run({ key, tenantId, document }: ScheduleItem, when: RunTiming, signal: AbortSignal): Promise<RunResult> {
     const { schedule, ports } = this.#options;
     const { values, emit } = this.#emitting(tenantId);
     const saved = this.#items.get(key)?.state;
@@ -319,24 +319,24 @@ export class Slot {
 
   /** Returns the values of a run, and the functions that emit them. */
   #emitting(tenantId: string) {
-    const values: Emitted[] = [];
+    const values: PreparedValue[] = [];
     const emit = Object.fromEntries(
       Object.entries(this.#options.schedule.emits).map(([name, topic]) => [
         name,
-        (value: unknown) => void values.push(emittedOf(topic, tenantId, value)),
+        (value: unknown) => void values.push(prepareValue(topic, tenantId, value)),
       ]),
     );
     return { values, emit };
   }
 
-  #complete(item: ScheduleItem, dueMs: number, { state, values }: Done): void {
+  #complete(item: ScheduleItem, dueMs: number, { state, values }: RunResult): void {
     if (!this.#isCurrent(item)) return;
     for (const value of values) this.#emissions.add(value);
     this.#items.set(item.key, { born: item.document.createdAt, dueMs, state });
     this.#failing.delete(item.key);
   }
 
-  #passOver(item: ScheduleItem, dueMs: number): void {
+  #skipDueTime(item: ScheduleItem, dueMs: number): void {
     if (!this.#isCurrent(item)) return;
     const state = this.#items.get(item.key)?.state ?? JSON.stringify(this.#options.schedule.state.empty());
     this.#items.set(item.key, { born: item.document.createdAt, dueMs, state });
@@ -348,17 +348,17 @@ export class Slot {
   }
 
   #free(key: string): void {
-    this.#busy.delete(key);
+    this.#busyKeys.delete(key);
     const item = this.#options.items.get(key);
     if (item === undefined) this.#forget(key);
-    else this.#await(item);
+    else this.#scheduleNext(item);
     this.#options.due(this.#nextDueMs);
-    if (this.#busy.size === 0) this.#settled?.();
+    if (this.#busyKeys.size === 0) this.#onIdle?.();
   }
 
   #forget(key: string): void {
     this.#failing.delete(key);
-    this.#madeUp.forget(key);
+    this.#missedRuns.forget(key);
   }
 
   #saveSoon(): void {
@@ -379,10 +379,10 @@ export class Slot {
 
   async #gather(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, gatherMs);
-    this.#settled = resolve;
+    const timer = setTimeout(resolve, saveDelayMs);
+    this.#onIdle = resolve;
     await promise;
-    this.#settled = undefined;
+    this.#onIdle = undefined;
     clearTimeout(timer);
   }
 
@@ -396,7 +396,7 @@ export class Slot {
       emitter: this.#emitter,
       emitted: this.#emitted,
       outbox,
-      items: this.#leaving.size === 0 ? this.#items : new Map([...this.#leaving, ...this.#items]),
+      items: this.#deletedItems.size === 0 ? this.#items : new Map([...this.#deletedItems, ...this.#items]),
     });
     this.#number = await states.save(key, bytes, this.#number);
     if (outbox.length > 0) await producer.publish(outbox);
@@ -404,7 +404,7 @@ export class Slot {
 
   #end(): void {
     this.#closing.abort(new Error('the slot is closed'));
-    this.#settled?.();
+    this.#onIdle?.();
   }
 
   #fail(error: unknown): void {
@@ -421,10 +421,10 @@ export interface Overdue {
   readonly fails?: boolean;
 }
 
-type When = Pick<Run<unknown, Emits>, 'dueMs' | 'mayWait'>;
+type RunTiming = Pick<Run<unknown, Emits>, 'dueMs' | 'mayWait'>;
 
 /** Result of a run. */
-interface Done {
+interface RunResult {
   readonly state: string;
-  readonly values: readonly Emitted[];
+  readonly values: readonly PreparedValue[];
 }

@@ -1,7 +1,7 @@
 /** Binary format of a slot's snapshot: JSON, in which the states are already strings. */
 
 import type { Message } from '../../schemas/ports/bus.ts';
-import { restoredMessages, type SavedMessage, savedMessages } from './emissions.ts';
+import { restoreMessages, type SavedMessage, saveMessages } from './emissions.ts';
 import type { Schedule } from './schedule.ts';
 
 /** Saved state of one item. */
@@ -24,31 +24,31 @@ export interface SavedSlot {
   readonly items: ReadonlyMap<string, SavedItem>;
 }
 
-const format = 1;
+const formatVersion = 1;
 
 export const encodeSlot = ({ items, outbox, ...slot }: SavedSlot): Uint8Array => {
-  const head = JSON.stringify({ format, ...slot, outbox: savedMessages(outbox) });
+  const head = JSON.stringify({ format: formatVersion, ...slot, outbox: saveMessages(outbox) });
   const rows = [...items].map(([key, { born, dueMs, state }]) => `[${JSON.stringify([key, born, dueMs])},${state}]`);
   return Buffer.from(`[${head},[${rows.join(',')}]]`);
 };
 
 /** Throws for bytes that `encodeSlot` did not write. */
 export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
-  const [{ format: written, outbox, ...slot }, rows] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [
+  const [{ format: savedFormat, outbox, ...slot }, rows] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [
     Omit<SavedSlot, 'outbox' | 'items'> & { readonly format: number; readonly outbox: readonly SavedMessage[] },
     [[key: string, born: string, dueMs: number], state: unknown][],
   ];
-  if (written !== format)
-    throw new Error(`a snapshot of format ${written} cannot be read: this version reads ${format}`);
+  if (savedFormat !== formatVersion)
+    throw new Error(`a snapshot of format ${savedFormat} cannot be read: this version reads ${formatVersion}`);
   return {
     ...slot,
-    outbox: restoredMessages(outbox),
+    outbox: restoreMessages(outbox),
     items: new Map(rows.map(([[key, born, dueMs], state]) => [key, { born, dueMs, state: JSON.stringify(state) }])),
   };
 };
 
 /** Returns a state in the form of this version. */
-export const currentState = ({ state }: Schedule, saved: string, savedVersion: number): string =>
+export const upgradeState = ({ state }: Schedule, saved: string, savedVersion: number): string =>
   state.version === savedVersion
     ? saved
     : JSON.stringify(state.upgrade?.(JSON.parse(saved), savedVersion) ?? state.empty());

@@ -1,5 +1,5 @@
 /** Computes when an item is due, and its slot. Pure functions of key, interval and time. */
-import { murmur2 } from '../../schemas/partition.ts';
+import { computeMurmur2 } from '../../schemas/partition.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
@@ -13,22 +13,22 @@ export const slotCount = 240;
 export const itemKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
 /** Returns the tenant of an item's key; tenant ids contain no slash. */
-export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
+export const parseTenantId = (key: string): string => key.slice(0, key.indexOf('/'));
 
 /** Returns the position of an item within its interval, from 0 to 1; keys are spread evenly. */
-export const phaseOf = (key: string): number => (murmur2(Buffer.from(key)) & 0x7fffffff) / 2 ** 31;
+export const computePhase = (key: string): number => (computeMurmur2(Buffer.from(key)) & 0x7fffffff) / 2 ** 31;
 
-export const slotOf = (phase: number): number => Math.floor(phase * slotCount);
+export const slotOfPhase = (phase: number): number => Math.floor(phase * slotCount);
 
 /** Returns the slots of a partition. */
-export const slotsOf = (partition: number, partitions: number): number[] =>
+export const listSlots = (partition: number, partitions: number): number[] =>
   Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitions === partition);
 
 /**
- * Returns the phase of an item that is due with others of its tenant: `phaseOf` its key, rounded to multiples of
+ * Returns the phase of an item that is due with others of its tenant: `computePhase` its key, rounded to multiples of
  * `batchMs`. Each tenant has its own times.
  */
-export const sharedPhaseOf = (
+export const computeSharedPhase = (
   tenantId: string,
   key: string,
   {
@@ -41,8 +41,8 @@ export const sharedPhaseOf = (
     readonly within?: Schedule['within'];
   },
 ): number => {
-  const moment = Math.floor(phaseOf(tenantId) * batchMs);
-  const at = fromMs + Math.floor((phaseOf(key) * (toMs - fromMs)) / batchMs) * batchMs + moment;
+  const tenantOffsetMs = Math.floor(computePhase(tenantId) * batchMs);
+  const at = fromMs + Math.floor((computePhase(key) * (toMs - fromMs)) / batchMs) * batchMs + tenantOffsetMs;
   // Half a millisecond is added because a phase is a fraction.
   return ((at % everyMs) + 0.5) / everyMs;
 };
@@ -62,7 +62,7 @@ export interface Due {
 /**
  * Returns the due time after `afterMs` to run now: the earliest of the last `maxRuns`. `undefined` if none has passed.
  */
-export const dueAt = (
+export const findDue = (
   nowMs: number,
   { phase, everyMs, afterMs, maxRuns }: { phase: number; everyMs: number; afterMs: number; maxRuns: number },
 ): Due | undefined => {

@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import type { PromqlReading } from '../../queries/promql/reading.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
 import type { Emits } from './definition.ts';
 
@@ -46,12 +46,12 @@ export interface Run<State, E extends Emits> {
 }
 
 /** Remaining state of a deleted item. */
-export type Left<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'state' | 'emit' | 'ports'> & {
+export type DeletedItem<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'state' | 'emit' | 'ports'> & {
   readonly nowMs: number;
 };
 
 /** Due times of a tenant's items: their spacing, and the part of the interval they are in. */
-export type Moments = { readonly batchMs: number } & Pick<ScheduleDefinition<object, unknown, Emits>, 'within'>;
+export type DueTiming = { readonly batchMs: number } & Pick<ScheduleDefinition<object, unknown, Emits>, 'within'>;
 
 export interface ScheduleDefinition<Item extends object, State, E extends Emits> {
   /** Plural name of its work. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
@@ -68,7 +68,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    * Returns the interval, at least a second; `undefined` to pause, which also ends the item's state. Due times are
    * spread over the interval by the item's id.
    */
-  everyMs(item: Item & Stored): number | undefined;
+  everyMs(item: Item & StoredMetadata): number | undefined;
   /**
    * Spacing of the due times that items of one tenant share, so that their work can be batched. By default each item
    * has its own time.
@@ -80,7 +80,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
   /** Replaces both if they differ between items. */
-  momentsOf?(item: Item & Stored): Moments;
+  momentsOf?(item: Item & StoredMetadata): DueTiming;
   /**
    * Handling of due times that did not run, because no member was running or the work took longer: `skip` runs only the
    * latest, `makeUp` the last N in order. While a store is unavailable, made-up runs wait for it until the next due
@@ -98,19 +98,19 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    * members crash; any other effect may be repeated. A run that rejects or takes too long has no effect: it is counted,
    * and the item runs again at its next due time. Runs of one item never overlap within a process.
    */
-  run(item: Item & Stored, run: Run<State, E>): Promise<State>;
+  run(item: Item & StoredMetadata, run: Run<State, E>): Promise<State>;
   /**
    * Called for an item that was deleted after it had run, also if it was deleted while no member was running. Its
    * emissions take effect once, atomically with the end of the item's state. If it rejects, it is called again later.
    */
-  removed?(left: Left<State, E>): Promise<void>;
+  removed?(left: DeletedItem<State, E>): Promise<void>;
 }
 
-type OptionalPart = 'entitlement' | 'batchMs' | 'within' | 'momentsOf' | 'removed';
+type OptionalProperty = 'entitlement' | 'batchMs' | 'within' | 'momentsOf' | 'removed';
 
 /** A schedule without its author's type parameters, so that the registry is a plain array. */
-export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalPart>> &
-  Pick<ScheduleDefinition<object, unknown, Emits>, OptionalPart>;
+export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalProperty>> &
+  Pick<ScheduleDefinition<object, unknown, Emits>, OptionalProperty>;
 
 /** Topic that distributes the slots of a schedule to members. It needs no messages. */
 export const scheduleTopic = (name: string): Topic =>

@@ -5,19 +5,19 @@ const windowMs = 60_000;
 /** If a thread is idle for more than a fifth of the time, no tenant waits for another. */
 const busyShare = 0.8;
 
-export class Shares {
+export class ThreadShares {
   #sinceMs = Number.NaN;
   #busyMs = 0;
-  readonly #spent = new Map<string, { tenantId: string; ms: number }>();
-  #over = new Map<string, number>();
+  readonly #usage = new Map<string, { tenantId: string; ms: number }>();
+  #usedShares = new Map<string, number>();
 
   /** Adds the time a tenant used for a processor. `nowMs` is any monotonic clock. */
   add(processor: string, tenantId: string, ms: number, nowMs: number): void {
-    if (!(nowMs - this.#sinceMs < windowMs)) this.#close(nowMs);
+    if (!(nowMs - this.#sinceMs < windowMs)) this.#closeWindow(nowMs);
     this.#busyMs += ms;
     const key = `${processor}\n${tenantId}`;
-    const known = this.#spent.get(key);
-    if (known === undefined) this.#spent.set(key, { tenantId, ms });
+    const known = this.#usage.get(key);
+    if (known === undefined) this.#usage.set(key, { tenantId, ms });
     else known.ms += ms;
   }
 
@@ -27,17 +27,17 @@ export class Shares {
    */
   isOver(processor: string, tenantId: string, share: number): boolean {
     const key = `${processor}\n${tenantId}`;
-    const usedShare = this.#over.get(key) ?? 0;
-    this.#over.delete(key);
+    const usedShare = this.#usedShares.get(key) ?? 0;
+    this.#usedShares.delete(key);
     return usedShare > share;
   }
 
-  #close(nowMs: number): void {
+  #closeWindow(nowMs: number): void {
     const lengthMs = nowMs - this.#sinceMs;
-    const tenants = new Set([...this.#spent.values()].map(({ tenantId }) => tenantId));
+    const tenants = new Set([...this.#usage.values()].map(({ tenantId }) => tenantId));
     const othersWait = tenants.size > 1 && this.#busyMs > busyShare * lengthMs;
-    this.#over = othersWait ? new Map([...this.#spent].map(([key, { ms }]) => [key, ms / lengthMs])) : new Map();
-    this.#spent.clear();
+    this.#usedShares = othersWait ? new Map([...this.#usage].map(([key, { ms }]) => [key, ms / lengthMs])) : new Map();
+    this.#usage.clear();
     this.#busyMs = 0;
     this.#sinceMs = nowMs;
   }

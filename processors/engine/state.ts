@@ -1,16 +1,16 @@
 /** Reusable state definitions. */
 import type { z } from 'zod';
-import { compiled } from '../../schemas/compiled.ts';
+import { compileOnce } from '../../schemas/compiled.ts';
 import type { SavedState, StateDefinition, StateSize } from './definition.ts';
-import { piecesOf, savedBytes } from './task-snapshot.ts';
+import { countSavedBytes, toChunks } from './task-snapshot.ts';
 
 /** Returns the approximate memory of a value. Equal values have equal weights. */
-export const weightOf = (value: unknown): number => {
+export const estimateBytes = (value: unknown): number => {
   if (typeof value === 'string') return 16 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 8;
   let weight = 32;
-  if (Array.isArray(value)) for (const each of value) weight += 8 + weightOf(each);
-  else for (const key in value) weight += 16 + weightOf((value as Record<string, unknown>)[key]);
+  if (Array.isArray(value)) for (const each of value) weight += 8 + estimateBytes(each);
+  else for (const key in value) weight += 16 + estimateBytes((value as Record<string, unknown>)[key]);
   return weight;
 };
 
@@ -48,7 +48,7 @@ class Entry<Value> {
 }
 
 /** Values by key. Above the limit, the least recently used one is evicted. */
-export class Keyed<Value> {
+export class LruMap<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
   /** Sentinel between the most and the least recently used entry. */
   readonly #ends = new Entry<Value | undefined>('', undefined, 0) as Entry<Value>;
@@ -57,7 +57,7 @@ export class Keyed<Value> {
   #bytes = 0;
   #evicted = 0;
 
-  constructor(maxEntries: number, weigh: (value: Value) => number = weightOf) {
+  constructor(maxEntries: number, weigh: (value: Value) => number = estimateBytes) {
     this.#maxEntries = maxEntries;
     this.#weigh = weigh;
   }
@@ -120,7 +120,7 @@ export class Keyed<Value> {
   }
 }
 
-const parsed = (bytes: Uint8Array): unknown =>
+const parseJson = (bytes: Uint8Array): unknown =>
   JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
 
 interface KeyedDefinition<Saved> {
@@ -131,36 +131,36 @@ interface KeyedDefinition<Saved> {
 }
 
 /** Conversion of values whose saved form differs from the form in memory. */
-export interface ValueForm<Value, Saved> {
+export interface ValueCodec<Value, Saved> {
   restore(saved: Saved): Value;
   /** Returns JSON of the saved form. */
   json(value: Value): string;
-  /** Returns `weightOf` the saved form. */
+  /** Returns `estimateBytes` the saved form. */
   weigh(value: Value): number;
 }
 
-const savedEntries = <Saved>(saved: Uint8Array, schema: z.ZodType<Saved> | undefined): [string, Saved][] => {
-  const entries = parsed(saved) as [string, Saved][];
+const decodeEntries = <Saved>(saved: Uint8Array, schema: z.ZodType<Saved> | undefined): [string, Saved][] => {
+  const entries = parseJson(saved) as [string, Saved][];
   if (schema === undefined) return entries;
-  const { parse } = compiled(schema);
+  const { parse } = compileOnce(schema);
   return entries.map(([key, value]) => [key, parse(value)]);
 };
 
 /** Strings of a list are joined up to this length. */
-const pieceLength = 64 * 1024;
+const chunkLength = 64 * 1024;
 
 /**
  * Returns JSON of a list from the strings of its items. The strings are garbage at once; V8 would copy them first if
  * all were joined at the end.
  */
-const savedList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string): SavedState => {
+const encodeList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string): SavedState => {
   const pieces: Buffer[] = [];
   let piece = '[';
   let separator = '';
   for (const item of items) {
     piece += separator + textOf(item);
     separator = ',';
-    if (piece.length < pieceLength) continue;
+    if (piece.length < chunkLength) continue;
     pieces.push(Buffer.from(piece));
     piece = '';
   }
@@ -168,41 +168,44 @@ const savedList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string):
   return pieces;
 };
 
-interface EntryForm<Value, Saved> extends Omit<ValueForm<Value, Saved>, 'json'> {
+interface EntryForm<Value, Saved> extends Omit<ValueCodec<Value, Saved>, 'json'> {
   /** Returns JSON of a key and the saved form of its value. */
   entryJson(entry: readonly [key: string, value: Value]): string;
 }
 
-const stateOf = <Value, Saved>(
+const createKeyedState = <Value, Saved>(
   { version, maxEntries, schema }: KeyedDefinition<Saved>,
   form: EntryForm<Value, Saved>,
-): StateDefinition<Keyed<Value>> => ({
+): StateDefinition<LruMap<Value>> => ({
   version,
   open(saved) {
-    const state = new Keyed<Value>(maxEntries, form.weigh);
+    const state = new LruMap<Value>(maxEntries, form.weigh);
     if (saved !== undefined)
-      for (const [key, value] of savedEntries(saved, schema)) state.set(key, form.restore(value));
+      for (const [key, value] of decodeEntries(saved, schema)) state.set(key, form.restore(value));
     return state;
   },
-  save: (state) => savedList(state.entries(), form.entryJson),
+  save: (state) => encodeList(state.entries(), form.entryJson),
   size: ({ size }) => size,
 });
 
 /** State of values by key, at most `maxEntries`. */
-export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefinition<Keyed<Value>> =>
+export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefinition<LruMap<Value>> =>
   // Serializing both in one JSON call takes two thirds of the time of two.
-  stateOf<Value, Value>(definition, {
+  createKeyedState<Value, Value>(definition, {
     restore: (value) => value,
-    weigh: weightOf,
+    weigh: estimateBytes,
     entryJson: (entry) => JSON.stringify(entry),
   });
 
 /** As `keyedState`, for values whose saved form differs from the form in memory. */
-export const formedState = <Value, Saved>({
+export const codedState = <Value, Saved>({
   form,
   ...definition
-}: KeyedDefinition<Saved> & { readonly form: ValueForm<Value, Saved> }): StateDefinition<Keyed<Value>> =>
-  stateOf(definition, { ...form, entryJson: ([key, value]) => `[${JSON.stringify(key)},${form.json(value)}]` });
+}: KeyedDefinition<Saved> & { readonly form: ValueCodec<Value, Saved> }): StateDefinition<LruMap<Value>> =>
+  createKeyedState(definition, {
+    ...form,
+    entryJson: ([key, value]) => `[${JSON.stringify(key)},${form.json(value)}]`,
+  });
 
 type Parts = Readonly<Record<string, StateDefinition<unknown>>>;
 /** Several states, by the names of their definitions. */
@@ -213,7 +216,7 @@ export type Combined<P extends Parts> = {
 /** Combines several states. `version` applies to all of them. */
 export const combinedState = <P extends Parts>(version: number, parts: P): StateDefinition<Combined<P>> => {
   const all = Object.entries<StateDefinition<unknown>>(parts);
-  const of = (state: Combined<P>, name: string): unknown => (state as Readonly<Record<string, unknown>>)[name];
+  const partState = (state: Combined<P>, name: string): unknown => (state as Readonly<Record<string, unknown>>)[name];
   return {
     version,
     open(saved) {
@@ -229,15 +232,15 @@ export const combinedState = <P extends Parts>(version: number, parts: P): State
       return Object.fromEntries(opened) as Combined<P>;
     },
     save(state) {
-      const saved = all.map(([name, part]) => part.save(of(state, name)));
+      const saved = all.map(([name, part]) => part.save(partState(state, name)));
       const lengths = Buffer.alloc(4 * saved.length);
-      for (const [index, each] of saved.entries()) lengths.writeUInt32LE(savedBytes(each), 4 * index);
-      return [lengths, ...saved.flatMap(piecesOf)];
+      for (const [index, each] of saved.entries()) lengths.writeUInt32LE(countSavedBytes(each), 4 * index);
+      return [lengths, ...saved.flatMap(toChunks)];
     },
     size(state) {
       const sum = { entries: 0, bytes: 0, evicted: 0 };
       for (const [name, part] of all) {
-        const { entries, bytes, evicted } = part.size(of(state, name));
+        const { entries, bytes, evicted } = part.size(partState(state, name));
         sum.entries += entries;
         sum.bytes += bytes;
         sum.evicted += evicted;

@@ -1,21 +1,21 @@
 /** Items of one message during a step. Stepping can stop after any item and continue later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { Opened } from '../../schemas/records/decoded-request.ts';
+import type { DecodedMessage } from '../../schemas/records/decoded-request.ts';
 import type { IsMatch } from '../../schemas/records/record-filter.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { onlyOrdinals } from './ordinals.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 /** A record time that is this much later than its reception does not move the watermark. */
-const aheadMs = 5_000;
+const maxAheadMs = 5_000;
 
 /**
  * Latest time of the items of a message that moves a watermark. Processors of one thread share the opened message, so
  * it is computed once.
  */
-const latest = new WeakMap<Opened<unknown>, number>();
+const latestTimes = new WeakMap<DecodedMessage<unknown>, number>();
 
-export class Stepping {
+export class MessageStepper {
   /** Items that were stepped or filtered out. */
   items = 0;
   /** Milliseconds of thread time. */
@@ -27,29 +27,29 @@ export class Stepping {
   failure: unknown;
   readonly #processor: Processor;
   readonly #message: BusRecord;
-  readonly #opened: Opened<unknown>;
+  readonly #opened: DecodedMessage<unknown>;
   readonly #context: Context<Emits, Follows, unknown>;
   /** Selects the items of a replayed dead letter. */
-  readonly #isReplayed: ((ordinal: number) => boolean) | undefined;
-  readonly #matches: IsMatch | undefined;
-  readonly #seesTimes: boolean;
+  readonly #isSelected: ((ordinal: number) => boolean) | undefined;
+  readonly #matchesFilter: IsMatch | undefined;
+  readonly #tracksTime: boolean;
   #next = 0;
 
   constructor(
     processor: Processor,
     message: BusRecord,
-    opened: Opened<unknown>,
+    opened: DecodedMessage<unknown>,
     context: Context<Emits, Follows, unknown>,
   ) {
     this.#processor = processor;
     this.#message = message;
     this.#opened = opened;
     this.#context = context;
-    this.#isReplayed = onlyOrdinals(message.headers['only-ordinals']);
-    this.#matches = processor.itemFilter?.of(opened);
-    const known = this.#isReplayed === undefined ? latest.get(opened) : undefined;
+    this.#isSelected = onlyOrdinals(message.headers['only-ordinals']);
+    this.#matchesFilter = processor.itemFilter?.of(opened);
+    const known = this.#isSelected === undefined ? latestTimes.get(opened) : undefined;
     this.latestMs = known ?? Number.NEGATIVE_INFINITY;
-    this.#seesTimes = processor.readsTime && known === undefined;
+    this.#tracksTime = processor.readsTime && known === undefined;
   }
 
   /** Whether all items of the message failed. */
@@ -64,21 +64,21 @@ export class Stepping {
     const { count } = opened;
     while (this.#next < count) {
       const ordinal = this.#next++;
-      if (this.#isReplayed?.(ordinal) !== false) this.#pass(ordinal);
+      if (this.#isSelected?.(ordinal) !== false) this.#processItem(ordinal);
       if (slice.isOver()) break;
     }
     this.ms += performance.now() - began;
     if (this.#next < count) return false;
-    if (this.#seesTimes && this.#isReplayed === undefined) latest.set(opened, this.latestMs);
+    if (this.#tracksTime && this.#isSelected === undefined) latestTimes.set(opened, this.latestMs);
     return true;
   }
 
-  #pass(ordinal: number): void {
+  #processItem(ordinal: number): void {
     this.items++;
-    const isMatch = this.#matches?.(ordinal) !== false;
-    if (!(isMatch || this.#seesTimes)) return;
-    const item = this.#opened.at(ordinal);
-    if (this.#seesTimes) this.#seeTime(item);
+    const isMatch = this.#matchesFilter?.(ordinal) !== false;
+    if (!(isMatch || this.#tracksTime)) return;
+    const item = this.#opened.getItem(ordinal);
+    if (this.#tracksTime) this.#updateLatestTime(item);
     if (isMatch) this.#step(item, ordinal);
   }
 
@@ -91,10 +91,10 @@ export class Stepping {
     }
   }
 
-  #seeTime(item: unknown): void {
+  #updateLatestTime(item: unknown): void {
     const { reads } = this.#processor;
     const { timestampMs } = this.#message;
     const time = reads.timeOf?.(item) ?? timestampMs;
-    if (time > this.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + aheadMs) this.latestMs = time;
+    if (time > this.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + maxAheadMs) this.latestMs = time;
   }
 }

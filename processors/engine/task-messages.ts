@@ -1,15 +1,15 @@
 /** Messages between the main thread and the threads that run tasks. */
 import type { PackedRecords } from '../../runtime/packed-records.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import type { Answer, Holding } from './answer.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
+import type { BatchResult, TaskStatus } from './answer.ts';
 
 /** A document of a collection that some processor follows. */
 export interface DocumentChange {
   readonly collection: string;
   readonly tenantId: string;
   readonly id: string;
-  readonly document: (object & Stored) | undefined;
+  readonly document: (object & StoredMetadata) | undefined;
 }
 
 /** Startup data of a thread. */
@@ -21,13 +21,13 @@ export interface WorkerStart {
 }
 
 /** Bus messages that a thread holds for all its tasks. Its number is never reused. */
-export interface Piece {
+export interface MessageChunk {
   readonly number: number;
   readonly records: PackedRecords;
 }
 
 /** A range of messages within a piece, by index. */
-export interface Run {
+export interface MessageRange {
   readonly piece: number;
   readonly from: number;
   readonly to: number;
@@ -43,7 +43,7 @@ export type TaskCall =
       readonly buckets: number;
       readonly saved: Uint8Array | undefined;
     }
-  | { readonly kind: 'batch' | 'replay'; readonly runs: readonly Run[]; readonly last: number }
+  | { readonly kind: 'batch' | 'replay'; readonly runs: readonly MessageRange[]; readonly last: number }
   | { readonly kind: 'tick'; readonly clockMs: number }
   | { readonly kind: 'published' | 'snapshot' | 'close' }
   | { readonly kind: 'move' | 'skip'; readonly offset: number }
@@ -54,7 +54,7 @@ export interface TaskRequest {
   readonly task: number;
   readonly call: TaskCall;
   /** Pieces that the thread holds from now on. */
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly MessageChunk[];
 }
 
 /** Request to release messages. Their memory may be reused once this request has a reply. */
@@ -70,7 +70,7 @@ export interface ChangeRequest {
 export interface TaskReply {
   readonly id: number;
   /** Result of `batch`, or of a tick that did work. */
-  readonly answer?: Answer | undefined;
+  readonly answer?: BatchResult | undefined;
   /** Of `snapshot`. */
   readonly saved?: Uint8Array;
   /** CPU time of the snapshot. */
@@ -78,7 +78,7 @@ export interface TaskReply {
   /** Of `open`. */
   readonly outbox?: readonly Message[];
   readonly isEmptied?: boolean;
-  readonly holding?: Holding;
+  readonly holding?: TaskStatus;
   /** Set if the task failed, or if there is no such task (anymore). */
   readonly failure?: string;
 }

@@ -33,13 +33,13 @@ export interface SavedTask<State = Uint8Array> {
   readonly tenants: readonly SavedTenant<State>[];
 }
 
-const format = 2;
+const formatVersion = 2;
 /** Format in which emitted values were strings within the JSON. */
 const formerFormat = 1;
 
 /** JSON has no infinity; before the first record there is no watermark. */
-const finite = (time: number): number | null => (Number.isFinite(time) ? time : null);
-const orBefore = (time: number | null): number => time ?? Number.NEGATIVE_INFINITY;
+const toNullable = (time: number): number | null => (Number.isFinite(time) ? time : null);
+const fromNullable = (time: number | null): number => time ?? Number.NEGATIVE_INFINITY;
 
 type TenantTuple = [
   id: string,
@@ -60,28 +60,29 @@ interface Head extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
   readonly tenants: readonly TenantTuple[];
 }
 
-export const piecesOf = (state: SavedState): readonly Uint8Array[] => (state instanceof Uint8Array ? [state] : state);
+export const toChunks = (state: SavedState): readonly Uint8Array[] => (state instanceof Uint8Array ? [state] : state);
 
-export const savedBytes = (state: SavedState): number => piecesOf(state).reduce((sum, { length }) => sum + length, 0);
+export const countSavedBytes = (state: SavedState): number =>
+  toChunks(state).reduce((sum, { length }) => sum + length, 0);
 
 export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<SavedState>): Uint8Array => {
   const head: Head = {
-    format,
+    format: formatVersion,
     ...task,
-    clockMs: finite(clockMs),
+    clockMs: toNullable(clockMs),
     outbox: outbox.map(({ topic, key, value, headers }): MessageTuple => [topic, key, value.length, headers]),
     tenants: tenants.map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => [
       id,
-      finite(latestMs),
-      finite(watermarkMs),
-      finite(seenMs),
+      toNullable(latestMs),
+      toNullable(watermarkMs),
+      toNullable(seenMs),
       limit ?? null,
       timers.map(({ kind, dueMs, key }) => [kind === 'clock' ? 0 : 1, dueMs, key]),
-      savedBytes(state),
+      countSavedBytes(state),
     ]),
   };
   const json = Buffer.from(JSON.stringify(head));
-  const parts = [...tenants.flatMap(({ state }) => piecesOf(state)), ...outbox.map(({ value }) => value)];
+  const parts = [...tenants.flatMap(({ state }) => toChunks(state)), ...outbox.map(({ value }) => value)];
   // Its own memory, so that it can be transferred to another thread.
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 4 + json.length));
   bytes.writeUInt32LE(json.length);
@@ -98,17 +99,17 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<Save
 export const decodeTask = (bytes: Uint8Array): SavedTask => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 4 + buffer.readUInt32LE(0);
-  const { format: written, ...head } = JSON.parse(buffer.toString('utf8', 4, at)) as Head;
-  if (written !== format && written !== formerFormat)
-    throw new Error(`a snapshot of format ${written} cannot be read: this version reads ${format}`);
+  const { format: savedFormat, ...head } = JSON.parse(buffer.toString('utf8', 4, at)) as Head;
+  if (savedFormat !== formatVersion && savedFormat !== formerFormat)
+    throw new Error(`a snapshot of format ${savedFormat} cannot be read: this version reads ${formatVersion}`);
   const tenants = head.tenants.map(([id, latestMs, watermarkMs, seenMs, limit, timers, stateBytes]): SavedTenant => {
     const state = buffer.subarray(at, at + stateBytes);
     at += stateBytes;
     return {
       id,
-      latestMs: orBefore(latestMs),
-      watermarkMs: orBefore(watermarkMs),
-      seenMs: orBefore(seenMs),
+      latestMs: fromNullable(latestMs),
+      watermarkMs: fromNullable(watermarkMs),
+      seenMs: fromNullable(seenMs),
       limit: limit ?? undefined,
       timers: timers.map(([kind, dueMs, key]) => ({ kind: kind === 0 ? 'clock' : 'watermark', dueMs, key })),
       state,
@@ -121,5 +122,5 @@ export const decodeTask = (bytes: Uint8Array): SavedTask => {
     return { topic, key, value: new Uint8Array(buffer.subarray(at - value, at)), headers };
   });
   if (at !== buffer.length) throw new Error(`a snapshot of ${buffer.length} bytes should have ${at}`);
-  return { ...head, clockMs: orBefore(head.clockMs), outbox, tenants };
+  return { ...head, clockMs: fromNullable(head.clockMs), outbox, tenants };
 };

@@ -3,21 +3,21 @@
  * its messages.
  */
 import { randomUUID } from 'node:crypto';
-import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
+import { isReplayForAnotherGroup, toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
-import { platformTenant, type Stored } from '../../schemas/ports/documents.ts';
-import { ConsumedPositions, emittedPosition } from '../../schemas/records/emitted.ts';
-import { type Answer, type Holding, Report } from './answer.ts';
+import { type BusRecord, countRecords, type Message } from '../../schemas/ports/bus.ts';
+import { platformTenant, type StoredMetadata } from '../../schemas/ports/documents.ts';
+import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { BatchReport, type BatchResult, type TaskStatus } from './answer.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
-import { Emissions, emittedOf } from './emissions.ts';
-import type { Reader } from './fair-queue.ts';
+import { Emissions, prepareValue } from './emissions.ts';
+import type { PartitionReader } from './fair-queue.ts';
 import { encodeOrdinals } from './ordinals.ts';
-import { Stepping } from './stepping.ts';
+import { MessageStepper } from './stepping.ts';
 import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
-import { bytesOf, dueMs, holdsTimers, type Tenant } from './tenant.ts';
-import { endless, type TimeSlice } from './time-slice.ts';
+import { areTimersPaused, nextTimerMs, type Tenant, tenantBytes } from './tenant.ts';
+import { endlessSlice, type TimeSlice } from './time-slice.ts';
 import { Timers } from './timers.ts';
 
 export interface TaskOptions {
@@ -36,8 +36,8 @@ export interface TaskOptions {
 
 /** Receives the next action of a task, in case that action never ends. */
 export interface Watch {
-  message(offset: number): void;
-  timers(tenantId: string): void;
+  beginMessage(offset: number): void;
+  beginTimers(tenantId: string): void;
 }
 
 /** Minimum silence before time advances without messages, because clocks differ and messages are in transit. */
@@ -54,10 +54,10 @@ interface Range {
 }
 
 /** A message with items still to step. */
-interface UnderWay {
+interface MessageInProgress {
   readonly tenant: Tenant;
   readonly message: BusRecord;
-  readonly stepping: Stepping;
+  readonly stepping: MessageStepper;
   readonly evicted: number;
 }
 
@@ -66,7 +66,7 @@ interface UnderWay {
  */
 const maxTimers = 10_000;
 
-export class Task implements Reader {
+export class Task implements PartitionReader {
   /** Whether the states of the snapshot could not be read and were emptied. */
   readonly isEmptied: boolean = false;
   readonly partition: string;
@@ -83,7 +83,7 @@ export class Task implements Reader {
   /** Whether the topic is raw. Its sink already sends a malformed message to the dead letters, so processors do not. */
   readonly #isRaw: boolean;
   readonly #emitter: string;
-  #report = new Report();
+  #report = new BatchReport();
   #outbox: readonly Message[];
   #nextOffset: number;
   #clockMs: number;
@@ -91,9 +91,9 @@ export class Task implements Reader {
   /** Earliest time at which the clock can make a timer due. */
   #checkMs = Number.NEGATIVE_INFINITY;
   #range: Range | undefined;
-  #underWay: UnderWay | undefined;
+  #inProgress: MessageInProgress | undefined;
   /** Number of messages it began, and of items of messages it finished. */
-  #passed = 0;
+  #processedCount = 0;
 
   /**
    * Opens a task from a result of `snapshot`; throws if it cannot be read. Without one the task begins empty at offset
@@ -103,7 +103,7 @@ export class Task implements Reader {
     this.partition = `${options.topic}/${options.partition}`;
     this.#processor = processor;
     this.#options = options;
-    this.#group = consumerGroup('processors', processor.name);
+    this.#group = toConsumerGroup('processors', processor.name);
     this.#documents = options.documents ?? new FollowedDocuments();
     this.#follows = Object.entries(processor.follows);
     this.#isRaw = processor.reads.topics.some(({ name, value }) => name === options.topic && value === undefined);
@@ -126,9 +126,9 @@ export class Task implements Reader {
    * Steps the messages of a range up to `last`, in order. Messages that were already stepped are skipped. Never throws
    * for an error of a step.
    */
-  batch(messages: readonly BusRecord[], last = messages.at(-1)?.offset ?? this.#nextOffset - 1): Answer {
+  batch(messages: readonly BusRecord[], last = messages.at(-1)?.offset ?? this.#nextOffset - 1): BatchResult {
     this.begin(messages, last);
-    return this.advance() as Answer;
+    return this.advance() as BatchResult;
   }
 
   /** Starts a range like `batch`, in time slices: call `advance` until it returns a result. */
@@ -137,12 +137,12 @@ export class Task implements Reader {
   }
 
   /** Continues the range; returns `undefined` if the time slice ended first. */
-  advance(slice: TimeSlice = endless): Answer | undefined {
+  advance(slice: TimeSlice = endlessSlice): BatchResult | undefined {
     const range = this.#range;
     if (range === undefined) throw new Error('no range of messages was begun');
-    if (this.#underWay !== undefined) this.#options.watch?.message(this.#underWay.message.offset);
+    if (this.#inProgress !== undefined) this.#options.watch?.beginMessage(this.#inProgress.message.offset);
     while (this.#proceed(range, slice)) if (slice.isOver()) return undefined;
-    if (this.#underWay !== undefined) return undefined;
+    if (this.#inProgress !== undefined) return undefined;
     this.#range = undefined;
     this.#nextOffset = Math.max(this.#nextOffset, range.last + 1);
     for (const offset of this.#skipped) if (offset < this.#nextOffset) this.#skipped.delete(offset);
@@ -151,13 +151,13 @@ export class Task implements Reader {
 
   /** Continues to the end of a message; returns `false` if the time slice ended first, or after the last message. */
   #proceed(range: Range, slice: TimeSlice): boolean {
-    if (this.#underWay === undefined) {
+    if (this.#inProgress === undefined) {
       const message = range.messages[range.at++];
       if (message === undefined) return false;
       if (message.offset < this.#nextOffset) return true;
       this.#begin(message, range);
     }
-    if (this.#underWay !== undefined && !this.#finish(this.#underWay, slice)) return false;
+    if (this.#inProgress !== undefined && !this.#finish(this.#inProgress, slice)) return false;
     this.#runDue();
     return true;
   }
@@ -171,7 +171,7 @@ export class Task implements Reader {
    * Runs the timers that the clock made due while no message advances the time; `undefined` if there are none. Its
    * emissions are part of snapshots until `published` is called: save a snapshot before publishing them.
    */
-  tick(clockMs: number): Answer | undefined {
+  tick(clockMs: number): BatchResult | undefined {
     if (clockMs < this.#clockMs || this.#dueMs() > clockMs) return undefined;
     this.#tick++;
     this.#clockMs = clockMs;
@@ -191,11 +191,11 @@ export class Task implements Reader {
   }
 
   get at(): number {
-    const next = this.#underWay?.message ?? this.#range?.messages[this.#range.at];
+    const next = this.#inProgress?.message ?? this.#range?.messages[this.#range.at];
     return Math.max(next?.offset ?? 0, this.#nextOffset);
   }
 
-  get span(): number {
+  get rangeLength(): number {
     if (this.#range === undefined) return 0;
     const { messages, last } = this.#range;
     return last + 1 - (messages[0]?.offset ?? last);
@@ -203,15 +203,15 @@ export class Task implements Reader {
 
   /** Counts a message as an item too, because some messages are skipped. */
   get items(): number {
-    return this.#passed + (this.#underWay?.stepping.items ?? 0);
+    return this.#processedCount + (this.#inProgress?.stepping.items ?? 0);
   }
 
-  get holding(): Holding {
+  get holding(): TaskStatus {
     let entries = 0;
     let bytes = 0;
     for (const tenant of this.#tenants.values()) {
       entries += tenant.size.entries + tenant.timers.size;
-      bytes += bytesOf(tenant);
+      bytes += tenantBytes(tenant);
     }
     return { nextOffset: this.#nextOffset, nextTickMs: this.#dueMs(), tenants: this.#tenants.size, entries, bytes };
   }
@@ -248,7 +248,7 @@ export class Task implements Reader {
   }
 
   /** Applies a change of a followed document. Call it between batches only, like all other methods. */
-  change(collection: string, tenantId: string, id: string, document: (object & Stored) | undefined): void {
+  change(collection: string, tenantId: string, id: string, document: (object & StoredMetadata) | undefined): void {
     this.#documents.change(collection, tenantId, id, document);
   }
 
@@ -305,17 +305,17 @@ export class Task implements Reader {
       seenMs: before,
       limit: undefined,
       size: this.#processor.state.size(opened),
-      context: this.#contextOf(id, opened, timers),
+      context: this.#createContext(id, opened, timers),
     };
     this.#tenants.set(id, tenant);
     return tenant;
   }
 
-  #contextOf(tenantId: string, state: unknown, timers: Timers): Context<Emits, Follows, unknown> {
+  #createContext(tenantId: string, state: unknown, timers: Timers): Context<Emits, Follows, unknown> {
     const emit = Object.entries(this.#processor.emits).map(([name, topic]) => [
       name,
       (value: unknown): void => {
-        this.#emissions.add(emittedOf(topic, tenantId, value));
+        this.#emissions.add(prepareValue(topic, tenantId, value));
         this.#report.emit(topic.name);
       },
     ]);
@@ -335,12 +335,12 @@ export class Task implements Reader {
   }
 
   /** Prepares the context of a tenant for the next call. */
-  #enter({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
+  #prepareContext({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
     const known = this.#range?.follows.get(id);
     if (known !== undefined) context.follows = known;
     else if (this.#follows.length > 0) {
       context.follows = Object.fromEntries(
-        this.#follows.map(([name, { name: of }]) => [name, this.#documents.held(of, id)]),
+        this.#follows.map(([name, { name: of }]) => [name, this.#documents.snapshotDocuments(of, id)]),
       );
       this.#range?.follows.set(id, context.follows);
     }
@@ -351,27 +351,27 @@ export class Task implements Reader {
 
   /** Begins a message, and marks it as current if it has items to step. */
   #begin(message: BusRecord, range: Range): void {
-    this.#passed++;
-    this.#options.watch?.message(message.offset);
+    this.#processedCount++;
+    this.#options.watch?.beginMessage(message.offset);
     this.#clockMs = Math.max(this.#clockMs, message.timestampMs);
-    const tenant = this.#admitted(message, range);
+    const tenant = this.#admit(message, range);
     if (tenant === undefined) return;
     const { evicted } = tenant.size;
-    const stepping = this.#opened(tenant, message);
-    if (stepping === undefined) this.#ended(tenant, { ms: 0, poison: this.#isRaw ? 0 : 1, evicted });
-    else this.#underWay = { tenant, message, stepping, evicted };
+    const stepping = this.#openMessage(tenant, message);
+    if (stepping === undefined) this.#recordUsage(tenant, { ms: 0, poison: this.#isRaw ? 0 : 1, evicted });
+    else this.#inProgress = { tenant, message, stepping, evicted };
   }
 
   /** Returns the tenant whose state the message changes; `undefined` if the message is skipped. */
-  #admitted(message: BusRecord, range: Range): Tenant | undefined {
+  #admit(message: BusRecord, range: Range): Tenant | undefined {
     const { headers, offset } = message;
-    if (isForAnotherGroup(headers, this.#group)) return undefined;
+    if (isReplayForAnotherGroup(headers, this.#group)) return undefined;
     const isDuplicate = this.#isDuplicate(message);
-    if (isDuplicate === true) this.#report.drop('duplicate', recordsIn(headers));
+    if (isDuplicate === true) this.#report.drop('duplicate', countRecords(headers));
     if (isDuplicate !== false) return undefined;
     const tenantId = headers['tenant'] ?? platformTenant;
     if (!this.#isEntitled(tenantId, range)) {
-      this.#report.drop('not-entitled', recordsIn(headers));
+      this.#report.drop('not-entitled', countRecords(headers));
       return undefined;
     }
     if (this.#skipped.has(offset)) {
@@ -382,7 +382,7 @@ export class Task implements Reader {
     const tenant = this.#tenant(tenantId);
     if (tenant.limit === undefined) return tenant;
     if (this.#clockMs < tenant.limit.untilMs) {
-      this.#report.limit(tenantId, tenant.limit.reason, recordsIn(headers));
+      this.#report.limit(tenantId, tenant.limit.reason, countRecords(headers));
       return undefined;
     }
     tenant.limit = undefined;
@@ -394,10 +394,10 @@ export class Task implements Reader {
    */
   #isDuplicate({ headers, offset }: BusRecord): boolean | undefined {
     try {
-      const position = emittedPosition(headers);
+      const position = parseEmittedPosition(headers);
       return position !== undefined && !this.#positions.accept(position);
     } catch (error) {
-      this.#poisoned({ id: headers['tenant'] ?? platformTenant }, { offset }, error, undefined);
+      this.#recordPoison({ id: headers['tenant'] ?? platformTenant }, { offset }, error, undefined);
       return undefined;
     }
   }
@@ -411,32 +411,33 @@ export class Task implements Reader {
   }
 
   /** Returns the items of the message; `undefined`, after recording poison, if it cannot be read. */
-  #opened(tenant: Tenant, message: BusRecord): Stepping | undefined {
+  #openMessage(tenant: Tenant, message: BusRecord): MessageStepper | undefined {
     try {
       const opened = this.#processor.reads.open(message, this.#options);
-      return new Stepping(this.#processor, message, opened, this.#enter(tenant));
+      return new MessageStepper(this.#processor, message, opened, this.#prepareContext(tenant));
     } catch (error) {
-      if (this.#isRaw) this.#report.drop('malformed', recordsIn(message.headers));
-      else this.#poisoned(tenant, message, error, undefined);
+      if (this.#isRaw) this.#report.drop('malformed', countRecords(message.headers));
+      else this.#recordPoison(tenant, message, error, undefined);
       return undefined;
     }
   }
 
   /** Steps the remaining items of a message; returns `false` if the time slice ended first. */
-  #finish({ tenant, message, stepping, evicted }: UnderWay, slice: TimeSlice): boolean {
+  #finish({ tenant, message, stepping, evicted }: MessageInProgress, slice: TimeSlice): boolean {
     if (!stepping.run(slice)) return false;
-    this.#underWay = undefined;
+    this.#inProgress = undefined;
     const { items, ms, latestMs, poison, failure, isAllPoison } = stepping;
     this.#report.items += items;
-    this.#passed += items;
+    this.#processedCount += items;
     tenant.latestMs = Math.max(tenant.latestMs, latestMs);
-    if (poison.length > 0) this.#poisoned(tenant, message, failure, isAllPoison ? undefined : encodeOrdinals(poison));
-    this.#ended(tenant, { ms, poison: poison.length > 0 ? 1 : 0, evicted });
+    if (poison.length > 0)
+      this.#recordPoison(tenant, message, failure, isAllPoison ? undefined : encodeOrdinals(poison));
+    this.#recordUsage(tenant, { ms, poison: poison.length > 0 ? 1 : 0, evicted });
     return true;
   }
 
   /** Accounts for a message of the tenant that was stepped or could not be read. */
-  #ended(tenant: Tenant, { ms, poison, evicted }: { ms: number; poison: number; evicted: number }): void {
+  #recordUsage(tenant: Tenant, { ms, poison, evicted }: { ms: number; poison: number; evicted: number }): void {
     const began = performance.now();
     tenant.seenMs = this.#clockMs;
     if (this.#processor.readsTime) {
@@ -449,24 +450,24 @@ export class Task implements Reader {
       ms: ms + performance.now() - began,
       messages: 1,
       poison,
-      bytes: bytesOf(tenant),
+      stateBytes: tenantBytes(tenant),
     });
   }
 
-  #poisoned(
+  #recordPoison(
     { id }: Pick<Tenant, 'id'>,
     { offset }: Pick<BusRecord, 'offset'>,
     error: unknown,
     ordinals: string | undefined,
   ): void {
     const reason = error instanceof PermanentError ? error.reason : 'step-failed';
-    this.#report.poison.push({ offset, tenantId: id, ordinals, reason, message: textOf(error) });
+    this.#report.poison.push({ offset, tenantId: id, ordinals, reason, message: errorMessage(error) });
   }
 
   /** Returns when the clock makes the next timer of any tenant due. */
   #dueMs(): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const tenant of this.#tenants.values()) due = Math.min(due, dueMs(tenant, this.#idleMs));
+    for (const tenant of this.#tenants.values()) due = Math.min(due, nextTimerMs(tenant, this.#idleMs));
     return due;
   }
 
@@ -474,29 +475,29 @@ export class Task implements Reader {
   #runDue(): void {
     if (this.#clockMs < this.#checkMs || this.#processor.timer === undefined) return;
     for (const tenant of this.#tenants.values()) {
-      if (dueMs(tenant, this.#idleMs) > this.#clockMs) continue;
+      if (nextTimerMs(tenant, this.#idleMs) > this.#clockMs) continue;
       if (Math.max(tenant.timers.nextMs('watermark'), tenant.seenMs) + this.#idleMs <= this.#clockMs)
         tenant.watermarkMs = Math.max(tenant.watermarkMs, this.#clockMs - this.#idleMs);
       const began = performance.now();
       this.#runTimers(tenant);
       const ms = performance.now() - began;
-      this.#report.spend(tenant.id, { ms, messages: 0, poison: 0, bytes: bytesOf(tenant) });
+      this.#report.spend(tenant.id, { ms, messages: 0, poison: 0, stateBytes: tenantBytes(tenant) });
     }
     this.#checkMs = this.#dueMs();
   }
 
   #runTimers(tenant: Tenant): void {
-    if (this.#processor.timer === undefined || holdsTimers(tenant, this.#clockMs)) return;
+    if (this.#processor.timer === undefined || areTimersPaused(tenant, this.#clockMs)) return;
     let context: Context<Emits, Follows, unknown> | undefined;
     for (let calls = 0; calls < maxTimers; calls++) {
       const timer = tenant.timers.removeDue(this.#clockMs, tenant.watermarkMs);
       if (timer === undefined) break;
-      if (context === undefined) this.#options.watch?.timers(tenant.id);
-      context ??= this.#enter(tenant);
+      if (context === undefined) this.#options.watch?.beginTimers(tenant.id);
+      context ??= this.#prepareContext(tenant);
       try {
         this.#processor.timer(timer, context);
       } catch (error) {
-        this.#report.failedTimers.push({ tenantId: tenant.id, key: timer.key, message: textOf(error) });
+        this.#report.failedTimers.push({ tenantId: tenant.id, key: timer.key, message: errorMessage(error) });
       }
     }
     if (context === undefined) return;
@@ -505,11 +506,11 @@ export class Task implements Reader {
     this.#report.evicted += tenant.size.evicted - evicted;
   }
 
-  #answer(messages: readonly Message[]): Answer {
+  #answer(messages: readonly Message[]): BatchResult {
     const answer = this.#report.answer(messages);
-    this.#report = new Report();
+    this.#report = new BatchReport();
     return answer;
   }
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

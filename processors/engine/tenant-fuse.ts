@@ -5,21 +5,22 @@
 import type { TenantUsage } from './answer.ts';
 
 /** Maximum ratio of dead letters, above a minimum number of messages. */
-const ratio = 0.1;
+const maxDeadRatio = 0.1;
 const minMessages = 20;
 /** Older messages count half after each window, so that an old incident does not affect a new one. */
-const window = 1_000;
+const windowMessages = 1_000;
 
-interface Seen {
+interface MessageCounts {
   messages: number;
   dead: number;
 }
 
-const isOver = ({ messages, dead }: Seen): boolean => messages >= minMessages && dead / messages > ratio;
+const exceedsRatio = ({ messages, dead }: MessageCounts): boolean =>
+  messages >= minMessages && dead / messages > maxDeadRatio;
 
 export class TenantFuse {
   readonly #group: string;
-  #tenants = new Map<string, Seen>();
+  #tenants = new Map<string, MessageCounts>();
 
   constructor(group: string) {
     this.#group = group;
@@ -36,13 +37,13 @@ export class TenantFuse {
       const seen = tenants.get(tenantId) ?? { messages: 0, dead: 0 };
       tenants.set(tenantId, { messages: seen.messages + messages, dead: seen.dead + poison });
     }
-    const all = sum(tenants.values());
-    const worst = isOver(all)
+    const all = sumCounts(tenants.values());
+    const worst = exceedsRatio(all)
       ? [...tenants].reduce((left, right) => (right[1].dead > left[1].dead ? right : left))
       : undefined;
     if (worst !== undefined) {
       const others = { messages: all.messages - worst[1].messages, dead: all.dead - worst[1].dead };
-      if (isOver(others)) {
+      if (exceedsRatio(others)) {
         throw new Error(
           `${this.#group} could not process ${all.dead} of the last ${all.messages} messages of several tenants and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
         );
@@ -50,7 +51,7 @@ export class TenantFuse {
       // The tenant is skipped from now on, and its count restarts afterwards.
       tenants.delete(worst[0]);
     }
-    if (all.messages >= window) {
+    if (all.messages >= windowMessages) {
       for (const seen of tenants.values()) {
         seen.messages /= 2;
         seen.dead /= 2;
@@ -61,7 +62,7 @@ export class TenantFuse {
   }
 }
 
-const sum = (seen: Iterable<Seen>): Seen => {
+const sumCounts = (seen: Iterable<MessageCounts>): MessageCounts => {
   let messages = 0;
   let dead = 0;
   for (const each of seen) {

@@ -27,17 +27,17 @@ export interface Tenant {
 /** Approximate bytes of a timer. */
 const timerBytes = 100;
 
-export const bytesOf = ({ size, timers }: Tenant): number => size.bytes + timers.size * timerBytes;
+export const tenantBytes = ({ size, timers }: Tenant): number => size.bytes + timers.size * timerBytes;
 
 /**
  * Returns whether timers wait. They do for a tenant that is limited for its CPU time. With too large a state they run,
  * because they may shrink it.
  */
-export const holdsTimers = ({ limit }: Tenant, clockMs: number): boolean =>
+export const areTimersPaused = ({ limit }: Tenant, clockMs: number): boolean =>
   limit !== undefined && limit.reason !== 'state-size' && clockMs < limit.untilMs;
 
 /** Returns when the clock makes the next timer of the tenant due, if no message arrives. */
-export const dueMs = (tenant: Tenant, idleMs: number): number => {
+export const nextTimerMs = (tenant: Tenant, idleMs: number): number => {
   const { timers, watermarkMs, seenMs, limit } = tenant;
   const next = timers.nextMs('watermark');
   const byWatermark = next <= watermarkMs ? Number.NEGATIVE_INFINITY : Math.max(next, seenMs) + idleMs;

@@ -7,10 +7,10 @@ export interface TimeSlice {
 }
 
 /** Time slice that never ends. */
-export const endless: TimeSlice = { isOver: () => false };
+export const endlessSlice: TimeSlice = { isOver: () => false };
 
 /** Maximum number of pieces between two clock reads. */
-const maxPieces = 256;
+const maxSkippedChecks = 256;
 /** The clock is read less often while that many pieces take less than this. */
 const shortMs = 0.25;
 
@@ -19,17 +19,17 @@ export class TimedSlice implements TimeSlice {
   readonly #endMs: number;
   #checkedAtMs = performance.now();
   #pieces = 1;
-  #left = 1;
+  #checksLeft = 1;
 
   constructor(ms: number) {
     this.#endMs = this.#checkedAtMs + ms;
   }
 
   isOver(): boolean {
-    if (--this.#left > 0) return false;
+    if (--this.#checksLeft > 0) return false;
     const nowMs = performance.now();
-    this.#pieces = nowMs - this.#checkedAtMs < shortMs ? Math.min(maxPieces, 2 * this.#pieces) : 1;
-    this.#left = this.#pieces;
+    this.#pieces = nowMs - this.#checkedAtMs < shortMs ? Math.min(maxSkippedChecks, 2 * this.#pieces) : 1;
+    this.#checksLeft = this.#pieces;
     this.#checkedAtMs = nowMs;
     return nowMs >= this.#endMs;
   }

@@ -9,18 +9,18 @@ export interface Timer {
 
 interface Entry extends Timer {
   /** Whether another timer of the same kind and key replaced it. */
-  replaced: boolean;
+  isReplaced: boolean;
 }
 
 /** Compares timers by time, then kind, then key; negative if `left` is called first. */
-const order = (left: Timer, right: Timer): number => {
+const compareTimers = (left: Timer, right: Timer): number => {
   if (left.dueMs !== right.dueMs) return left.dueMs - right.dueMs;
   if (left.kind !== right.kind) return left.kind < right.kind ? -1 : 1;
   return left.key < right.key ? -1 : left.key > right.key ? 1 : 0;
 };
 
 /** Timers of one kind in a binary heap, earliest first. Replaced timers are removed when they reach the top. */
-class Queue {
+class TimerQueue {
   #heap: Entry[] = [];
   readonly #byKey = new Map<string, Entry>();
 
@@ -35,20 +35,20 @@ class Queue {
   set(timer: Timer): void {
     const { key, dueMs } = timer;
     const former = this.#byKey.get(key);
-    if (former !== undefined) former.replaced = true;
+    if (former !== undefined) former.isReplaced = true;
     if (dueMs === Number.POSITIVE_INFINITY) {
       this.#byKey.delete(key);
       return;
     }
-    const entry = { ...timer, replaced: false };
+    const entry = { ...timer, isReplaced: false };
     this.#byKey.set(key, entry);
     if (this.#heap.length > 2 * this.#byKey.size + 64)
-      this.#heap = this.#heap.filter(({ replaced }) => !replaced).sort(order);
+      this.#heap = this.#heap.filter(({ isReplaced }) => !isReplaced).sort(compareTimers);
     this.#push(entry);
   }
 
   first(): Timer | undefined {
-    while (this.#heap[0]?.replaced === true) this.#shift();
+    while (this.#heap[0]?.isReplaced === true) this.#shift();
     return this.#heap[0];
   }
 
@@ -67,7 +67,7 @@ class Queue {
     while (at > 0) {
       const parent = (at - 1) >> 1;
       const above = heap[parent] as Entry;
-      if (order(above, entry) <= 0) break;
+      if (compareTimers(above, entry) <= 0) break;
       heap[at] = above;
       at = parent;
     }
@@ -83,9 +83,9 @@ class Queue {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
       const right = heap[child + 1];
-      if (right !== undefined && order(right, heap[child] as Entry) < 0) child++;
+      if (right !== undefined && compareTimers(right, heap[child] as Entry) < 0) child++;
       const smaller = heap[child] as Entry;
-      if (order(last, smaller) <= 0) break;
+      if (compareTimers(last, smaller) <= 0) break;
       heap[at] = smaller;
       at = child;
     }
@@ -94,7 +94,7 @@ class Queue {
 }
 
 export class Timers {
-  readonly #queues = { clock: new Queue(), watermark: new Queue() };
+  readonly #queues = { clock: new TimerQueue(), watermark: new TimerQueue() };
 
   get size(): number {
     return this.#queues.clock.size + this.#queues.watermark.size;
@@ -116,18 +116,21 @@ export class Timers {
     const { clock, watermark } = this.#queues;
     const byClock = clock.first();
     const byWatermark = watermark.first();
-    const one = byClock !== undefined && byClock.dueMs <= clockMs ? byClock : undefined;
-    const other = byWatermark !== undefined && byWatermark.dueMs <= watermarkMs ? byWatermark : undefined;
-    if (one !== undefined && (other === undefined || order(one, other) < 0)) {
+    const dueClockTimer = byClock !== undefined && byClock.dueMs <= clockMs ? byClock : undefined;
+    const dueWatermarkTimer = byWatermark !== undefined && byWatermark.dueMs <= watermarkMs ? byWatermark : undefined;
+    if (
+      dueClockTimer !== undefined &&
+      (dueWatermarkTimer === undefined || compareTimers(dueClockTimer, dueWatermarkTimer) < 0)
+    ) {
       clock.removeFirst();
-      return one;
+      return dueClockTimer;
     }
-    if (other !== undefined) watermark.removeFirst();
-    return other;
+    if (dueWatermarkTimer !== undefined) watermark.removeFirst();
+    return dueWatermarkTimer;
   }
 
   /** Returns all timers in due order. */
   list(): Timer[] {
-    return [...this.#queues.clock.entries(), ...this.#queues.watermark.entries()].sort(order);
+    return [...this.#queues.clock.entries(), ...this.#queues.watermark.entries()].sort(compareTimers);
   }
 }

@@ -1,10 +1,10 @@
 /** Windows of equal length over record times. Each closes once, when the watermark has passed it. */
 import type { z } from 'zod';
 import type { Context, Emits, Follows, StateDefinition, StateSize } from './definition.ts';
-import { weightOf } from './state.ts';
+import { estimateBytes } from './state.ts';
 
 /** Value of a key in one closed window. */
-export interface Closed<Value> {
+export interface ClosedWindow<Value> {
   readonly key: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -32,7 +32,7 @@ export class Windows<Value> {
 
   /**
    * Updates the value of a key in the window of `timeMs`. When the window is over, the processor's `timer` is called
-   * and should emit the result of `closed`.
+   * and should emit the result of `removeClosed`.
    *
    * Returns false and drops the item if the window is over (`late`), or if the key is new and there are too many
    * (`too-many-keys`).
@@ -59,14 +59,14 @@ export class Windows<Value> {
       this.#byStart.set(startMs, entries);
       context.setTimer('watermark', endMs, String(endMs));
     }
-    this.put(startMs, key, update(entry?.value));
+    this.restoreValue(startMs, key, update(entry?.value));
     return true;
   }
 
   /** Removes and returns closed windows, earliest first, with keys in order of arrival. */
-  closed(watermarkMs: number): Closed<Value>[] {
-    const over = [...this.#byStart.keys()].filter((startMs) => startMs + this.#lengthMs <= watermarkMs);
-    return over
+  removeClosed(watermarkMs: number): ClosedWindow<Value>[] {
+    const closedStarts = [...this.#byStart.keys()].filter((startMs) => startMs + this.#lengthMs <= watermarkMs);
+    return closedStarts
       .sort((left, right) => left - right)
       .flatMap((startMs) => {
         const entries = this.#byStart.get(startMs) ?? new Map<string, Entry<Value>>();
@@ -80,10 +80,10 @@ export class Windows<Value> {
   }
 
   /** Restores a saved value. */
-  put(startMs: number, key: string, value: Value): void {
+  restoreValue(startMs: number, key: string, value: Value): void {
     const entries = this.#byStart.get(startMs) ?? new Map<string, Entry<Value>>();
     this.#byStart.set(startMs, entries);
-    const bytes = entryBytes + 2 * key.length + weightOf(value);
+    const bytes = entryBytes + 2 * key.length + estimateBytes(value);
     const entry = entries.get(key);
     if (entry === undefined) {
       entries.set(key, { value, bytes });
@@ -96,7 +96,7 @@ export class Windows<Value> {
     }
   }
 
-  saved(): [startMs: number, entries: [key: string, value: Value][]][] {
+  serialize(): [startMs: number, entries: [key: string, value: Value][]][] {
     return [...this.#byStart].map(([startMs, entries]) => [
       startMs,
       [...entries].map(([key, { value }]): [string, Value] => [key, value]),
@@ -128,12 +128,13 @@ export const windowedState = <Value>({
   open(saved) {
     const state = new Windows<Value>(lengthMs, maxEntries);
     if (saved === undefined) return state;
-    const windows = JSON.parse(Buffer.from(saved).toString('utf8')) as ReturnType<Windows<Value>['saved']>;
+    const windows = JSON.parse(Buffer.from(saved).toString('utf8')) as ReturnType<Windows<Value>['serialize']>;
     for (const [startMs, entries] of windows) {
-      for (const [key, value] of entries) state.put(startMs, key, schema === undefined ? value : schema.parse(value));
+      for (const [key, value] of entries)
+        state.restoreValue(startMs, key, schema === undefined ? value : schema.parse(value));
     }
     return state;
   },
-  save: (state) => Buffer.from(JSON.stringify(state.saved())),
+  save: (state) => Buffer.from(JSON.stringify(state.serialize())),
   size: ({ size }) => size,
 });

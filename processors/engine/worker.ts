@@ -4,10 +4,10 @@ import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
 import { transferableBuffers } from '../../runtime/memory.ts';
-import { unpackedRecords } from '../../runtime/packed-records.ts';
-import { threadMs } from '../../runtime/thread-time.ts';
+import { unpackRecords } from '../../runtime/packed-records.ts';
+import { getThreadCpuMs } from '../../runtime/thread-time.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { Answer } from './answer.ts';
+import type { BatchResult } from './answer.ts';
 import type { Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { isEntitled } from './entitlements.ts';
@@ -17,7 +17,7 @@ import { Task } from './task.ts';
 import type {
   ChangeRequest,
   ForgetRequest,
-  Piece,
+  MessageChunk,
   TaskCall,
   TaskReply,
   TaskRequest,
@@ -46,11 +46,11 @@ const documents = new FollowedDocuments();
 const tasks = new Map<number, Task>();
 const definitions = import(start.definitions) as Promise<{ readonly processors: readonly Processor[] }>;
 
-const applied = ({ changes }: ChangeRequest): void => {
+const applyChanges = ({ changes }: ChangeRequest): void => {
   for (const { collection, tenantId, id, document } of changes) documents.change(collection, tenantId, id, document);
 };
 
-const opened = async (number: number, call: TaskCall & { readonly kind: 'open' }): Promise<Omit<TaskReply, 'id'>> => {
+const openTask = async (number: number, call: TaskCall & { readonly kind: 'open' }): Promise<Omit<TaskReply, 'id'>> => {
   const { processors } = await definitions;
   const processor = processors.find(({ name }) => name === call.processor);
   if (processor === undefined) throw new Error(`processor ${call.processor} does not exist`);
@@ -63,22 +63,22 @@ const opened = async (number: number, call: TaskCall & { readonly kind: 'open' }
 };
 
 /** Messages by piece number. All tasks share one object per message, so that a source opens it once. */
-const held = new Map<number, readonly BusRecord[]>();
+const heldMessages = new Map<number, readonly BusRecord[]>();
 
 /** Holds a piece without message keys, which no step reads. */
-const hold = ({ number, records }: Piece): void => {
-  held.set(
+const hold = ({ number, records }: MessageChunk): void => {
+  heldMessages.set(
     number,
-    Array.from(unpackedRecords(records), (record) => ({ ...record, key: '' })),
+    Array.from(unpackRecords(records), (record) => ({ ...record, key: '' })),
   );
 };
 
 type Feed = TaskCall & { readonly kind: 'batch' | 'replay' };
 
-const recordsOf = ({ runs }: Feed): readonly BusRecord[] => {
+const collectRecords = ({ runs }: Feed): readonly BusRecord[] => {
   const [only] = runs;
   const all = (piece: number): readonly BusRecord[] => {
-    const records = held.get(piece);
+    const records = heldMessages.get(piece);
     if (records === undefined) throw new Error(`the thread does not hold piece ${piece} of messages`);
     return records;
   };
@@ -89,9 +89,9 @@ const recordsOf = ({ runs }: Feed): readonly BusRecord[] => {
 const scheduler = new SliceScheduler();
 
 /** Steps messages in time slices shared with other tasks. */
-const fed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
-  task.begin(recordsOf(call), call.last);
-  const step = (slice: TimeSlice): Answer | undefined => {
+const runFeed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
+  task.begin(collectRecords(call), call.last);
+  const step = (slice: TimeSlice): BatchResult | undefined => {
     progress.begin(number);
     try {
       return task.advance(slice);
@@ -103,7 +103,7 @@ const fed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskRep
   return call.kind === 'batch' ? { answer, holding: task.holding } : { holding: task.holding };
 };
 
-const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
+const runCall = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
   switch (call.kind) {
     case 'tick': {
       const answer = task.tick(call.clockMs);
@@ -113,9 +113,9 @@ const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
       task.published();
       return {};
     case 'snapshot': {
-      const began = threadMs();
+      const began = getThreadCpuMs();
       const saved = task.snapshot();
-      return { saved, snapshotMs: threadMs() - began };
+      return { saved, snapshotMs: getThreadCpuMs() - began };
     }
     case 'move':
       task.moveTo(call.offset);
@@ -131,20 +131,20 @@ const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
   }
 };
 
-const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
+const handleRequest = async ({ task: number, call, pieces }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
   // Also if the task is lost, because other tasks may read the pieces.
   for (const piece of pieces) hold(piece);
   try {
-    if (call.kind === 'open') return await opened(number, call);
+    if (call.kind === 'open') return await openTask(number, call);
     const task = tasks.get(number);
     if (call.kind === 'close') {
       tasks.delete(number);
       scheduler.forget(number);
     }
     if (task === undefined) throw new Error('the task does not exist');
-    if (call.kind === 'batch' || call.kind === 'replay') return await fed(number, task, call);
+    if (call.kind === 'batch' || call.kind === 'replay') return await runFeed(number, task, call);
     progress.begin(number);
-    return called(task, call);
+    return runCall(task, call);
   } catch (error) {
     // The task may be in any state, so it is reloaded.
     tasks.delete(number);
@@ -155,7 +155,7 @@ const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omi
 };
 
 /** Returns the memory that was created only for the reply. The task retains the emissions of a tick. */
-const movedIn = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
+const transferList = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>): TransferListItem[] => {
   if (saved !== undefined) return transferableBuffers([saved.buffer]);
   return call.kind === 'batch' ? transferableBuffers(answer?.messages.map(({ value }) => value.buffer) ?? []) : [];
 };
@@ -164,17 +164,17 @@ const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread only');
 lowerPriority();
 collectWhenIdle();
-applied({ changes: start.documents });
+applyChanges({ changes: start.documents });
 port.on('message', async (message: TaskRequest | ForgetRequest | ChangeRequest) => {
   if ('changes' in message) {
-    applied(message);
+    applyChanges(message);
     return;
   }
   if ('forget' in message) {
-    for (const number of message.forget) held.delete(number);
+    for (const number of message.forget) heldMessages.delete(number);
     port.postMessage({ id: message.id });
     return;
   }
-  const reply = await replied(message);
-  port.postMessage({ id: message.id, ...reply }, movedIn(message, reply));
+  const reply = await handleRequest(message);
+  port.postMessage({ id: message.id, ...reply }, transferList(message, reply));
 });

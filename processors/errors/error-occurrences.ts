@@ -1,30 +1,30 @@
 import { z } from 'zod';
 import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrences.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { combinedState, formedState, keyedState, type ValueForm } from '../engine/state.ts';
+import { codedState, combinedState, keyedState, type ValueCodec } from '../engine/state.ts';
 
 /** Maximum time between records of one exception. */
 const maxGapMs = 10_000;
 /** Time an error waits for further records about it: SDKs send spans every 5 seconds. */
 const waitMs = 8_000;
 /** Maximum number of waiting errors and distinct locations per exception. */
-const maxHeld = 100;
-const maxPlaces = 64;
+const maxWaitingPerException = 100;
+const maxLocations = 64;
 const maxWaiting = 20_000;
 const maxWaitingBytes = 24 * 1024 * 1024;
 
 const SavedSeen = z.strictObject({ lastMs: z.number(), emitted: z.int(), places: z.record(z.string(), z.int()) });
 /** Count of an exception per location, and number already emitted. */
-interface Seen {
+interface ExceptionCounts {
   lastMs: number;
   emitted: number;
   /** Lists, because nearly every location has a unique name, and each would create a new object shape. */
   readonly places: string[];
   readonly counts: number[];
 }
-const seenForm: ValueForm<Seen, z.output<typeof SavedSeen>> = {
+const seenForm: ValueCodec<ExceptionCounts, z.output<typeof SavedSeen>> = {
   restore: ({ lastMs, emitted, places }) => ({
     lastMs,
     emitted,
@@ -42,7 +42,7 @@ type Waiting = z.output<typeof Waiting>;
 
 const emits = { occurrences: topics.errorOccurrences };
 const state = combinedState(1, {
-  seen: formedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: seenForm }),
+  seen: codedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: seenForm }),
   /** Spans with a known reason of failure, or with a failed descendant. */
   explained: keyedState<1>({ version: 1, maxEntries: 100_000 }),
   waiting: keyedState<Waiting>({ version: 1, maxEntries: maxWaiting + 1, schema: Waiting }),
@@ -51,7 +51,7 @@ type State = ReturnType<typeof state.open>;
 type StepContext = Context<typeof emits, Readonly<Record<never, never>>, State>;
 
 /** Written out because it runs for each error, and omitting fields from a copy takes ten times as long. */
-const occurrenceOf = (raised: RaisedError): ErrorOccurrence => ({
+const toOccurrence = (raised: RaisedError): ErrorOccurrence => ({
   tenantId: raised.tenantId,
   projectId: raised.projectId,
   service: raised.service,
@@ -83,12 +83,12 @@ const mergeErrors = (first: RaisedError, other: RaisedError): RaisedError => ({
   tags: { ...other.tags, ...first.tags },
 });
 
-const keyOfSpan = (traceId: string, spanId: string): string => `span ${traceId} ${spanId}`;
-const keyOfException = ({ traceId, service, identity }: RaisedError): string =>
+const spanKey = (traceId: string, spanId: string): string => `span ${traceId} ${spanId}`;
+const exceptionKey = ({ traceId, service, identity }: RaisedError): string =>
   `exception ${traceId} ${service} ${identity}`;
 
 /** Adds an error to the waiting errors of its key; if there are too many, it counts immediately. */
-const hold = (
+const addToWaiting = (
   key: string,
   known: Waiting | undefined,
   held: readonly RaisedError[],
@@ -96,7 +96,7 @@ const hold = (
 ): boolean => {
   const { entries, bytes } = waiting.size;
   if (known === undefined && (entries >= maxWaiting || bytes >= maxWaitingBytes)) {
-    for (const raised of held) emit.occurrences(occurrenceOf(raised));
+    for (const raised of held) emit.occurrences(toOccurrence(raised));
     return false;
   }
   const dueMs = known?.dueMs ?? (Math.floor((clockMs + waitMs) / 1000) + 1) * 1000;
@@ -106,18 +106,18 @@ const hold = (
 };
 
 /** Records that a span needs no error of its own. */
-const explain = (traceId: string, spanId: string, { state: { explained, waiting }, drop }: StepContext): void => {
+const markExplained = (traceId: string, spanId: string, { state: { explained, waiting }, drop }: StepContext): void => {
   if (spanId === '') return;
-  const key = keyOfSpan(traceId, spanId);
+  const key = spanKey(traceId, spanId);
   explained.set(key, 1);
   if (waiting.get(key) === undefined) return;
   waiting.delete(key);
   drop('explained');
 };
 
-const release = (key: string, { held }: Waiting, { state: { seen, waiting }, emit }: StepContext): void => {
+const emitWaiting = (key: string, { held }: Waiting, { state: { seen, waiting }, emit }: StepContext): void => {
   waiting.delete(key);
-  for (const raised of held) emit.occurrences(occurrenceOf(raised));
+  for (const raised of held) emit.occurrences(toOccurrence(raised));
   const known = seen.get(key);
   if (known !== undefined) known.emitted += held.length;
 };
@@ -130,13 +130,14 @@ const findOccurrence = (
   key: string,
   { timeMs }: RaisedError,
   context: StepContext,
-): [Seen | undefined, Waiting | undefined] => {
+): [ExceptionCounts | undefined, Waiting | undefined] => {
   const { seen, waiting } = context.state;
   const before = waiting.get(key);
   const known = seen.get(key);
   const recent = known !== undefined && Math.abs(timeMs - known.lastMs) <= maxGapMs ? known : undefined;
-  if (before === undefined || (recent !== undefined && before.held.length < maxHeld)) return [recent, before];
-  release(key, before, context);
+  if (before === undefined || (recent !== undefined && before.held.length < maxWaitingPerException))
+    return [recent, before];
+  emitWaiting(key, before, context);
   return [recent, undefined];
 };
 
@@ -153,27 +154,27 @@ const addWaiting = (
 ): number => {
   const held = before?.held ?? [];
   const first = held[at];
-  if (first === undefined) return hold(key, before, [...held, raised], context) ? 0 : 1;
-  hold(key, before, held.with(at, mergeErrors(first, raised)), context);
+  if (first === undefined) return addToWaiting(key, before, [...held, raised], context) ? 0 : 1;
+  addToWaiting(key, before, held.with(at, mergeErrors(first, raised)), context);
   context.drop('told');
   return 0;
 };
 
 /** Handles an exception or an error log. The nth record at a location is the nth occurrence. */
 const handleError = (raised: RaisedError, context: StepContext): void => {
-  const key = keyOfException(raised);
-  const [before, waits] = findOccurrence(key, raised, context);
+  const key = exceptionKey(raised);
+  const [before, waiting] = findOccurrence(key, raised, context);
   const occurrence = before ?? { lastMs: raised.timeMs, emitted: 0, places: [], counts: [] };
   const { places, counts } = occurrence;
   const place = `${raised.source} ${raised.spanId}`;
   const known = places.indexOf(place);
-  if (known < 0 && places.length >= maxPlaces) {
+  if (known < 0 && places.length >= maxLocations) {
     context.drop('told');
     return;
   }
   const count = (known < 0 ? 0 : (counts[known] as number)) + 1;
   if (count <= occurrence.emitted) context.drop('told');
-  else occurrence.emitted += addWaiting(key, waits, count - occurrence.emitted - 1, raised, context);
+  else occurrence.emitted += addWaiting(key, waiting, count - occurrence.emitted - 1, raised, context);
   occurrence.lastMs = Math.max(occurrence.lastMs, raised.timeMs);
   if (known >= 0) counts[known] = count;
   else if (before !== undefined) {
@@ -191,30 +192,30 @@ const handleError = (raised: RaisedError, context: StepContext): void => {
 export const errorOccurrences = defineProcessor({
   name: 'error-occurrences',
   summary: 'Counts each error of a trace once, and finds where span failures originate.',
-  reads: emittedTo(topics.raisedErrors),
+  reads: itemSource(topics.raisedErrors),
   emits,
   state,
 
   step(raised, context) {
     const { traceId, spanId, parentSpanId, isStatusOnly } = raised;
     if (traceId === '') {
-      context.emit.occurrences(occurrenceOf(raised));
+      context.emit.occurrences(toOccurrence(raised));
       return;
     }
-    explain(traceId, parentSpanId, context);
+    markExplained(traceId, parentSpanId, context);
     if (!isStatusOnly) {
-      explain(traceId, spanId, context);
+      markExplained(traceId, spanId, context);
       handleError(raised, context);
       return;
     }
-    const key = keyOfSpan(traceId, spanId);
+    const key = spanKey(traceId, spanId);
     if (context.state.explained.get(key) !== undefined) context.drop('explained');
-    else hold(key, context.state.waiting.get(key), [raised], context);
+    else addToWaiting(key, context.state.waiting.get(key), [raised], context);
   },
 
   timer(_, context) {
     const due: [string, Waiting][] = [];
     for (const entry of context.state.waiting.entries()) if (entry[1].dueMs <= context.clockMs) due.push(entry);
-    for (const [key, waiting] of due) release(key, waiting, context);
+    for (const [key, waiting] of due) emitWaiting(key, waiting, context);
   },
 });

@@ -1,18 +1,18 @@
 /** Error fields shared by all kinds of records. */
 
-import { patternIdOf } from '../../queries/log-patterns/pattern-id.ts';
+import { hashTemplate } from '../../queries/log-patterns/pattern-id.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-occurrences.ts';
 import { NameSet } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { fingerprintOf, type Recorded } from '../../subjects/errors/fingerprint.ts';
-import { cutStack } from '../../subjects/errors/stack.ts';
+import { computeFingerprint, type RecordedError } from '../../subjects/errors/fingerprint.ts';
+import { truncateStack } from '../../subjects/errors/stack.ts';
 
 const maxType = 300;
 const maxMessage = 4_096;
 const maxTag = 256;
-const cut = (text: string, length: number): string =>
+const truncate = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed();
 
 /** Current attribute names with older names that senders still use. */
@@ -49,7 +49,7 @@ const attributeNameSet = new NameSet(attributeNames);
 export type Read<Name extends string = (typeof attributeNames)[number]> = (name: Name) => string | undefined;
 
 /** Returns the first of several attributes that is present and not empty. */
-export const firstOf = <Name extends string>(read: Read<Name>, among: readonly Name[]): string => {
+export const firstAttribute = <Name extends string>(read: Read<Name>, among: readonly Name[]): string => {
   for (const name of among) {
     const value = read(name);
     if (value !== undefined && value !== '') return value;
@@ -58,10 +58,10 @@ export const firstOf = <Name extends string>(read: Read<Name>, among: readonly N
 };
 
 /** Returns a reader of error attributes. A record has few of them, so they are found in one scan. */
-export const readingOf = (record: LogRecord | Span): Read => {
-  const there = new Set<string>();
-  record.attributesAmong(attributeNameSet, (name) => there.add(name));
-  return (name) => (there.has(name) ? record.attribute(name) : undefined);
+export const createAttributeReader = (record: LogRecord | Span): Read => {
+  const presentNames = new Set<string>();
+  record.attributesAmong(attributeNameSet, (name) => presentNames.add(name));
+  return (name) => (presentNames.has(name) ? record.attribute(name) : undefined);
 };
 
 const browsers = /(Firefox|Edg|OPR|Chrome|Safari)\//g;
@@ -71,14 +71,14 @@ const browserNames: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Oper
  * Returns the browser of a user agent. Browsers list compatible browsers first and themselves last, except Chrome,
  * which lists Safari after itself.
  */
-const browserOf = (userAgent: string): string => {
+const parseBrowser = (userAgent: string): string => {
   const found = [...userAgent.slice(0, 512).matchAll(browsers)].map(([, name = '']) => name);
   const own = found.findLast((name) => name !== 'Safari') ?? found[0] ?? '';
   return browserNames[own] ?? own;
 };
 
 /** Error fields of a resource. */
-interface OfResource {
+interface ResourceFields {
   readonly attributes: unknown;
   readonly environment: string;
   readonly userId: string;
@@ -86,18 +86,19 @@ interface OfResource {
   readonly tags: readonly string[];
 }
 /** Cached for the latest resource, because most errors of a resource arrive consecutively. */
-let latest: OfResource | undefined;
-const ofResource = (record: LogRecord | Span): OfResource => {
+let latest: ResourceFields | undefined;
+const readResourceFields = (record: LogRecord | Span): ResourceFields => {
   const attributes = record.resourceAttributes;
   if (latest?.attributes === attributes) return latest;
-  const first = (names: readonly Parameters<Read>[0][]): string => firstOf((name) => record.resource(name), names);
+  const first = (names: readonly Parameters<Read>[0][]): string =>
+    firstAttribute((name) => record.resource(name), names);
   const tags = namedTags.map(({ names }) => first(names));
   latest = { attributes, environment: first(environments), userId: first(users), tags };
   return latest;
 };
 
 /** Reads attributes of the record and its resource. */
-class Reading {
+class AttributeLookup {
   readonly #record: LogRecord | Span;
   readonly #own: Read;
 
@@ -115,21 +116,25 @@ class Reading {
    * resource takes precedence over an older name of the record.
    */
   first(names: readonly Parameters<Read>[0][], there: string): string {
-    return firstOf(this.#own, names) === '' ? there : firstOf((name) => this.any(name), names);
+    return firstAttribute(this.#own, names) === '' ? there : firstAttribute((name) => this.any(name), names);
   }
 }
 
-const tagsOf = (reading: Reading, there: readonly string[], given: RaisedError['tags']): RaisedError['tags'] => {
+const collectTags = (
+  reading: AttributeLookup,
+  there: readonly string[],
+  given: RaisedError['tags'],
+): RaisedError['tags'] => {
   const tags: RaisedError['tags'] = {};
   // Iterating over entries would create a list each: more garbage than the rest of an error.
   for (let at = 0; at < namedTags.length; at++) {
     const { tag, names } = namedTags[at] as (typeof namedTags)[number];
     const value = given[tag] ?? reading.first(names, there[at] ?? '');
-    if (value !== '') tags[tag] = cut(value, maxTag);
+    if (value !== '') tags[tag] = truncate(value, maxTag);
   }
   if (tags['user_agent.name'] === undefined) {
     const userAgent = reading.any(userAgents[0]) ?? reading.any(userAgents[1]);
-    const browser = userAgent === undefined ? '' : browserOf(userAgent);
+    const browser = userAgent === undefined ? '' : parseBrowser(userAgent);
     if (browser !== '') tags['user_agent.name'] = browser;
   }
   return tags;
@@ -137,7 +142,7 @@ const tagsOf = (reading: Reading, there: readonly string[], given: RaisedError['
 
 /** Fields that differ between kinds of records. */
 export interface RaisedInput
-  extends Recorded,
+  extends RecordedError,
     Pick<RaisedError, 'source' | 'recordId' | 'parentSpanId' | 'isStatusOnly' | 'handled'> {
   readonly timeNs: bigint;
   readonly tags: RaisedError['tags'];
@@ -146,20 +151,20 @@ export interface RaisedInput
 }
 
 /** Returns the error of a record, with its fingerprint. */
-export const raisedOf = (record: LogRecord | Span, input: RaisedInput): RaisedError => {
+export const toRaisedError = (record: LogRecord | Span, input: RaisedInput): RaisedError => {
   const { read, source, recordId, parentSpanId, isStatusOnly, handled } = input;
-  const stack = cutStack(input.stack);
-  const type = cut(input.type, maxType);
-  const message = cut(input.message, maxMessage);
-  const { id, components, culprit, shortType } = fingerprintOf({
+  const stack = truncateStack(input.stack);
+  const type = truncate(input.type, maxType);
+  const message = truncate(input.message, maxMessage);
+  const { id, components, culprit, shortType } = computeFingerprint({
     type,
     message,
     stack,
     operation: input.operation,
     service: record.service,
   });
-  const there = ofResource(record);
-  const reading = new Reading(record, read);
+  const there = readResourceFields(record);
+  const reading = new AttributeLookup(record, read);
   const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;
   const timeNs = input.timeNs < receivedNs ? input.timeNs : receivedNs;
   return {
@@ -176,15 +181,15 @@ export const raisedOf = (record: LogRecord | Span, input: RaisedInput): RaisedEr
     culprit,
     stack,
     handled,
-    userId: cut(reading.first(users, there.userId), maxTag),
-    tags: tagsOf(reading, there.tags, input.tags),
+    userId: truncate(reading.first(users, there.userId), maxTag),
+    tags: collectTags(reading, there.tags, input.tags),
     traceId: record.traceId,
     spanId: record.spanId,
     at: formatTime(timeNs),
     recordId,
     timeMs: Number(timeNs / 1_000_000n),
     parentSpanId,
-    identity: `${shortType}/${patternIdOf(message)}`,
+    identity: `${shortType}/${hashTemplate(message)}`,
     isStatusOnly,
   };
 };

@@ -1,21 +1,21 @@
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { recordValues } from '../../subjects/detections/record-event.ts';
 import {
   AuditEvent,
-  type AuditLine,
-  auditLines,
-  changesOf,
-  isWhole,
-  withLine,
+  type AuditRecord,
+  addRecord,
+  isComplete,
+  parseAuditRecords,
+  toFileChanges,
 } from '../../subjects/file-integrity/auditd.ts';
-import { packagesIn } from '../../subjects/file-integrity/packages.ts';
-import { changesIn } from '../../subjects/file-integrity/read.ts';
+import { parsePackageChanges } from '../../subjects/file-integrity/packages.ts';
+import { parseChanges } from '../../subjects/file-integrity/read.ts';
 import { changeAttributes, changeTexts, mayDescribeChange } from '../../subjects/file-integrity/shapes.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { type Keyed, keyedState } from '../engine/state.ts';
+import { keyedState, type LruMap } from '../engine/state.ts';
 
 /** Maximum number of incomplete auditd events; the least recently used one is evicted. */
 const maxEvents = 10_000;
@@ -23,42 +23,42 @@ const maxEvents = 10_000;
 const waitMs = 5_000;
 
 const emits = { files: topics.fileChanges, packages: topics.packageChanges };
-type FilesContext = Context<typeof emits, Readonly<Record<never, never>>, Keyed<AuditEvent>>;
+type FilesContext = Context<typeof emits, Readonly<Record<never, never>>, LruMap<AuditEvent>>;
 
 const isRelevant = (record: LogRecord): boolean =>
   mayDescribeChange(record.body) || changeAttributes.some((name) => record.attribute(name) !== undefined);
 
-const hostOf = (record: LogRecord): string =>
+const readHost = (record: LogRecord): string =>
   record.resource('host.name') ?? record.attribute('host.name') ?? record.resource('k8s.node.name') ?? '';
 
-const finish = (key: string, event: AuditEvent, { emit, state, tenantId, setTimer }: FilesContext): void => {
+const emitEvent = (key: string, event: AuditEvent, { emit, state, tenantId, setTimer }: FilesContext): void => {
   state.delete(key);
   setTimer('clock', Number.POSITIVE_INFINITY, key);
-  for (const { recordId, item, ...change } of changesOf(event))
+  for (const { recordId, item, ...change } of toFileChanges(event))
     emit.files({
       ...change,
       tenantId,
       projectId: event.projectId,
       service: event.service,
       recordId,
-      id: hashOf('auditd', key, recordId, item),
+      id: computeHashId('auditd', key, recordId, item),
     });
 };
 
-const handleLine = (line: AuditLine, record: LogRecord, context: FilesContext): void => {
+const handleLine = (line: AuditRecord, record: LogRecord, context: FilesContext): void => {
   const { projectId, service } = record;
-  const host = line.host || hostOf(record);
+  const host = line.host || readHost(record);
   const key = JSON.stringify([projectId, host, line.serial]);
   const known = context.state.get(key);
   // Records that only end an event do not start one.
   if (known === undefined && (line.type === 'PROCTITLE' || line.type === 'EOE')) return;
-  const event = withLine(
+  const event = addRecord(
     known ?? { timeMs: line.timeMs, projectId, service, host, cwd: '', call: null, paths: [], isOver: false },
     line,
     record.recordId,
   );
-  if (isWhole(event)) {
-    finish(key, event, context);
+  if (isComplete(event)) {
+    emitEvent(key, event, context);
     return;
   }
   context.state.set(key, event);
@@ -80,26 +80,32 @@ export const fileChanges = defineProcessor({
   step(record, context) {
     if (!isRelevant(record)) return;
     const { body, timeMs, tenantId, projectId, service } = record;
-    const lines = auditLines(body, timeMs);
+    const lines = parseAuditRecords(body, timeMs);
     if (lines.length > 0) {
       for (const line of lines) handleLine(line, record, context);
       return;
     }
-    const of = { tenantId, projectId, recordId: record.recordId };
-    const values = valuesOfRecord(record);
-    const named = record.eventName;
-    const attributes = named === '' ? values.attributes : [...values.attributes, ['event.name', named] as const];
-    const changes = changesIn({ ...values, attributes }, timeMs);
+    const recordFields = { tenantId, projectId, recordId: record.recordId };
+    const values = recordValues(record);
+    const eventName = record.eventName;
+    const attributes =
+      eventName === '' ? values.attributes : [...values.attributes, ['event.name', eventName] as const];
+    const changes = parseChanges({ ...values, attributes }, timeMs);
     for (const [at, change] of changes.entries())
-      context.emit.files({ ...change, ...of, service, id: hashOf('file', of.recordId, at) });
+      context.emit.files({ ...change, ...recordFields, service, id: computeHashId('file', recordFields.recordId, at) });
     if (changes.length > 0) return;
-    const host = hostOf(record);
-    for (const [at, change] of packagesIn(body, timeMs).entries())
-      context.emit.packages({ ...change, ...of, host, id: hashOf('package', of.recordId, at) });
+    const host = readHost(record);
+    for (const [at, change] of parsePackageChanges(body, timeMs).entries())
+      context.emit.packages({
+        ...change,
+        ...recordFields,
+        host,
+        id: computeHashId('package', recordFields.recordId, at),
+      });
   },
 
   timer({ key }, context) {
     const event = context.state.get(key);
-    if (event !== undefined) finish(key, event, context);
+    if (event !== undefined) emitEvent(key, event, context);
   },
 });

@@ -1,44 +1,48 @@
 /**
  * Opens an incident for a group of alerts whose receiver has an escalation policy, or adds to the existing incident.
  */
-import { hashOf } from '../../runtime/hash-of.ts';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
-import { topicMessage } from '../../runtime/topic-message.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
+import { getFields } from '../../runtime/stored-fields.ts';
+import { buildTopicMessage } from '../../runtime/topic-message.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
-import { ConflictError, type Documents, type Stored } from '../../schemas/ports/documents.ts';
+import { ConflictError, type Documents, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { topics } from '../../schemas/topics.ts';
-import { groupIdOf, planIncidentChange } from '../../subjects/incidents/from-alerts.ts';
+import { notificationGroupId, planIncidentChange } from '../../subjects/incidents/from-alerts.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 
 /** Maximum number of conflicting writes before the batch is read again. */
 const maxAttempts = 50;
 /** Maximum depth of merged incidents that are followed. */
-const deepest = 100;
+const maxMergeDepth = 100;
 
-type Known = Incident & Stored;
+type StoredIncident = Incident & StoredMetadata;
 
 /** Returns the current incident of a group: its last one, or the incident that one was merged into. */
-const latestOf = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Known | undefined> => {
-  const stored = documents.of(notification.tenantId).collection(incidents);
-  const filter = { groupId: groupIdOf(notification) };
-  let [found] = (await stored.list({ filter, sort: { openedAt: -1 }, limit: 1 })).items;
-  for (let level = 0; found?.mergedInto && level < deepest; level++) found = await stored.find(found.mergedInto);
-  return found;
+const findLatestIncident = async (
+  documents: Pick<Documents, 'forTenant'>,
+  notification: Notification,
+): Promise<StoredIncident | undefined> => {
+  const stored = documents.forTenant(notification.tenantId).collection(incidents);
+  const filter = { groupId: notificationGroupId(notification) };
+  let [incident] = (await stored.list({ filter, sort: { openedAt: -1 }, limit: 1 })).items;
+  for (let level = 0; incident?.mergedInto && level < maxMergeDepth; level++)
+    incident = await stored.find(incident.mergedInto);
+  return incident;
 };
 
-type Verb = 'opened' | 'reopened';
+type IncidentChange = 'opened' | 'reopened';
 
 /** Returns whether an incident was opened or reopened at a time; undefined for neither. */
-const verbOf = ({ openedAt, reopenedAt }: Incident, at: string): Verb | undefined => {
+const findChange = ({ openedAt, reopenedAt }: Incident, at: string): IncidentChange | undefined => {
   if (openedAt === at) return 'opened';
   return reopenedAt === at ? 'reopened' : undefined;
 };
 
 /** Builds the platform event. Its id derives from the incident and the transition, so it exists once. */
-const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): PlatformEvent => {
+const toEvent = (tenantId: string, incident: StoredIncident, verb: IncidentChange, at: string): PlatformEvent => {
   const { id, title, severity, services, alertIds, status } = incident;
   return {
     tenantId,
@@ -49,7 +53,7 @@ const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): Pla
     environment: '',
     tags: {},
     link: '',
-    id: hashOf(id, verb, at),
+    id: computeHashId(id, verb, at),
     title: `Incident ${verb}: ${title}`.slice(0, 256).toWellFormed(),
     text: `${alertIds.length} ${alertIds.length === 1 ? 'alert' : 'alerts'}`,
     service: services.length === 1 ? (services[0] ?? '') : '',
@@ -59,32 +63,38 @@ const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): Pla
 };
 
 /** Applies a notification to the incident of its group, and returns that incident. */
-const written = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Known | undefined> => {
-  const stored = documents.of(notification.tenantId).collection(incidents);
-  const latest = await latestOf(documents, notification);
+const writeIncident = async (
+  documents: Pick<Documents, 'forTenant'>,
+  notification: Notification,
+): Promise<StoredIncident | undefined> => {
+  const stored = documents.forTenant(notification.tenantId).collection(incidents);
+  const latest = await findLatestIncident(documents, notification);
   const policyId = latest?.escalationPolicyId ?? notification.escalationPolicyId ?? null;
   const change = planIncidentChange(
     latest,
     notification,
-    await readPolicyOrOwners(documents.of(notification.tenantId), policyId),
+    await readPolicyOrOwners(documents.forTenant(notification.tenantId), policyId),
   );
   if (change === undefined) return latest;
   if ('opens' in change) return stored.insert(change.opens);
-  return latest && stored.replace(latest.id, fieldsOf({ ...latest, ...change.becomes }), latest.version);
+  return latest && stored.replace(latest.id, getFields({ ...latest, ...change.becomes }), latest.version);
 };
 
 /**
  * Applies a notification to the incident of its group; a repeated notification writes nothing. Returns the platform
  * event of an incident that opened or reopened, also on repetition, because the process may have ended in between.
  */
-export const applyAlerts = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Message[]> => {
+export const applyAlerts = async (
+  documents: Pick<Documents, 'forTenant'>,
+  notification: Notification,
+): Promise<Message[]> => {
   const { tenantId, atMs } = notification;
   const at = new Date(atMs).toISOString();
   for (let attempt = 1; ; attempt++) {
     try {
-      const incident = await written(documents, notification);
-      const verb = incident && verbOf(incident, at);
-      return incident && verb ? [topicMessage(topics.events, eventOf(tenantId, incident, verb, at))] : [];
+      const incident = await writeIncident(documents, notification);
+      const verb = incident && findChange(incident, at);
+      return incident && verb ? [buildTopicMessage(topics.events, toEvent(tenantId, incident, verb, at))] : [];
     } catch (error) {
       // Another instance, or a person, was faster; retry.
       if (!(error instanceof ConflictError) || attempt >= maxAttempts) throw error;

@@ -16,18 +16,18 @@ import type { Pattern } from './pattern.ts';
  * the line, and words after an announcing word (`for user root`). Two positions at once, and positions next to a single
  * other word, need more.
  */
-const DISTINCT = 5;
+const DISTINCT_WORDS = 5;
 const STATEMENT = 0.5;
-const BY_FORM = 4;
+const TYPED_VALUE_WEIGHT = 4;
 const NAME = 2.5;
-const PAIR = 1.5;
-const ALONE = 2;
+const PAIR_FACTOR = 1.5;
+const SINGLE_WORD_FACTOR = 2;
 
 /** Nouns and prepositions that announce a name: `on node a`, but not `node down`. */
-const named = new Set(
+const announcingNouns = new Set(
   'user account group role host node server device interface network volume database table topic queue'.split(' '),
 );
-const before = new Set('for of by as from to on in at via with into invalid unknown'.split(' '));
+const announcingPrepositions = new Set('for of by as from to on in at via with into invalid unknown'.split(' '));
 
 const isCapital = (word: string): boolean => word === word.toUpperCase() && word !== word.toLowerCase();
 
@@ -36,8 +36,8 @@ const isAnnounced = (pattern: Pattern, place: number): boolean =>
   place > 1 &&
   pattern.isWord(place - 1) &&
   pattern.isWord(place - 2) &&
-  named.has(pattern.word(place - 1).toLowerCase()) &&
-  before.has(pattern.word(place - 2).toLowerCase());
+  announcingNouns.has(pattern.word(place - 1).toLowerCase()) &&
+  announcingPrepositions.has(pattern.word(place - 2).toLowerCase());
 
 /**
  * Returns whether a word is an identifier: a file, host or similar. Names of errors and events describe the event and
@@ -48,8 +48,8 @@ const isIdentifier = (word: string): boolean => {
   return dot > 0 && !(isCapital(word.slice(dot)) || word.endsWith('Exception') || word.endsWith('Error'));
 };
 
-const weightOf = (pattern: Pattern, place: number): number => {
-  if (!pattern.isWord(place)) return BY_FORM;
+const wordWeight = (pattern: Pattern, place: number): number => {
+  if (!pattern.isWord(place)) return TYPED_VALUE_WEIGHT;
   const word = pattern.word(place);
   if (word.length === 1 || isAnnounced(pattern, place)) return NAME;
   if (place === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT;
@@ -58,7 +58,7 @@ const weightOf = (pattern: Pattern, place: number): number => {
 };
 
 /** Returns up to two positions where the patterns differ; `undefined` if there are more. */
-const differences = (left: Pattern, right: Pattern): number[] | undefined => {
+const findDifferences = (left: Pattern, right: Pattern): number[] | undefined => {
   const places: number[] = [];
   for (let place = 0; place < left.hashes.length; place++) {
     if (left.hashes[place] === right.hashes[place]) continue;
@@ -68,16 +68,16 @@ const differences = (left: Pattern, right: Pattern): number[] | undefined => {
   return places;
 };
 
-const isVariable = (place: number, patterns: readonly Pattern[], need: number): boolean => {
+const isVariable = (place: number, patterns: readonly Pattern[], requiredWeight: number): boolean => {
   const weights = new Map<number, number>();
   let sum = 0;
   for (const pattern of patterns) {
     const hash = pattern.hashes[place] as number;
     if (weights.has(hash)) continue;
-    const weight = hash === ANY ? need : weightOf(pattern, place);
+    const weight = hash === ANY ? requiredWeight : wordWeight(pattern, place);
     weights.set(hash, weight);
     sum += weight;
-    if (weights.size > 1 && sum >= need) return true;
+    if (weights.size > 1 && sum >= requiredWeight) return true;
   }
   return false;
 };
@@ -90,7 +90,7 @@ export const variablePlaces = (pattern: Pattern, bucket: readonly Pattern[]): re
   const near: { other: Pattern; places: readonly number[] }[] = [];
   const sets = new Map<string, readonly number[]>();
   for (const other of bucket) {
-    const places = other === pattern ? undefined : differences(pattern, other);
+    const places = other === pattern ? undefined : findDifferences(pattern, other);
     if (places === undefined) continue;
     near.push({ other, places });
     sets.set(places.join(), places);
@@ -99,9 +99,9 @@ export const variablePlaces = (pattern: Pattern, bucket: readonly Pattern[]): re
   for (const places of [...sets.values()].sort((one, two) => one.length - two.length)) {
     const rest = words - places.filter((place) => pattern.isWord(place)).length;
     if (rest < places.length) continue;
-    const need = DISTINCT * (places.length > 1 ? PAIR : 1) * (rest === 1 ? ALONE : 1);
-    const alike = near.filter((one) => one.places.every((place) => places.includes(place)));
-    const patterns = [pattern, ...alike.map(({ other }) => other)];
+    const need = DISTINCT_WORDS * (places.length > 1 ? PAIR_FACTOR : 1) * (rest === 1 ? SINGLE_WORD_FACTOR : 1);
+    const subsetMatches = near.filter((one) => one.places.every((place) => places.includes(place)));
+    const patterns = [pattern, ...subsetMatches.map(({ other }) => other)];
     if (places.every((place) => isVariable(place, patterns, need))) return places;
   }
   return undefined;

@@ -1,12 +1,12 @@
 import type { FoundPattern, ParameterValues, SeverityLevel } from '../../schemas/log-patterns.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { severityNumberOf } from '../../schemas/records/severity.ts';
+import { getSeverityNumber } from '../../schemas/records/severity.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor, type StateDefinition } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
-import { type Added, Miner } from './miner.ts';
+import { type AddResult, Miner } from './miner.ts';
 import { Minutes, minuteMs } from './minutes.ts';
 import type { Pattern } from './pattern.ts';
 
@@ -16,9 +16,9 @@ const maxCounts = 200_000;
 /** Late records are counted in batches of this length. */
 const batchMs = 30_000;
 /** A minute further ahead than this is emitted in parts. */
-const aheadMs = 5 * minuteMs;
+const maxAheadMs = 5 * minuteMs;
 /** Maximum time that the table can store. */
-const lastMs = 4_294_967_295_000;
+const maxStoredMs = 4_294_967_295_000;
 const maxSample = 1_024;
 /** Bytes of a pattern, with its values (`test/bench/log-pattern-cost.ts`). */
 const patternBytes = 2_300;
@@ -36,31 +36,31 @@ const miner: StateDefinition<Miner> = {
 
 const minutes: StateDefinition<Minutes> = {
   version: 1,
-  open: (saved) => (saved === undefined ? new Minutes() : Minutes.restored(JSON.parse(Buffer.from(saved).toString()))),
-  save: (state) => Buffer.from(JSON.stringify(state.saved())),
+  open: (saved) => (saved === undefined ? new Minutes() : Minutes.restore(JSON.parse(Buffer.from(saved).toString()))),
+  save: (state) => Buffer.from(JSON.stringify(state.serialize())),
   size: ({ entries, bytes }) => ({ entries, bytes, evicted: 0 }),
 };
 
 /** Returns the severity level of the number, which may also be in the text. */
 const severityLevelOf = (record: Pick<LogRecord, 'severityNumber' | 'severityText'>): SeverityLevel =>
-  severityLevels[Math.ceil(severityNumberOf(record) / 4)] ?? 'unspecified';
+  severityLevels[Math.ceil(getSeverityNumber(record) / 4)] ?? 'unspecified';
 
 /** Returns the parameters. Keys name the fields of JSON and logfmt, and `1`, `2` … the variables of the text. */
-const parametersOf = (pattern: Pattern): ParameterValues[] => {
+const toParameters = (pattern: Pattern): ParameterValues[] => {
   const { hashes, values } = pattern;
   const variables = [...hashes.keys()].filter((place) => !pattern.isWord(place)).map(String);
   return [...values].map(([name, variable]) => {
     const { seen, top, distinct = null, numbers, min, max } = variable.summary();
     const number = variables.indexOf(name) + 1;
-    const some = numbers > 0;
+    const hasNumbers = numbers > 0;
     return {
       name: number === 0 ? name : String(number),
       seen,
       distinct,
       numbers,
       top: top.map(([value, minCount]): [string, number] => [value, minCount]),
-      min: some ? min : null,
-      max: some ? max : null,
+      min: hasNumbers ? min : null,
+      max: hasNumbers ? max : null,
     };
   });
 };
@@ -71,10 +71,10 @@ const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
  * Returns whether a pattern must be reported: it is new, others were merged into it, its count has doubled, or a day
  * has passed.
  */
-const shouldReport = ({ isNew, merged, pattern }: Added, day: number): boolean =>
+const shouldReport = ({ isNew, merged, pattern }: AddResult, day: number): boolean =>
   isNew || merged.length > 0 || pattern.reportedDay !== day || (pattern.count >= 4 && isPowerOfTwo(pattern.count));
 
-const foundOf = (record: LogRecord, { id, merged, pattern }: Added): FoundPattern => ({
+const toFoundPattern = (record: LogRecord, { id, merged, pattern }: AddResult): FoundPattern => ({
   tenantId: record.tenantId,
   service: record.service,
   patternId: id,
@@ -87,7 +87,7 @@ const foundOf = (record: LogRecord, { id, merged, pattern }: Added): FoundPatter
   count: pattern.count,
   sample: record.body.slice(0, maxSample),
   merged: [...merged],
-  parameters: parametersOf(pattern),
+  parameters: toParameters(pattern),
 });
 
 /** Assigns a pattern to each log body, reports patterns, and counts them by minute. */
@@ -109,13 +109,13 @@ export const logPatterns = defineProcessor({
     const day = Math.floor(clockMs / dayMs);
     if (shouldReport(added, day)) {
       added.pattern.reportedDay = day;
-      emit.found(foundOf(record, added));
+      emit.found(toFoundPattern(record, added));
     }
-    const startMs = Math.floor(Math.min(record.timeMs, lastMs) / minuteMs) * minuteMs;
-    const of = { projectId: record.projectId, service, severity: severityLevelOf(record) };
+    const startMs = Math.floor(Math.min(record.timeMs, maxStoredMs) / minuteMs) * minuteMs;
+    const dimensions = { projectId: record.projectId, service, severity: severityLevelOf(record) };
     // A minute that is hours ahead does not wait until then.
-    const endMs = Math.min(startMs + minuteMs, clockMs + aheadMs);
-    if (state.minutes.add(startMs, of, added.id))
+    const endMs = Math.min(startMs + minuteMs, clockMs + maxAheadMs);
+    if (state.minutes.add(startMs, dimensions, added.id))
       setTimer('watermark', Math.max(endMs, watermarkMs + batchMs), String(startMs));
     if (state.minutes.entries >= maxCounts)
       for (const counted of state.minutes.drain()) emit.counted({ tenantId, ...counted });

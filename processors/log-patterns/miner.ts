@@ -24,7 +24,7 @@ export interface MinerOptions {
 export const defaultMinerOptions: MinerOptions = { maxPatterns: 1000, maxTotal: 30_000, maxScopes: 5000 };
 
 /** Result of adding one body; it is not corrected later. */
-export interface Added {
+export interface AddResult {
   readonly id: string;
   readonly template: string;
   /** Whether this body is the first of the id. */
@@ -52,7 +52,7 @@ interface Scope {
   /** Pattern that counts bodies without a pattern. */
   other: Pattern | undefined;
   /** Forms seen once while there was no free slot. */
-  door: Int32Array | undefined;
+  admissionFilter: Int32Array | undefined;
 }
 
 interface SavedScope {
@@ -75,17 +75,17 @@ const NONE: readonly string[] = [];
 const newOther = (): Pattern =>
   new Pattern({ hashes: [], parts: OTHER_TEMPLATE, structure: 0, shape: 0, count: 0, last: 0, told: 0 });
 /** Adds a body to the `other` pattern. */
-const addOther = (pattern: Pattern): Added => {
+const addOther = (pattern: Pattern): AddResult => {
   pattern.count++;
   return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE, pattern };
 };
 /** Tokens of the current body, shared by all miners. */
 const tokens = new Tokens();
 const NO_PATTERNS: readonly Pattern[] = [];
-const DOOR = 1024;
+const ADMISSION_FILTER_SIZE = 1024;
 const ALIASES_PER_PATTERN = 4;
 /** Number of bodies whose values are all observed; later every sixteenth is. */
-const OBSERVED = 64;
+const FULLY_OBSERVED_BODIES = 64;
 const SAMPLE = 15;
 
 const newScope = (): Scope => ({
@@ -96,17 +96,17 @@ const newScope = (): Scope => ({
   patterns: 0,
   bodies: 0,
   other: undefined,
-  door: undefined,
+  admissionFilter: undefined,
 });
 
 /** Returns the value of retaining a pattern: its number of bodies, reduced by the bodies since its last one. */
-const warmth = ({ count, last }: Pattern, now: number): number => Math.log2(1 + count) - (now - last) / 100_000;
+const retentionScore = ({ count, last }: Pattern, now: number): number => Math.log2(1 + count) - (now - last) / 100_000;
 
 export class Miner {
   readonly #options: MinerOptions;
   readonly #scopes = new Map<string, Scope>();
   /** Counts the bodies of scopes without a slot. */
-  #beyond = newOther();
+  #overflowPattern = newOther();
   #total = 0;
   #evicted = 0;
 
@@ -120,16 +120,16 @@ export class Miner {
   }
 
   /** Assigns a pattern to a body. `key` identifies the tenant and service; keys share only memory. */
-  add(key: string, body: string | WireBody): Added {
+  add(key: string, body: string | WireBody): AddResult {
     const scope = this.#scopeOf(key);
-    if (scope === undefined) return addOther(this.#beyond);
+    if (scope === undefined) return addOther(this.#overflowPattern);
     tokens.read(body);
     scope.bodies++;
-    const known = this.#known(scope, tokens);
-    if (known === undefined) return this.#born(scope, tokens);
+    const known = this.#findKnown(scope, tokens);
+    if (known === undefined) return this.#addNew(scope, tokens);
     known.count++;
     known.last = scope.bodies;
-    if (known.count <= OBSERVED || (known.count & SAMPLE) === 0) known.observe(tokens);
+    if (known.count <= FULLY_OBSERVED_BODIES || (known.count & SAMPLE) === 0) known.observe(tokens);
     return { id: known.id, template: known.template, isNew: false, merged: NONE, pattern: known };
   }
 
@@ -153,18 +153,18 @@ export class Miner {
 
   /** Returns the full state as versioned bytes. */
   serialize(): Uint8Array {
-    const scopes = [...this.#scopes].map(([key, { bodies, other, aliases, door }]): SavedScope => {
-      const patterns = this.patterns(key).map((pattern) => pattern.saved());
+    const scopes = [...this.#scopes].map(([key, { bodies, other, aliases, admissionFilter }]): SavedScope => {
+      const patterns = this.patterns(key).map((pattern) => pattern.serialize());
       return {
         key,
         bodies,
         aliases: [...aliases],
         patterns,
-        ...(other && { other: other.saved() }),
-        ...(door && { door: [...door] }),
+        ...(other && { other: other.serialize() }),
+        ...(admissionFilter && { door: [...admissionFilter] }),
       };
     });
-    const saved: SavedMiner = { scopes, beyond: this.#beyond.saved() };
+    const saved: SavedMiner = { scopes, beyond: this.#overflowPattern.serialize() };
     return Buffer.concat([Buffer.of(VERSION), Buffer.from(JSON.stringify(saved))]);
   }
 
@@ -173,12 +173,12 @@ export class Miner {
     if (bytes[0] !== VERSION) return undefined;
     const miner = new Miner(options);
     const { scopes, beyond } = JSON.parse(Buffer.from(bytes.subarray(1)).toString()) as SavedMiner;
-    miner.#beyond = Pattern.restored(beyond);
+    miner.#overflowPattern = Pattern.restore(beyond);
     for (const saved of scopes) {
       const scope = { ...newScope(), aliases: new Map(saved.aliases), bodies: saved.bodies };
-      if (saved.other !== undefined) scope.other = Pattern.restored(saved.other);
-      if (saved.door !== undefined) scope.door = Int32Array.from(saved.door);
-      for (const each of saved.patterns) miner.#place(scope, Pattern.restored(each));
+      if (saved.other !== undefined) scope.other = Pattern.restore(saved.other);
+      if (saved.door !== undefined) scope.admissionFilter = Int32Array.from(saved.door);
+      for (const each of saved.patterns) miner.#insert(scope, Pattern.restore(each));
       miner.#scopes.set(saved.key, scope);
     }
     return miner;
@@ -193,21 +193,21 @@ export class Miner {
     return scope;
   }
 
-  #known(scope: Scope, tokens: Tokens): Pattern | undefined {
-    let found = scope.shapes.get(tokens.shape);
+  #findKnown(scope: Scope, tokens: Tokens): Pattern | undefined {
+    let found = scope.shapes.get(tokens.shapeHash);
     if (found !== undefined) {
       if (found.mergedInto === undefined && !found.evicted) return found;
       while (found.mergedInto !== undefined) found = found.mergedInto;
       if (found.evicted) found = undefined;
     }
-    found ??= this.#matching(scope, tokens);
-    if (found !== undefined) this.#remember(scope, tokens.shape, found);
-    else scope.shapes.delete(tokens.shape);
+    found ??= this.#findMatching(scope, tokens);
+    if (found !== undefined) this.#remember(scope, tokens.shapeHash, found);
+    else scope.shapes.delete(tokens.shapeHash);
     return found;
   }
 
   /** Returns the pattern with the fewest variables that covers the body. */
-  #matching(scope: Scope, tokens: Tokens): Pattern | undefined {
+  #findMatching(scope: Scope, tokens: Tokens): Pattern | undefined {
     let best: Pattern | undefined;
     for (const pattern of scope.wide.get(tokens.structure) ?? NO_PATTERNS)
       if ((best === undefined || pattern.variables < best.variables) && pattern.covers(tokens.hashes)) best = pattern;
@@ -222,8 +222,8 @@ export class Miner {
     scope.shapes.set(shape, pattern);
   }
 
-  #born(scope: Scope, tokens: Tokens): Added {
-    if (!this.#admits(scope, tokens.shape)) {
+  #addNew(scope: Scope, tokens: Tokens): AddResult {
+    if (!this.#admits(scope, tokens.shapeHash)) {
       scope.other ??= newOther();
       return addOther(scope.other);
     }
@@ -231,11 +231,11 @@ export class Miner {
     pattern.count = 1;
     pattern.last = scope.bodies;
     pattern.observe(tokens);
-    this.#place(scope, pattern);
+    this.#insert(scope, pattern);
     const ids = new Set<string>();
     const bucket = scope.buckets.get(pattern.structure) as Pattern[];
     for (let places = variablePlaces(pattern, bucket); places !== undefined; places = variablePlaces(pattern, bucket)) {
-      const merged = this.#merge(scope, bucket, pattern.widened(places));
+      const merged = this.#merge(scope, bucket, pattern.widen(places));
       for (const id of merged.ids) ids.add(id);
       pattern = merged.pattern;
     }
@@ -243,7 +243,7 @@ export class Miner {
     return { id: pattern.id, template: pattern.template, isNew: !own, merged: [...ids], pattern };
   }
 
-  #place(scope: Scope, pattern: Pattern): void {
+  #insert(scope: Scope, pattern: Pattern): void {
     const bucket = scope.buckets.get(pattern.structure);
     if (bucket === undefined) scope.buckets.set(pattern.structure, [pattern]);
     else bucket.push(pattern);
@@ -305,11 +305,11 @@ export class Miner {
   #admits(scope: Scope, shape: number): boolean {
     const full = scope.patterns >= this.#options.maxPatterns;
     if (!full && this.#total < this.#options.maxTotal) return true;
-    scope.door ??= new Int32Array(DOOR);
+    scope.admissionFilter ??= new Int32Array(ADMISSION_FILTER_SIZE);
     const mark = (shape % 0x7fff_ffff) | 0;
-    const at = Math.floor(shape / 0x1_0000) % DOOR;
-    if (scope.door[at] !== mark) {
-      scope.door[at] = mark;
+    const at = Math.floor(shape / 0x1_0000) % ADMISSION_FILTER_SIZE;
+    if (scope.admissionFilter[at] !== mark) {
+      scope.admissionFilter[at] = mark;
       return false;
     }
     return this.#evict(full ? scope : this.#largest());
@@ -327,7 +327,8 @@ export class Miner {
     let coldest: Pattern | undefined;
     for (const bucket of scope.buckets.values())
       for (const pattern of bucket)
-        if (coldest === undefined || warmth(pattern, scope.bodies) < warmth(coldest, scope.bodies)) coldest = pattern;
+        if (coldest === undefined || retentionScore(pattern, scope.bodies) < retentionScore(coldest, scope.bodies))
+          coldest = pattern;
     if (coldest === undefined) return false;
     const bucket = scope.buckets.get(coldest.structure) as Pattern[];
     bucket.splice(bucket.indexOf(coldest), 1);

@@ -6,7 +6,7 @@ export const minuteMs = 60_000;
 const countBytes = 48;
 
 /** Number of cached groups: records of one sender arrive in bursts, with few severities and at most two minutes. */
-const remembered = 8;
+const maxRecentGroups = 8;
 
 /** Dimensions of a count, except minute and pattern. */
 interface CountDimensions {
@@ -17,19 +17,24 @@ interface CountDimensions {
 
 class Group {
   readonly startMs: number;
-  readonly of: CountDimensions;
+  readonly dimensions: CountDimensions;
   /** Index of the count by pattern id, because incrementing a number in an array is faster than in a map. */
   readonly #places = new Map<string, number>();
   readonly #counts: number[] = [];
 
   constructor(startMs: number, of: CountDimensions) {
     this.startMs = startMs;
-    this.of = of;
+    this.dimensions = of;
   }
 
-  is(startMs: number, { projectId, service, severity }: CountDimensions): boolean {
-    const { of } = this;
-    return this.startMs === startMs && of.severity === severity && of.service === service && of.projectId === projectId;
+  matches(startMs: number, { projectId, service, severity }: CountDimensions): boolean {
+    const { dimensions } = this;
+    return (
+      this.startMs === startMs &&
+      dimensions.severity === severity &&
+      dimensions.service === service &&
+      dimensions.projectId === projectId
+    );
   }
 
   get size(): number {
@@ -54,7 +59,7 @@ class Group {
   }
 }
 
-export type Counted = Omit<PatternCount, 'tenantId'>;
+export type MinuteCount = Omit<PatternCount, 'tenantId'>;
 
 type SavedGroup = readonly [project: string, service: string, severity: SeverityLevel, [id: string, count: number][]];
 type SavedMinute = readonly [startMs: number, groups: readonly SavedGroup[]];
@@ -64,7 +69,7 @@ export class Minutes {
   #entries = 0;
   /** Groups of the last records. */
   readonly #recent: Group[] = [];
-  #oldest = 0;
+  #nextRecentIndex = 0;
 
   /** Number of counts. */
   get entries(): number {
@@ -78,22 +83,22 @@ export class Minutes {
   /** Counts a record. Returns whether it is the first of its minute. */
   add(startMs: number, of: CountDimensions, patternId: string): boolean {
     for (const group of this.#recent)
-      if (group.is(startMs, of)) {
+      if (group.matches(startMs, of)) {
         if (group.add(patternId, 1)) this.#entries++;
         return false;
       }
     const isFirst = !this.#minutes.has(startMs);
-    const group = this.#groupOf(startMs, of);
+    const group = this.#findOrCreateGroup(startMs, of);
     if (group.add(patternId, 1)) this.#entries++;
-    this.#recent[this.#oldest] = group;
-    this.#oldest = (this.#oldest + 1) % remembered;
+    this.#recent[this.#nextRecentIndex] = group;
+    this.#nextRecentIndex = (this.#nextRecentIndex + 1) % maxRecentGroups;
     return isFirst;
   }
 
   /** Removes and returns the minutes that begin before a time, earliest first. */
-  drain(beforeMs = Number.POSITIVE_INFINITY): Counted[] {
+  drain(beforeMs = Number.POSITIVE_INFINITY): MinuteCount[] {
     this.#recent.length = 0;
-    this.#oldest = 0;
+    this.#nextRecentIndex = 0;
     const over = [...this.#minutes.keys()].filter((startMs) => startMs < beforeMs).sort((one, two) => one - two);
     return over.flatMap((startMs) => {
       const groups = [...(this.#minutes.get(startMs)?.values() ?? [])];
@@ -101,32 +106,32 @@ export class Minutes {
       const minute = new Date(startMs).toISOString();
       return groups.flatMap((group) => {
         this.#entries -= group.size;
-        return group.counts().map(([patternId, count]) => ({ ...group.of, patternId, minute, count }));
+        return group.counts().map(([patternId, count]) => ({ ...group.dimensions, patternId, minute, count }));
       });
     });
   }
 
-  saved(): readonly SavedMinute[] {
+  serialize(): readonly SavedMinute[] {
     return [...this.#minutes].map(([startMs, groups]) => [
       startMs,
       [...groups.values()].map((group) => {
-        const { projectId, service, severity } = group.of;
+        const { projectId, service, severity } = group.dimensions;
         return [projectId, service, severity, group.counts()];
       }),
     ]);
   }
 
-  static restored(saved: readonly SavedMinute[]): Minutes {
+  static restore(saved: readonly SavedMinute[]): Minutes {
     const minutes = new Minutes();
     for (const [startMs, groups] of saved)
       for (const [projectId, service, severity, counts] of groups) {
-        const group = minutes.#groupOf(startMs, { projectId, service, severity });
+        const group = minutes.#findOrCreateGroup(startMs, { projectId, service, severity });
         for (const [id, count] of counts) if (group.add(id, count)) minutes.#entries++;
       }
     return minutes;
   }
 
-  #groupOf(startMs: number, of: CountDimensions): Group {
+  #findOrCreateGroup(startMs: number, of: CountDimensions): Group {
     let groups = this.#minutes.get(startMs);
     if (groups === undefined) {
       groups = new Map();

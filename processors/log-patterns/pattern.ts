@@ -1,6 +1,6 @@
 /** A pattern: its words and variables, and its counts. */
 import { covers } from '../../queries/log-patterns/forms.ts';
-import { patternIdOf } from '../../queries/log-patterns/pattern-id.ts';
+import { hashTemplate } from '../../queries/log-patterns/pattern-id.ts';
 import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../queries/log-patterns/tokens.ts';
 import { type SavedValues, Values } from './values.ts';
 
@@ -27,10 +27,10 @@ export interface SavedPattern {
 }
 
 /** Returns a flat copy of a string that references no other. */
-const flat = (text: string): string => Buffer.from(text).toString();
+const copyString = (text: string): string => Buffer.from(text).toString();
 
 /** Returns the text around the message: the keys of JSON and logfmt, in one order. */
-const frameOf = ({ form, fields, message }: Tokens): readonly [before: string, after: string] => {
+const messageFrame = ({ form, fields, message }: Tokens): readonly [before: string, after: string] => {
   if (form === 'text') return ['', ''];
   const names = fields.map(([name]) => name.replace(/\d+/g, '0')).sort();
   if (form === 'json') {
@@ -87,8 +87,8 @@ export class Pattern {
       if (!this.isWord(place)) variables++;
       plain += ` ${this.isWord(place) ? parts[place * 2 + 1] : '<*>'}`;
     }
-    this.id = patternIdOf(plain);
-    this.template = flat(parts.join(''));
+    this.id = hashTemplate(plain);
+    this.template = copyString(parts.join(''));
     this.#lengths = String.fromCharCode(...parts.map(({ length }) => length));
     this.variables = variables;
     this.isWide = this.hashes.includes(ANY);
@@ -99,27 +99,27 @@ export class Pattern {
     const hashes = tokens.hashes.subarray(0, tokens.count);
     const parts: string[] = [];
     for (let place = 0; place < tokens.count; place++) {
-      parts.push(tokens.gap(place));
+      parts.push(tokens.readGap(place));
       parts.push(hashes[place] === VARIABLE ? `<${kindOf(tokens.kinds[place] as number)}>` : tokens.value(place));
     }
-    parts.push(tokens.gap(tokens.count));
-    const [before, after] = frameOf(tokens);
+    parts.push(tokens.readGap(tokens.count));
+    const [before, after] = messageFrame(tokens);
     parts[0] = before + (parts[0] as string).trimStart();
     parts[parts.length - 1] = (parts.at(-1) as string).trimEnd() + after;
-    const { structure, shape } = tokens;
+    const { structure, shapeHash } = tokens;
     const text = parts.map((part) => part.replaceAll(SEPARATOR, ' ')).join(SEPARATOR);
-    return new Pattern({ hashes: [...hashes], parts: text, structure, shape, count: 0, last: 0, told: 0 });
+    return new Pattern({ hashes: [...hashes], parts: text, structure, shape: shapeHash, count: 0, last: 0, told: 0 });
   }
 
-  static restored(saved: SavedPattern): Pattern {
+  static restore(saved: SavedPattern): Pattern {
     const pattern = new Pattern(saved);
-    pattern.#values = saved.values.map(([name, values]) => Values.restored(name, values));
+    pattern.#values = saved.values.map(([name, values]) => Values.restore(name, values));
     return pattern;
   }
 
-  saved(): SavedPattern {
+  serialize(): SavedPattern {
     const { hashes, structure, shape, count, last, reportedDay } = this;
-    const values = this.#values.map((entry) => [entry.name, entry.saved()] as const);
+    const values = this.#values.map((entry) => [entry.name, entry.serialize()] as const);
     return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told: reportedDay, values };
   }
 
@@ -144,7 +144,7 @@ export class Pattern {
   }
 
   /** Returns this pattern with variables at additional positions. */
-  widened(places: readonly number[]): Pattern {
+  widen(places: readonly number[]): Pattern {
     const hashes = [...this.hashes];
     const parts = this.#parts();
     for (const place of places) {
@@ -159,27 +159,27 @@ export class Pattern {
   absorb(other: Pattern): void {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
-    for (const entry of other.#values) this.#valuesOf(entry.name, other.#values.length).merge(entry);
+    for (const entry of other.#values) this.#findOrCreateValues(entry.name, other.#values.length).merge(entry);
     for (let place = 0; place < this.hashes.length; place++)
       if (!this.isWord(place) && other.isWord(place) && this.#isTracked(place))
-        this.#valuesOf(placeNames[place] as string, this.variables).add(other.word(place), other.count);
+        this.#findOrCreateValues(placeNames[place] as string, this.variables).add(other.word(place), other.count);
     other.mergedInto = this;
   }
 
   /** Counts the values of a matching body. */
   observe(tokens: Tokens): void {
     const { fields } = tokens;
-    const among = this.variables + fields.length;
+    const variableCount = this.variables + fields.length;
     let left = MAX_VARIABLES;
     for (let place = 0; place < this.hashes.length && left > 0; place++) {
       if (this.isWord(place)) continue;
       left--;
-      const values = this.#valuesOf(placeNames[place] as string, among);
+      const values = this.#findOrCreateValues(placeNames[place] as string, variableCount);
       values.observe(tokens.codes, tokens.starts[place] as number, tokens.ends[place] as number);
     }
     for (const [name, value] of fields) {
       if (left-- <= 0) break;
-      this.#valuesOf(name, among).add(value);
+      this.#findOrCreateValues(name, variableCount).add(value);
     }
   }
 
@@ -200,7 +200,7 @@ export class Pattern {
     return before < MAX_VARIABLES;
   }
 
-  #valuesOf(name: string, among: number): Values {
+  #findOrCreateValues(name: string, among: number): Values {
     let entry = this.#values.find((each) => each.name === name);
     if (entry === undefined) {
       entry = new Values(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));

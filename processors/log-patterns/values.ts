@@ -2,12 +2,12 @@
  * Values of a pattern's variable in bounded memory: the frequent ones, an approximate distinct count, and the range of
  * numbers.
  */
-import { mergeSketches, sketchOf, sketchWith } from '../../subjects/log-patterns/distinct-values.ts';
+import { addToSketch, createSketch, mergeSketches } from '../../subjects/log-patterns/distinct-values.ts';
 
 /** Maximum number of stored characters per value. */
 const MAX_VALUE = 48;
 /** Number of values needed to decide whether a variable is an identifier, which has no frequent values. */
-const ENOUGH = 32;
+const MIN_OBSERVATIONS = 32;
 
 export interface ValueSummary {
   /** Number of observed values. */
@@ -34,19 +34,19 @@ export type SavedValues = readonly [
   kept: readonly (string | number)[],
 ];
 
-const narrow = Buffer.alloc(MAX_VALUE);
+const latin1Buffer = Buffer.alloc(MAX_VALUE);
 /**
  * Returns a separate string, because a slice would retain the whole body in memory. A surrogate half at the end of a
  * long one is dropped.
  */
-const textOf = (codes: Uint16Array, from: number, to: number): string => {
+const decodeText = (codes: Uint16Array, from: number, to: number): string => {
   let all = 0;
   for (let at = from; at < to; at++) {
     const code = codes[at] as number;
-    narrow[at - from] = code;
+    latin1Buffer[at - from] = code;
     all |= code;
   }
-  if (all < 256) return narrow.toString('latin1', 0, to - from);
+  if (all < 256) return latin1Buffer.toString('latin1', 0, to - from);
   const text = String.fromCharCode(...codes.subarray(from, to));
   return text.length < 13 ? text : text.toWellFormed();
 };
@@ -65,14 +65,14 @@ const isText = (text: string, codes: Uint16Array, from: number, to: number): boo
   return true;
 };
 
-const digit = (code: number): boolean => code >= 48 && code <= 57;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Maximum number of characters of a number that is parsed here. */
 const MAX_EXACT = 15;
 const powers = Array.from({ length: MAX_EXACT }, (_, power) => 10 ** power);
 
 /** Returns the same as `Number` for this few characters: a division of two exact numbers is rounded once. */
-const exactNumber = (codes: Uint16Array, from: number, end: number): number => {
+const parseExactNumber = (codes: Uint16Array, from: number, end: number): number => {
   let digits = 0;
   let dot = end - 1;
   for (let at = from; at < end; at++) {
@@ -87,11 +87,11 @@ const exactNumber = (codes: Uint16Array, from: number, end: number): number => {
 /** Returns whether a number begins here: a digit, or a sign or dot before one. */
 const beginsNumber = (codes: Uint16Array, from: number, to: number): boolean => {
   const first = from < to ? (codes[from] as number) : 0;
-  return digit(first) || ((first === 45 || first === 46) && from + 1 < to && digit(codes[from + 1] as number));
+  return isDigit(first) || ((first === 45 || first === 46) && from + 1 < to && isDigit(codes[from + 1] as number));
 };
 
 /** Returns the number at the start of a value (`12`, `-3.5`, `12ms`), otherwise NaN. */
-const numberIn = (codes: Uint16Array, from: number, to: number): number => {
+const parseNumber = (codes: Uint16Array, from: number, to: number): number => {
   if (!beginsNumber(codes, from, to)) return Number.NaN;
   const maxEnd = Math.min(to, from + 24);
   let end = from;
@@ -99,7 +99,7 @@ const numberIn = (codes: Uint16Array, from: number, to: number): number => {
   for (; end < maxEnd; end++) {
     const code = codes[end] as number;
     if (code === 46) dots++;
-    else if (!digit(code) && end > from) break;
+    else if (!isDigit(code) && end > from) break;
   }
   const rest = end < to ? codes[end] : 0;
   // Only a unit may follow: dates, addresses and hexadecimal values are not numbers.
@@ -109,10 +109,10 @@ const numberIn = (codes: Uint16Array, from: number, to: number): number => {
     rest === 45 ||
     rest === 47 ||
     rest === 58 ||
-    digit(codes[to - 1] as number) !== (end === to)
+    isDigit(codes[to - 1] as number) !== (end === to)
   )
     return Number.NaN;
-  return end - from > MAX_EXACT ? Number(textOf(codes, from, end)) : exactNumber(codes, from, end);
+  return end - from > MAX_EXACT ? Number(decodeText(codes, from, end)) : parseExactNumber(codes, from, end);
 };
 
 /** Count of a value, and the part of the count that may belong to others. */
@@ -148,7 +148,7 @@ export class Values {
     this.#capacity = capacity;
   }
 
-  static restored(name: string, [capacity, hits, seen, numbers, min, max, distinct, counters]: SavedValues): Values {
+  static restore(name: string, [capacity, hits, seen, numbers, min, max, distinct, counters]: SavedValues): Values {
     const values = new Values(name, capacity);
     values.#hits = hits;
     values.seen = seen;
@@ -161,10 +161,10 @@ export class Values {
   }
 
   /** Returns the exact state, so that a restored one behaves equally. */
-  saved(): SavedValues {
+  serialize(): SavedValues {
     const { seen, numbers, min, max } = this;
-    const some = numbers > 0;
-    const range = [some ? min : null, some ? max : null] as const;
+    const hasNumbers = numbers > 0;
+    const range = [hasNumbers ? min : null, hasNumbers ? max : null] as const;
     return [this.#capacity, this.#hits, seen, numbers, ...range, this.#distinct ?? null, this.#counters];
   }
 
@@ -176,7 +176,7 @@ export class Values {
   observe(codes: Uint16Array, from: number, end: number, times = 1): void {
     const to = Math.min(end, from + MAX_VALUE);
     this.seen += times;
-    const number = numberIn(codes, from, to);
+    const number = parseNumber(codes, from, to);
     if (!Number.isNaN(number)) {
       this.numbers += times;
       if (number < this.min) this.min = number;
@@ -193,7 +193,7 @@ export class Values {
     this.max = Math.max(this.max, other.max);
     this.#hits += other.#hits;
     if (other.#distinct !== undefined)
-      this.#distinct = mergeSketches(this.#distinct ?? sketchOf(this.#values()), other.#distinct);
+      this.#distinct = mergeSketches(this.#distinct ?? createSketch(this.#values()), other.#distinct);
     for (let at = 0; at < other.#counters.length; at += 3) if (this.#addCounter(other, at)) this.#hits++;
   }
 
@@ -232,13 +232,14 @@ export class Values {
       counters[at + 2] = this.#number(at + 2) + error;
       return true;
     }
-    if (counters.length < this.#capacity * 3) this.#counters = counters.concat(textOf(codes, from, to), times, error);
+    if (counters.length < this.#capacity * 3)
+      this.#counters = counters.concat(decodeText(codes, from, to), times, error);
     else {
-      this.#distinct ??= sketchOf(this.#values());
-      if (this.#capacity > 0 && this.seen >= ENOUGH && this.#hits * 8 < this.seen) this.#forget();
-      if (this.#capacity > 0) this.#replace(textOf(codes, from, to), times, error);
+      this.#distinct ??= createSketch(this.#values());
+      if (this.#capacity > 0 && this.seen >= MIN_OBSERVATIONS && this.#hits * 8 < this.seen) this.#forget();
+      if (this.#capacity > 0) this.#replace(decodeText(codes, from, to), times, error);
     }
-    if (this.#distinct !== undefined) this.#distinct = sketchWith(this.#distinct, codes, from, to);
+    if (this.#distinct !== undefined) this.#distinct = addToSketch(this.#distinct, codes, from, to);
     return false;
   }
 

@@ -7,7 +7,7 @@ import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
 import { severityRank } from '../../subjects/alerts/rule.ts';
 import type { Group, NotificationState, NotifiedAs, TrackedAlert } from './state.ts';
 
-interface Member {
+interface GroupAlert {
   readonly id: string;
   readonly alert: TrackedAlert;
   readonly told: NotifiedAs;
@@ -16,8 +16,8 @@ interface Member {
 /** Notification of a group. */
 export interface GroupNotification {
   readonly reason: Notification['reason'];
-  readonly firing: readonly Member[];
-  readonly resolved: readonly Member[];
+  readonly firing: readonly GroupAlert[];
+  readonly resolved: readonly GroupAlert[];
 }
 
 export interface FlushInput {
@@ -40,9 +40,9 @@ export const severityIncrease = ({ severity }: Pick<TrackedAlert, 'severity'>, n
     ? 0
     : severityRank(severity) - severityRank(notifiedAs);
 
-const reasonOf = (
+const findReason = (
   group: Group,
-  { firing, resolved }: { readonly firing: readonly Member[]; readonly resolved: readonly Member[] },
+  { firing, resolved }: { readonly firing: readonly GroupAlert[]; readonly resolved: readonly GroupAlert[] },
   { nowMs, route, sendResolved, isAcknowledged }: FlushInput,
 ): Notification['reason'] | undefined => {
   const hasUnnotified = firing.some(({ told: notifiedAs }) => notifiedAs === 'nothing');
@@ -68,22 +68,22 @@ export const flushGroup = (
   group: Group,
   input: FlushInput,
 ): GroupNotification | undefined => {
-  const members = [...group.members].flatMap(([id, notifiedAs]): Member[] => {
+  const members = [...group.members].flatMap(([id, notifiedAs]): GroupAlert[] => {
     const alert = state.alerts.get(id);
     return alert === undefined ? [] : [{ id, alert, told: notifiedAs }];
   });
   for (const [id, alert] of group.departed) members.push({ id, alert, told: alert.severity ?? 'firing' });
-  const isMuted = ({ alert }: Member): boolean => input.isMutedByTime || input.mutes(alert);
+  const isMuted = ({ alert }: GroupAlert): boolean => input.isMutedByTime || input.mutes(alert);
   const muted = new Set(members.filter(isMuted));
   const unmuted = members.filter((member) => !muted.has(member));
   const byStatus = {
     firing: input.route === undefined ? [] : unmuted.filter(({ alert }) => alert.status === 'firing'),
     resolved: unmuted.filter(({ alert }) => alert.status === 'resolved'),
   };
-  const reason = reasonOf(group, byStatus, input);
+  const reason = findReason(group, byStatus, input);
   for (const member of members)
     if (member.alert.status === 'resolved' && !(muted.has(member) && member.told !== 'nothing'))
-      if (state.settle(group, member.id) === undefined) state.leave(group, member.id);
+      if (state.removeDeparted(group, member.id) === undefined) state.leave(group, member.id);
   if (reason === undefined) return undefined;
   for (const { id, alert } of byStatus.firing) group.members.set(id, alert.severity ?? 'firing');
   group.toldMs = input.nowMs;

@@ -12,14 +12,14 @@ type Texts = Readonly<Record<string, string>>;
 const maxAlerts = 1000;
 const maxBytes = 600 * 1024;
 
-const commonOf = (all: readonly Texts[]): Texts => {
+const commonEntries = (all: readonly Texts[]): Texts => {
   const [first = {}, ...others] = all;
   return Object.fromEntries(
     Object.entries(first).filter(([name, value]) => others.every((one) => one[name] === value)),
   );
 };
 
-const fitting = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => {
+const limitAlerts = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => {
   let bytes = 0;
   const end = alerts.findIndex((alert, index) => {
     bytes += Buffer.byteLength(JSON.stringify(alert));
@@ -29,19 +29,19 @@ const fitting = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => 
 };
 
 /** Returns the working channels of the receiver; if all fail, all other channels in the document. */
-const channelsOf = (
+const selectChannels = (
   { receivers }: Pick<AlertRouting, 'receivers'>,
   receiver: string,
   failing: ReadonlySet<string>,
 ): string[] => {
-  const works = (id: string): boolean => !failing.has(id);
-  const own = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(works);
+  const isWorking = (id: string): boolean => !failing.has(id);
+  const own = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(isWorking);
   if (own.length > 0 || failing.size === 0) return [...new Set(own)];
-  return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(works))];
+  return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(isWorking))];
 };
 
 /** Destination of a notification, and the suffix of its id. */
-interface Addressed extends Pick<Notification, 'channelId' | 'escalationPolicyId'> {
+interface NotificationTarget extends Pick<Notification, 'channelId' | 'escalationPolicyId'> {
   readonly id: string;
 }
 
@@ -49,7 +49,7 @@ interface Addressed extends Pick<Notification, 'channelId' | 'escalationPolicyId
  * Returns one notification for each channel, and one that opens an incident if the receiver has an escalation policy.
  * Ids derive from the group, the time and the channel.
  */
-export const notificationsOf = (
+export const createNotifications = (
   group: Group,
   { reason, firing, resolved }: GroupNotification,
   { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
@@ -60,15 +60,15 @@ export const notificationsOf = (
       alertId: id,
     }),
   );
-  const alerts = fitting(all);
+  const alerts = limitAlerts(all);
   const failing = new Set(all.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
   const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
-  const channelIds = channelsOf(routing, group.receiver, failing);
+  const channelIds = selectChannels(routing, group.receiver, failing);
   const { escalationPolicyId } = routing.receivers.find(({ name }) => name === group.receiver) ?? {};
-  const opens = escalationPolicyId !== undefined && firing.length > 0 && !group.isTest;
-  const addressees: readonly Addressed[] = [
+  const opensIncident = escalationPolicyId !== undefined && firing.length > 0 && !group.isTest;
+  const addressees: readonly NotificationTarget[] = [
     ...channelIds.map((channelId) => ({ channelId, id: channelId })),
-    ...(opens ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
+    ...(opensIncident ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
   ];
   return addressees.map(({ id, ...addressed }) => ({
     tenantId,
@@ -79,8 +79,8 @@ export const notificationsOf = (
     groupLabels: { ...group.labels },
     reason,
     atMs: nowMs,
-    commonLabels: { ...commonOf(all.map(({ labels }) => labels)) },
-    commonAnnotations: { ...commonOf(all.map(({ annotations }) => annotations)) },
+    commonLabels: { ...commonEntries(all.map(({ labels }) => labels)) },
+    commonAnnotations: { ...commonEntries(all.map(({ annotations }) => annotations)) },
     status: firing.length > 0 ? 'firing' : 'resolved',
     alerts: [...alerts],
     firing: firing.length,

@@ -1,18 +1,18 @@
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
 import { type AlertAcknowledgement, alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
-import { groupKeyOf, groupLabelsOf, routesOf } from '../../subjects/alerts/routing/tree.ts';
+import { createGroupKey, findRoutes, selectGroupLabels } from '../../subjects/alerts/routing/tree.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { flushGroup, severityIncrease } from './flush.ts';
-import { notificationsOf } from './notification-messages.ts';
+import { createNotifications } from './notification-messages.ts';
 import { type Group, maxAlerts, type NotificationState, notificationState, type TrackedAlert } from './state.ts';
 
-type Here = Context<
+type NotificationContext = Context<
   { readonly notifications: typeof topics.notifications },
   {
     readonly routing: typeof alertRoutings;
@@ -31,12 +31,12 @@ const retiredIntervalMs = 300_000;
 const isNotifiable = ({ to }: AlertTransition): boolean => to === 'firing' || to === 'recovering' || to === 'unknown';
 
 /** Returns the key of an alert. Tests have keys distinct from the alerts they represent. */
-const keyOf = ({ alertId, isTest }: AlertTransition): string => (isTest === true ? `test/${alertId}` : alertId);
+const alertKey = ({ alertId, isTest }: AlertTransition): string => (isTest === true ? `test/${alertId}` : alertId);
 
-const alertOf = (
+const toTrackedAlert = (
   transition: AlertTransition,
   known: TrackedAlert | undefined,
-  { follows }: Pick<Here, 'follows'>,
+  { follows }: Pick<NotificationContext, 'follows'>,
 ): TrackedAlert => {
   const { ruleId, annotations, held, severity, reason, atMs, startedAtMs, endedAtMs, isTest } = transition;
   const isOfRule = follows.rules.has(ruleId);
@@ -60,17 +60,17 @@ const alertOf = (
 };
 
 /** Returns the group of an alert at a route. */
-const placeOf = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isTest'>) => {
+const findGroupPlace = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isTest'>) => {
   const isTest = alert.isTest === true;
-  const labels = groupLabelsOf(route, alert.labels);
-  const key = groupKeyOf(route, labels);
+  const labels = selectGroupLabels(route, alert.labels);
+  const key = createGroupKey(route, labels);
   return { isTest, labels, key, id: `${isTest ? 'test/' : ''}${route.receiver}/${route.id}/${key}` };
 };
 
 /** Adds an alert to its group at a route. */
-const join = (here: Here, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
+const joinGroup = (here: NotificationContext, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
   const { state, clockMs } = here;
-  const { isTest, labels, key, id: groupId } = placeOf(route, alert);
+  const { isTest, labels, key, id: groupId } = findGroupPlace(route, alert);
   const known = state.groups.get(groupId);
   const { receiver } = route;
   const group =
@@ -86,7 +86,7 @@ const join = (here: Here, route: CompiledRoute, id: string, alert: TrackedAlert)
       members: new Map(),
       departed: new Map(),
     });
-  state.join(group, id, state.settle(group, id) ?? group.members.get(id));
+  state.addMember(group, id, state.removeDeparted(group, id) ?? group.members.get(id));
   // An alert that has been firing for longer has already waited.
   const waited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
   if (known === undefined) here.setTimer('clock', waited ? clockMs : clockMs + route.groupWaitMs, groupId);
@@ -104,14 +104,14 @@ const closeEmpty = (state: NotificationState, group: Group): boolean => {
  * Applies the current routing document: alerts join the groups of their labels, and leave other groups unless they were
  * notified there.
  */
-const follow = (here: Here): void => {
+const applyRouting = (here: NotificationContext): void => {
   const { state, follows } = here;
   if (!state.rules.update(follows.routing.get(alertRoutingId), state.alerts)) return;
   const currentKeys = new Set<string>();
   for (const [id, alert] of state.alerts) {
     if (alert.status !== 'firing') continue;
-    for (const route of routesOf(state.rules.root, alert.labels))
-      currentKeys.add(`${join(here, route, id, alert).id} ${id}`);
+    for (const route of findRoutes(state.rules.root, alert.labels))
+      currentKeys.add(`${joinGroup(here, route, id, alert).id} ${id}`);
   }
   for (const group of [...state.groups.values()]) {
     for (const [id, notifiedAs] of [...group.members])
@@ -125,15 +125,15 @@ const follow = (here: Here): void => {
   }
 };
 
-const handleTransition = (transition: AlertTransition, here: Here): void => {
+const handleTransition = (transition: AlertTransition, here: NotificationContext): void => {
   const { state } = here;
-  follow(here);
-  const id = keyOf(transition);
+  applyRouting(here);
+  const id = alertKey(transition);
   const known = state.alerts.get(id);
-  const alert = alertOf(transition, known, here);
+  const alert = toTrackedAlert(transition, known, here);
   if (alert.status === 'resolved') {
     if (known === undefined) return;
-    state.rules.ended(id, known);
+    state.rules.removeFiring(id, known);
     state.setAlert(id, alert);
     return;
   }
@@ -142,11 +142,11 @@ const handleTransition = (transition: AlertTransition, here: Here): void => {
     return;
   }
   // Labels belong to the alert; its muting depends on them.
-  if (known !== undefined) state.rules.ended(id, known);
+  if (known !== undefined) state.rules.removeFiring(id, known);
   state.setAlert(id, alert);
-  state.rules.began(id, alert);
-  const groups = new Set(routesOf(state.rules.root, alert.labels).map((route) => join(here, route, id, alert)));
-  if (known !== undefined) depart(here, id, known, groups);
+  state.rules.addFiring(id, alert);
+  const groups = new Set(findRoutes(state.rules.root, alert.labels).map((route) => joinGroup(here, route, id, alert)));
+  if (known !== undefined) leaveFormerGroups(here, id, known, groups);
   for (const group of groups)
     if (group.toldMs !== undefined && severityIncrease(alert, group.members.get(id) ?? 'nothing') > 0)
       notifyGroup(group, here);
@@ -156,56 +156,68 @@ const handleTransition = (transition: AlertTransition, here: Here): void => {
  * Removes an alert with changed labels from its former groups. Groups where its resolution is still to be notified
  * retain it.
  */
-const depart = ({ state, clockMs }: Here, id: string, known: TrackedAlert, groups: ReadonlySet<Group>): void => {
-  const was: TrackedAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
-  for (const route of routesOf(state.rules.root, known.labels)) {
-    const group = state.groups.get(placeOf(route, known).id);
+const leaveFormerGroups = (
+  { state, clockMs }: NotificationContext,
+  id: string,
+  known: TrackedAlert,
+  groups: ReadonlySet<Group>,
+): void => {
+  const resolvedAlert: TrackedAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
+  for (const route of findRoutes(state.rules.root, known.labels)) {
+    const group = state.groups.get(findGroupPlace(route, known).id);
     if (group === undefined || groups.has(group)) continue;
-    state.depart(group, id, was);
+    state.moveOut(group, id, resolvedAlert);
     closeEmpty(state, group);
   }
 };
 
 /** Returns whether an acknowledgment applies to the current firing of an alert. */
-const isAbout = (mark: AlertAcknowledgement | undefined, { startsAtMs }: TrackedAlert): boolean =>
+const appliesToFiring = (mark: AlertAcknowledgement | undefined, { startsAtMs }: TrackedAlert): boolean =>
   mark !== undefined && (mark.startedAtMs === 0 || mark.startedAtMs === startsAtMs);
 
 /** Resolves alerts whose rule was deleted or disabled, because nothing evaluates them anymore. */
-const endOrphans = (group: Group, { state, follows, clockMs }: Here): void => {
+const endOrphans = (group: Group, { state, follows, clockMs }: NotificationContext): void => {
   for (const id of group.members.keys()) {
     const alert = state.alerts.get(id);
     if (alert?.status !== 'firing' || alert.isOfRule !== true || alert.isTest === true) continue;
     if (follows.rules.get(alert.ruleId)?.enabled === true) continue;
-    state.rules.ended(id, alert);
+    state.rules.removeFiring(id, alert);
     state.setAlert(id, { ...alert, status: 'resolved', endsAtMs: clockMs });
   }
 };
 
 /** Emits the notifications of a group. Returns its route, if it still has one. */
-const notifyGroup = (group: Group, here: Here): CompiledRoute | undefined => {
+const notifyGroup = (group: Group, here: NotificationContext): CompiledRoute | undefined => {
   const { state, tenantId, clockMs: nowMs, follows } = here;
   endOrphans(group, here);
   const { rules } = state;
-  const found = rules.route(group.routeId);
-  const route = found?.receiver === group.receiver && groupKeyOf(found, group.labels) === group.key ? found : undefined;
+  const storedRoute = rules.route(group.routeId);
+  const route =
+    storedRoute?.receiver === group.receiver && createGroupKey(storedRoute, group.labels) === group.key
+      ? storedRoute
+      : undefined;
   const receiver = rules.routing.receivers.find(({ name }) => name === group.receiver);
   const groupNotification = flushGroup(state, group, {
     nowMs,
     route,
     sendResolved: receiver?.sendResolved ?? false,
-    mutes: rules.mutes(follows, nowMs),
+    mutes: rules.createMutePredicate(follows, nowMs),
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
-    isAcknowledged: (id, alert) => isAbout(follows.acknowledgements.get(id), alert),
+    isAcknowledged: (id, alert) => appliesToFiring(follows.acknowledgements.get(id), alert),
   });
   if (groupNotification !== undefined)
-    for (const notification of notificationsOf(group, groupNotification, { tenantId, nowMs, routing: rules.routing }))
+    for (const notification of createNotifications(group, groupNotification, {
+      tenantId,
+      nowMs,
+      routing: rules.routing,
+    }))
       here.emit.notifications(notification);
   return route;
 };
 
-const flush = (groupId: string, here: Here): void => {
+const flush = (groupId: string, here: NotificationContext): void => {
   const { state, clockMs } = here;
-  follow(here);
+  applyRouting(here);
   const group = state.groups.get(groupId);
   if (group === undefined) return;
   const route = notifyGroup(group, here);
@@ -219,7 +231,7 @@ const flush = (groupId: string, here: Here): void => {
 export const notifications = defineProcessor({
   name: 'notifications',
   summary: 'Groups alerts by route, and decides when to notify which channel.',
-  reads: emittedTo(topics.alertTransitions),
+  reads: itemSource(topics.alertTransitions),
   emits: { notifications: topics.notifications },
   follows: {
     routing: alertRoutings,

@@ -2,7 +2,7 @@
 import type { AlertSeverity } from '../../schemas/alerts.ts';
 import type { NotifiedAlert } from '../../schemas/notifications.ts';
 import type { StateDefinition, StateSize } from '../engine/definition.ts';
-import { weightOf } from '../engine/state.ts';
+import { estimateBytes } from '../engine/state.ts';
 import { Rules } from './rules.ts';
 
 /** An alert that fires, or whose resolution is not notified yet. */
@@ -43,16 +43,19 @@ interface Saved {
   readonly groups: readonly SavedGroup[];
 }
 
-const pieceLength = 64 * 1024;
+const chunkLength = 64 * 1024;
 
 /** Yields JSON of a list's elements, separated by commas, in pieces. */
-function* listed<Element>(elements: Iterable<Element>, saved: (element: Element) => unknown): Generator<Buffer> {
+function* encodeElements<Element>(
+  elements: Iterable<Element>,
+  saved: (element: Element) => unknown,
+): Generator<Buffer> {
   let piece = '';
   let separator = '';
   for (const element of elements) {
     piece += separator + JSON.stringify(saved(element));
     separator = ',';
-    if (piece.length < pieceLength) continue;
+    if (piece.length < chunkLength) continue;
     yield Buffer.from(piece);
     piece = '';
   }
@@ -71,13 +74,13 @@ export class NotificationState {
   /** Compiled from documents; not saved. */
   readonly rules = new Rules();
   /** Number of groups of each alert. */
-  readonly #uses = new Map<string, number>();
+  readonly #groupCounts = new Map<string, number>();
   readonly #weights = new Map<string, number>();
   #bytes = 0;
 
   /** Sets the current alert. */
   setAlert(id: string, alert: TrackedAlert): void {
-    const weight = weightOf(alert) + 2 * id.length;
+    const weight = estimateBytes(alert) + 2 * id.length;
     this.#bytes += weight - (this.#weights.get(id) ?? 0);
     this.#weights.set(id, weight);
     this.alerts.set(id, alert);
@@ -89,9 +92,9 @@ export class NotificationState {
     return group;
   }
 
-  join(group: Group, alertId: string, notifiedAs: NotifiedAs = 'nothing'): void {
+  addMember(group: Group, alertId: string, notifiedAs: NotifiedAs = 'nothing'): void {
     if (!group.members.has(alertId)) {
-      this.#uses.set(alertId, (this.#uses.get(alertId) ?? 0) + 1);
+      this.#groupCounts.set(alertId, (this.#groupCounts.get(alertId) ?? 0) + 1);
       this.#bytes += memberBytes;
     }
     group.members.set(alertId, notifiedAs);
@@ -101,25 +104,25 @@ export class NotificationState {
    * Moves an alert out of a group after its labels changed; a group that was notified still has to be notified of its
    * resolution.
    */
-  depart(group: Group, alertId: string, alert: TrackedAlert): void {
+  moveOut(group: Group, alertId: string, alert: TrackedAlert): void {
     const notifiedAs = group.members.get(alertId);
     if (notifiedAs === undefined) return;
     if (notifiedAs !== 'nothing')
-      this.#remember(group, alertId, notifiedAs === 'firing' ? alert : { ...alert, severity: notifiedAs });
+      this.#addDeparted(group, alertId, notifiedAs === 'firing' ? alert : { ...alert, severity: notifiedAs });
     this.leave(group, alertId);
   }
 
-  #remember(group: Group, alertId: string, departed: TrackedAlert): void {
+  #addDeparted(group: Group, alertId: string, departed: TrackedAlert): void {
     group.departed.set(alertId, departed);
-    this.#bytes += weightOf(departed) + 2 * alertId.length;
+    this.#bytes += estimateBytes(departed) + 2 * alertId.length;
   }
 
   /** Removes a departed alert, because its resolution was notified or it is back. Returns the notified state. */
-  settle(group: Group, alertId: string): NotifiedAs | undefined {
+  removeDeparted(group: Group, alertId: string): NotifiedAs | undefined {
     const alert = group.departed.get(alertId);
     if (alert === undefined) return undefined;
     group.departed.delete(alertId);
-    this.#bytes -= weightOf(alert) + 2 * alertId.length;
+    this.#bytes -= estimateBytes(alert) + 2 * alertId.length;
     return alert.severity ?? 'firing';
   }
 
@@ -127,23 +130,23 @@ export class NotificationState {
   leave(group: Group, alertId: string): void {
     if (!group.members.delete(alertId)) return;
     this.#bytes -= memberBytes;
-    const uses = (this.#uses.get(alertId) ?? 1) - 1;
+    const uses = (this.#groupCounts.get(alertId) ?? 1) - 1;
     if (uses > 0) {
-      this.#uses.set(alertId, uses);
+      this.#groupCounts.set(alertId, uses);
       return;
     }
-    this.#uses.delete(alertId);
+    this.#groupCounts.delete(alertId);
     this.forget(alertId);
   }
 
   /** Forgets an alert that has no group. */
   forget(alertId: string): void {
-    if (this.#uses.has(alertId)) return;
+    if (this.#groupCounts.has(alertId)) return;
     this.#bytes -= this.#weights.get(alertId) ?? 0;
     this.#weights.delete(alertId);
     const alert = this.alerts.get(alertId);
     this.alerts.delete(alertId);
-    if (alert !== undefined) this.rules.ended(alertId, alert);
+    if (alert !== undefined) this.rules.removeFiring(alertId, alert);
   }
 
   close(group: Group): void {
@@ -164,14 +167,14 @@ export class NotificationState {
     const routing = JSON.stringify(this.rules.version);
     return Buffer.concat([
       Buffer.from(`{${routing === undefined ? '' : `"routing":${routing},`}"alerts":[`),
-      ...listed(this.alerts, (alert) => alert),
+      ...encodeElements(this.alerts, (alert) => alert),
       Buffer.from('],"groups":['),
-      ...listed(this.groups.values(), groupOf),
+      ...encodeElements(this.groups.values(), groupOf),
       Buffer.from(']}'),
     ]);
   }
 
-  static of(bytes: Uint8Array | undefined): NotificationState {
+  static restore(bytes: Uint8Array | undefined): NotificationState {
     const state = new NotificationState();
     if (bytes === undefined) return state;
     const { routing, alerts, groups } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Saved;
@@ -179,8 +182,8 @@ export class NotificationState {
     for (const [id, alert] of alerts) state.setAlert(id, alert);
     for (const { members, departed = [], toldMs: notifiedAtMs, ...saved } of groups) {
       const group = state.open({ ...saved, toldMs: notifiedAtMs, members: new Map(), departed: new Map() });
-      for (const [id, alert] of departed) state.#remember(group, id, alert);
-      for (const [id, notifiedAs] of members) state.join(group, id, notifiedAs);
+      for (const [id, alert] of departed) state.#addDeparted(group, id, alert);
+      for (const [id, notifiedAs] of members) state.addMember(group, id, notifiedAs);
     }
     return state;
   }
@@ -188,7 +191,7 @@ export class NotificationState {
 
 export const notificationState: StateDefinition<NotificationState> = {
   version: 1,
-  open: (saved) => NotificationState.of(saved),
+  open: (saved) => NotificationState.restore(saved),
   save: (state) => state.save(),
   size: ({ size }) => size,
 };

@@ -2,15 +2,15 @@
  * Queues the measurement of the time before an SLO was created, so that large back-fills delay no slice that ends now.
  */
 
-interface Waiting {
+interface WaitingBackFill {
   readonly begin: (isInTime: boolean) => void;
   readonly untilMs: number;
 }
 
 /** Runs one back-fill per organization at a time. A back-fill that waits too long is skipped until the next run. */
-export class BackFills {
+export class BackFillQueue {
   readonly #now: () => number;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, WaitingBackFill[]>();
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;

@@ -1,45 +1,45 @@
 /** Measures SLOs: each minute the slices that ended, every ten minutes late records, and initially the time before. */
 import { z } from 'zod';
-import { retentionDaysOf } from '../../queries/range.ts';
-import { signals } from '../../queries/signals/index.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import { getRetentionDays } from '../../queries/range.ts';
+import { signalDefinitions } from '../../queries/signals/index.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
-import { messageOf } from '../../subjects/alerts/run-query.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import { queryErrorMessage } from '../../subjects/alerts/run-query.ts';
 import type { KnownSlo, SloFields } from '../../subjects/slos/document.ts';
-import { excludedIn, readExclusions } from '../../subjects/slos/exclusions.ts';
+import { findExcluded, readExclusions } from '../../subjects/slos/exclusions.ts';
 import { batchQuery } from '../../subjects/slos/gathered.ts';
-import { lateWindows } from '../../subjects/slos/late-records.ts';
+import { findLateWindows } from '../../subjects/slos/late-records.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import {
   type MeasuredExtent,
   type MeasurementPlan,
   planMeasurements,
-  settledUpTo,
+  settledUpToMs,
 } from '../../subjects/slos/measurement-times.ts';
-import { signalsMeasured } from '../../subjects/slos/signals.ts';
+import { measuredSignals } from '../../subjects/slos/signals.ts';
 import {
-  changedSlices,
+  findChangedSlices,
   type MeasuredSlice,
-  readSlicesOf,
+  parseSeriesKey,
+  readSlicesBySeries,
   type SloSeries,
   seriesKey,
-  seriesOfKey,
 } from '../../subjects/slos/slices/slices.ts';
 import type { Window } from '../../subjects/slos/slices/windows.ts';
 import { toSloObjective } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { ruleAnswers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { BackFills } from './back-fills.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { BackFillQueue } from './back-fills.ts';
 
 type SavedMeasurement = MeasuredExtent | null;
 
-const sloOf = (document: StoredSlo & Stored) => {
+const parseSlo = (document: StoredSlo & StoredMetadata) => {
   const slo = readSlo(document);
   if (slo === undefined)
     throw new Error(
@@ -65,47 +65,50 @@ interface TenantPorts extends Pick<SchedulePorts, 'documents'> {
   readonly columns: MeasureOptions['reading']['columns'];
 }
 
-const backFills = new BackFills();
+const backFills = new BackFillQueue();
 /** Leaves the rest of a run's time for the work itself. */
 const maxWaitMs = 25_000;
 
 /** Returns the stored slices of a window. SLOs that need the same window in the same minute share the query. */
 const readStoredSlices = async (
-  of: SloSeries,
+  sloSeries: SloSeries,
   window: Window,
   { answers, reading }: MeasureOptions,
 ): Promise<readonly MeasuredSlice[]> => {
   const key = `told ${window.fromMs} ${window.toMs}`;
-  const found = await batchQuery(answers, { key, member: seriesKey(of) }, (keys) =>
-    readSlicesOf(reading, keys.map(seriesOfKey), window),
+  const found = await batchQuery(answers, { key, member: seriesKey(sloSeries) }, (keys) =>
+    readSlicesBySeries(reading, keys.map(parseSeriesKey), window),
   );
-  return found.get(seriesKey(of)) ?? [];
+  return found.get(seriesKey(sloSeries)) ?? [];
 };
 
 /** Returns the newest reception time of the stored records that an SLO counts; undefined if unknown. */
-const newestLanded = async (slo: Pick<SloFields, 'query'>, { columns }: TenantPorts): Promise<number | undefined> => {
-  const tables = signalsMeasured(slo).map((signal) => signals[signal].newest.table);
+const readNewestStored = async (
+  slo: Pick<SloFields, 'query'>,
+  { columns }: TenantPorts,
+): Promise<number | undefined> => {
+  const tables = measuredSignals(slo).map((signal) => signalDefinitions[signal].newest.table);
   const watermarks = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
   const known = watermarks.filter((ms) => ms !== undefined);
   return known.length < watermarks.length ? undefined : Math.min(...known);
 };
 
 /** Maximum time from the reception of a record until it is on the bus. */
-const publishedMs = 60_000;
+const maxPublishDelayMs = 60_000;
 
 /**
  * Returns since when records have been waiting, as when a partition lags and newer records overtake. The platform
  * reports this lag to the organization (`api/platform-watch/`) from the oldest waiting record until no record has
  * waited for a minute. Undefined if none is reported.
  */
-const waitingSince = async ({ columns: { tenantId }, documents }: TenantPorts): Promise<number | undefined> => {
-  const late = await documents.of(tenantId).collection(platformAlerts).find('records-late');
-  return late && Date.parse(late.since) - publishedMs;
+const readWaitingSince = async ({ columns: { tenantId }, documents }: TenantPorts): Promise<number | undefined> => {
+  const late = await documents.forTenant(tenantId).collection(platformAlerts).find('records-late');
+  return late && Date.parse(late.since) - maxPublishDelayMs;
 };
 
 /** Returns the time up to which all received records are stored; undefined if unknown. */
-const landedUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts): Promise<number | undefined> => {
-  const [newestMs, waitingMs] = await Promise.all([newestLanded(slo, ports), waitingSince(ports)]);
+const readStoredUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts): Promise<number | undefined> => {
+  const [newestMs, waitingMs] = await Promise.all([readNewestStored(slo, ports), readWaitingSince(ports)]);
   return newestMs !== undefined && waitingMs !== undefined ? Math.min(newestMs, waitingMs) : (waitingMs ?? newestMs);
 };
 
@@ -121,29 +124,29 @@ const measure = async (
     const ended = await Promise.all(dueWindows.ended.map((window) => measureSlices(slo, window, options)));
     slices.push(ended.flat());
     measured = { ...measured, upToMs: dueWindows.next.upToMs };
-    const before = async (): Promise<void> => {
+    const measureHistory = async (): Promise<void> => {
       for (const window of dueWindows.before) {
         slices.push(await measureSlices(slo, window, options));
         measured = { ...measured, fromMs: window.fromMs };
       }
     };
     if (dueWindows.before.length > 0)
-      await backFills.runQueued(options.reading.columns.tenantId, performance.now() + maxWaitMs, before);
+      await backFills.runQueued(options.reading.columns.tenantId, performance.now() + maxWaitMs, measureHistory);
     const isLate = dueWindows.late.length + dueWindows.recheck.length > 0;
-    const landed = isLate ? await landedUpTo(slo, { columns: options.reading.columns, documents }) : undefined;
+    const landed = isLate ? await readStoredUpTo(slo, { columns: options.reading.columns, documents }) : undefined;
     const foundWindows = await Promise.all(
-      dueWindows.recheck.map((window) => lateWindows(slo, window, { ...options, landedMs: known.landedMs })),
+      dueWindows.recheck.map((window) => findLateWindows(slo, window, { ...options, landedMs: known.landedMs })),
     );
     for (const window of [...dueWindows.late, ...foundWindows.flat()]) {
       const storedSlices = await readStoredSlices({ sloId, series: measured.series }, window, options);
-      slices.push(changedSlices(storedSlices, await measureSlices(slo, window, options)));
+      slices.push(findChangedSlices(storedSlices, await measureSlices(slo, window, options)));
     }
     const { lateMs, allMs } = dueWindows.next;
     // Records stored during the search are searched again.
     return { slices, measured: { ...measured, lateMs, allMs, landedMs: landed ?? known.landedMs }, error: '' };
   } catch (error) {
     options.signal?.throwIfAborted();
-    return { slices, measured, error: messageOf(error).slice(0, 4096) };
+    return { slices, measured, error: queryErrorMessage(error).slice(0, 4096) };
   }
 };
 
@@ -153,20 +156,20 @@ const dayMs = 86_400_000;
  * Returns the maintenance of the SLO's window and of the upcoming period. Nothing is read for an SLO without
  * exclusions.
  */
-const excludedFor = async (
+const readExcludedWindows = async (
   known: KnownSlo,
   tenantId: string,
   { documents }: Pick<SchedulePorts, 'documents'>,
   nowMs: number,
 ): Promise<Pick<SloObjective, 'excluded'>> => {
   if (!known.slo.query.excludeMaintenance) return {};
-  const windows = await readExclusions(documents.of(tenantId), [known.slo]);
-  const sliceMs = msOf(known.slo.query.slice);
+  const windows = await readExclusions(documents.forTenant(tenantId), [known.slo]);
+  const sliceMs = parseDurationMs(known.slo.query.slice);
   // Windows have at most 366 days, and begin and end with slices.
   const about = Math.floor(nowMs / sliceMs) * sliceMs;
   const days = Math.ceil((367 * dayMs) / sliceMs) * sliceMs;
   const toMs = known.slo.query.calendar === undefined ? about : about + days;
-  const excluded = excludedIn(known, windows, { fromMs: about - days, toMs }, sliceMs);
+  const excluded = findExcluded(known, windows, { fromMs: about - days, toMs }, sliceMs);
   return { excluded: excluded.map(({ fromMs, toMs }) => [fromMs, toMs]) };
 };
 
@@ -190,10 +193,10 @@ export const sloMeasurement = defineSchedule({
   atOnce: { total: 1000, perTenant: 1000 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
-    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;
-    const slo = sloOf(document);
-    const minRetentionDays = Math.min(...signalsMeasured(slo).map((each) => retentionDaysOf(reading.plan, each)));
+    const slo = parseSlo(document);
+    const minRetentionDays = Math.min(...measuredSignals(slo).map((each) => getRetentionDays(reading.plan, each)));
     const dueWindows = planMeasurements(slo, state ?? undefined, { nowMs: dueMs, retentionDays: minRetentionDays });
     const { upToMs, series } = dueWindows.next;
     const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
@@ -212,13 +215,16 @@ export const sloMeasurement = defineSchedule({
       error,
       fromMs: measured.fromMs,
       upToMs: measured.upToMs,
-      settledUpToMs: settledUpTo(measured),
-      objective: { ...toSloObjective(slo), ...(await excludedFor({ id: document.id, slo }, tenantId, ports, dueMs)) },
+      settledUpToMs: settledUpToMs(measured),
+      objective: {
+        ...toSloObjective(slo),
+        ...(await readExcludedWindows({ id: document.id, slo }, tenantId, ports, dueMs)),
+      },
     };
-    for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...base, slices: part.map(tupled) });
+    for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...base, slices: part.map(toTuple) });
     if (slices.every((each) => each.length === 0)) emit.slices({ ...base, slices: [] });
     return measured;
   },
 });
 
-const tupled = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];
+const toTuple = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];

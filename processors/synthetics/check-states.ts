@@ -4,18 +4,18 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticVerdict, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import { topics } from '../../schemas/topics.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
-import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
-import { stateEvent } from '../../subjects/synthetics/events.ts';
-import { changesOfGap, filledFromMs, type Gap, isGap, type LocatedChange } from '../../subjects/synthetics/gaps.ts';
-import { judge, type KnownStates, suspectsOf } from '../../subjects/synthetics/judged.ts';
-import { type KnownCheck, readCheck } from '../../subjects/synthetics/known.ts';
-import { silentIntervals } from '../../subjects/synthetics/state.ts';
-import { type Latest, readLatest, readResults } from '../../subjects/synthetics/stored-results.ts';
-import type { Span } from '../../subjects/synthetics/uptime.ts';
-import { type FailedAlone, verdictOf } from '../../subjects/synthetics/verdict.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import { findActiveDowntime, readWindows } from '../../subjects/synthetics/downtimes.ts';
+import { createStateEvent } from '../../subjects/synthetics/events.ts';
+import { fillTimeMs, type Gap, isGap, type LocatedChange, reconstructChanges } from '../../subjects/synthetics/gaps.ts';
+import { findSuspects, judgeChanges, type KnownStates } from '../../subjects/synthetics/judged.ts';
+import { type KnownCheck, parseCheck } from '../../subjects/synthetics/known.ts';
+import { maxSilentIntervals } from '../../subjects/synthetics/state.ts';
+import { type CheckResult, readLatest, readResults } from '../../subjects/synthetics/stored-results.ts';
+import type { TimeSpan } from '../../subjects/synthetics/uptime.ts';
+import { createVerdict, type FailedAlone } from '../../subjects/synthetics/verdict.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
 
 /** Spacing of the due times shared by checks of a tenant, which are evaluated in one statement. */
 const batchMs = 5000;
@@ -23,26 +23,31 @@ const batchMs = 5000;
 const within = { fromMs: batchMs / 2, toMs: batchMs / 2 + batchMs };
 
 /** Input shared by all checks of a tenant. */
-interface Known {
-  readonly byCheck: ReadonlyMap<string, readonly Latest[]>;
+interface CheckInput {
+  readonly byCheck: ReadonlyMap<string, readonly CheckResult[]>;
   readonly suspects: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, string>;
-  downtimeOf(check: KnownCheck): Span | undefined;
+  downtimeOf(check: KnownCheck): TimeSpan | undefined;
 }
 
-const none: Known = { byCheck: new Map(), suspects: new Set(), names: new Map(), downtimeOf: () => undefined };
+const emptyInput: CheckInput = {
+  byCheck: new Map(),
+  suspects: new Set(),
+  names: new Map(),
+  downtimeOf: () => undefined,
+};
 
-interface Remembered {
+interface CachedInput {
   readonly dueMs: number;
-  readonly known: Promise<Known>;
+  readonly known: Promise<CheckInput>;
 }
 
-const remembered = new WeakMap<SchedulePorts['columns'], Map<string, Remembered>>();
+const inputsByColumns = new WeakMap<SchedulePorts['columns'], Map<string, CachedInput>>();
 
-const readKnown = async (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
-  const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-  if (reading === undefined) return none;
-  const own = ports.documents.of(tenantId);
+const readCheckInput = async (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<CheckInput> => {
+  const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+  if (reading === undefined) return emptyInput;
+  const own = ports.documents.forTenant(tenantId);
   const [latest, locations, windows] = await Promise.all([
     readLatest(reading),
     own.collection(syntheticLocations).list(),
@@ -51,19 +56,19 @@ const readKnown = async (ports: SchedulePorts, tenantId: string, dueMs: number):
   const nameOf = ({ id, name }: SyntheticLocation & { readonly id: string }): [string, string] => [id, name];
   return {
     byCheck: Map.groupBy(latest, ({ checkId }) => checkId),
-    suspects: suspectsOf(latest),
-    downtimeOf: downtimeAt(windows, dueMs),
+    suspects: findSuspects(latest),
+    downtimeOf: findActiveDowntime(windows, dueMs),
     names: new Map(locations.items.map(nameOf)),
   };
 };
 
 /** Returns the input of a tenant, read once for all checks of a due time. */
-const loadCheckInput = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
-  const byTenant = remembered.get(ports.columns) ?? new Map<string, Remembered>();
-  remembered.set(ports.columns, byTenant);
+const loadCheckInput = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<CheckInput> => {
+  const byTenant = inputsByColumns.get(ports.columns) ?? new Map<string, CachedInput>();
+  inputsByColumns.set(ports.columns, byTenant);
   const own = byTenant.get(tenantId);
   if (own?.dueMs === dueMs) return own.known;
-  const known = readKnown(ports, tenantId, dueMs);
+  const known = readCheckInput(ports, tenantId, dueMs);
   byTenant.set(tenantId, { dueMs, known });
   known.catch(() => byTenant.delete(tenantId));
   return known;
@@ -87,7 +92,7 @@ const empty = (): SavedState => ({ states: {}, alone: {}, told: { atMs: 0, text:
  * Returns the results missed in a gap that is filled now, and the remaining gap. Heartbeats track their own time and
  * miss nothing.
  */
-const afterGap = async (
+const resolveGap = async (
   check: KnownCheck,
   { gap, judgedMs, states: before }: SavedState,
   {
@@ -95,24 +100,28 @@ const afterGap = async (
     dueMs,
     read,
   }: { readonly after: KnownStates; readonly dueMs: number; read(gap: Gap): Promise<readonly LocatedChange[]> },
-): Promise<{ readonly missed: readonly LocatedChange[]; readonly left: Pick<SavedState, 'gap'> }> => {
+): Promise<{ readonly missed: readonly LocatedChange[]; readonly remainingGap: Pick<SavedState, 'gap'> }> => {
   const isMissed = check.enabled && check.heartbeat === undefined && isGap(judgedMs, dueMs);
-  const isFilled = gap !== undefined && (isMissed || dueMs >= filledFromMs(check.id, gap));
+  const isFilled = gap !== undefined && (isMissed || dueMs >= fillTimeMs(check.id, gap));
   const missed = isFilled ? await read(gap) : [];
-  if (isMissed) return { missed, left: { gap: { fromMs: judgedMs, toMs: dueMs, before, after } } };
-  return { missed, left: isFilled || gap === undefined ? {} : { gap } };
+  if (isMissed) return { missed, remainingGap: { gap: { fromMs: judgedMs, toMs: dueMs, before, after } } };
+  return { missed, remainingGap: isFilled || gap === undefined ? {} : { gap } };
 };
 
 /** Returns the states of a check in a gap, by the results available now. */
 const readMissed = async (
   check: KnownCheck,
   gap: Gap,
-  { ports, tenantId, suspects }: Pick<Known, 'suspects'> & { readonly ports: SchedulePorts; readonly tenantId: string },
+  {
+    ports,
+    tenantId,
+    suspects,
+  }: Pick<CheckInput, 'suspects'> & { readonly ports: SchedulePorts; readonly tenantId: string },
 ): Promise<readonly LocatedChange[]> => {
-  const reading = await tenantReading(ports, tenantId, gap.toMs);
+  const reading = await openTenantReading(ports, tenantId, gap.toMs);
   if (reading === undefined) return [];
-  const fromMs = gap.fromMs - silentIntervals * msOf(check.every);
-  return changesOfGap(check, gap, {
+  const fromMs = gap.fromMs - maxSilentIntervals * parseDurationMs(check.every);
+  return reconstructChanges(check, gap, {
     runs: await readResults(reading, { checkId: check.id, fromMs, toMs: gap.toMs }),
     suspects,
   });
@@ -137,28 +146,36 @@ export const checkStates = defineSchedule({
   emits: { states: topics.syntheticStates, verdicts: topics.syntheticVerdicts, events: topics.events },
   atOnce: { total: 1000, perTenant: 1000 },
   async run(document, { tenantId, dueMs, state, emit, ports }) {
-    const check = readCheck(document);
+    const check = parseCheck(document);
     if (check === undefined) return state;
     const { byCheck, suspects, names, downtimeOf } = await loadCheckInput(ports, tenantId, dueMs);
     const latest = byCheck.get(document.id) ?? [];
-    const { known: states, changes } = judge(check, state.states, { latest, suspects, nowMs: dueMs });
+    const { known: states, changes } = judgeChanges(check, state.states, { latest, suspects, nowMs: dueMs });
     const read = (gap: Gap) => readMissed(check, gap, { ports, tenantId, suspects });
-    const { missed, left } = await afterGap(check, state, { after: states, dueMs, read });
+    const { missed, remainingGap } = await resolveGap(check, state, { after: states, dueMs, read });
     // Past states cause no notifications.
     for (const { location, atMs, state: then } of missed)
       emit.states({ tenantId, checkId: document.id, location, atMs, state: then });
-    const given = { latest, suspects, states, alone: state.alone, names, downtime: downtimeOf(check), nowMs: dueMs };
-    const { verdict, alone } = verdictOf(check, given);
+    const verdictInput = {
+      latest,
+      suspects,
+      states,
+      alone: state.alone,
+      names,
+      downtime: downtimeOf(check),
+      nowMs: dueMs,
+    };
+    const { verdict, alone } = createVerdict(check, verdictInput);
     for (const { location, atMs, state: next } of changes) {
       emit.states({ tenantId, checkId: document.id, location, atMs, state: next });
       const before = state.states['']?.state;
-      const event = location === '' ? stateEvent(check, { tenantId, atMs, before, verdict }) : undefined;
+      const event = location === '' ? createStateEvent(check, { tenantId, atMs, before, verdict }) : undefined;
       if (event !== undefined) emit.events(event);
     }
     const text = JSON.stringify(verdict);
     const isReported = state.told.text === text && dueMs - state.told.atMs < verdictIntervalMs;
-    if (isReported) return { states, alone, told: state.told, judgedMs: dueMs, ...left };
+    if (isReported) return { states, alone, told: state.told, judgedMs: dueMs, ...remainingGap };
     emit.verdicts({ tenantId, checkId: document.id, judgedMs: dueMs, ...verdict } satisfies SyntheticVerdict);
-    return { states, alone, told: { atMs: dueMs, text }, judgedMs: dueMs, ...left };
+    return { states, alone, told: { atMs: dueMs, text }, judgedMs: dueMs, ...remainingGap };
   },
 });

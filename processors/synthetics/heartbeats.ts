@@ -1,9 +1,9 @@
 /** Creates runs from heartbeats, both received and missed. */
 
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { maxChecks, type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
-import { quietMs } from '../../schemas/synthetic-heartbeats.ts';
+import { maxSilenceMs } from '../../schemas/synthetic-heartbeats.ts';
 import { topics } from '../../schemas/topics.ts';
 import { heartbeatLocation } from '../../subjects/synthetics/check.ts';
 import {
@@ -11,40 +11,40 @@ import {
   evaluateHeartbeats,
   type HeartbeatRun,
   type HeartbeatState,
-  noHeartbeats,
+  initialHeartbeatState,
   stopMonitoring,
 } from '../../subjects/synthetics/heartbeats.ts';
-import { type KnownCheck, readCheck } from '../../subjects/synthetics/known.ts';
-import type { Span } from '../../subjects/synthetics/uptime.ts';
+import { type KnownCheck, parseCheck } from '../../subjects/synthetics/known.ts';
+import type { TimeSpan } from '../../subjects/synthetics/uptime.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { combinedState, type Keyed, keyedState } from '../engine/state.ts';
+import { combinedState, keyedState, type LruMap } from '../engine/state.ts';
 
 /** Time up to which all heartbeats are read, and gaps in their reception. */
-interface Listening {
+interface ReceptionState {
   readonly atMs: number;
-  readonly gaps: readonly Span[];
+  readonly gaps: readonly TimeSpan[];
 }
 
 /** Maximum number of remembered gaps: the latest ones. */
 const maxGaps = 50;
 /** Heartbeats may arrive before their check is known here; those of a deleted check are forgotten after this time. */
-const forgottenMs = 3_600_000;
+const forgetAfterMs = 3_600_000;
 /** Maximum number of tracked heartbeats per organization: its limit of checks, and some deleted ones. */
 const maxTracked = maxChecks + 200;
 
-const read = new WeakMap<object, KnownCheck | undefined>();
+const parsedChecks = new WeakMap<object, KnownCheck | undefined>();
 
 /** Returns a check, parsed once per version; undefined if this version cannot parse it. */
-const knownCheck = (stored: StoredCheck & Stored): KnownCheck | undefined => {
-  if (!read.has(stored)) read.set(stored, readCheck(stored));
-  return read.get(stored);
+const parseCheckOnce = (stored: StoredCheck & StoredMetadata): KnownCheck | undefined => {
+  if (!parsedChecks.has(stored)) parsedChecks.set(stored, parseCheck(stored));
+  return parsedChecks.get(stored);
 };
 
 /** Records that heartbeats are received. After a long time without this record, a gap precedes it. */
-const recordListening = (listening: Keyed<Listening>, receivedMs: number): Listening => {
+const recordListening = (listening: LruMap<ReceptionState>, receivedMs: number): ReceptionState => {
   const before = listening.get('') ?? { atMs: receivedMs, gaps: [] };
   const atMs = Math.max(before.atMs, receivedMs);
-  const isGap = atMs - before.atMs > quietMs;
+  const isGap = atMs - before.atMs > maxSilenceMs;
   const gaps = isGap ? [...before.gaps, { fromMs: before.atMs, toMs: atMs }].slice(-maxGaps) : before.gaps;
   const after = { atMs, gaps };
   listening.set('', after);
@@ -52,31 +52,31 @@ const recordListening = (listening: Keyed<Listening>, receivedMs: number): Liste
 };
 
 const isForgotten = ({ baseMs, answeredMs }: HeartbeatState, nowMs: number): boolean =>
-  nowMs - Math.max(baseMs, answeredMs) > forgottenMs;
+  nowMs - Math.max(baseMs, answeredMs) > forgetAfterMs;
 
 const state = combinedState(1, {
-  listening: keyedState<Listening>({ version: 1, maxEntries: 1 }),
+  listening: keyedState<ReceptionState>({ version: 1, maxEntries: 1 }),
   checks: keyedState<HeartbeatState>({ version: 1, maxEntries: maxTracked }),
 });
 type State = ReturnType<typeof state.open>;
 
 interface CheckContext {
   readonly state: State;
-  readonly stored: ReadonlyMap<string, StoredCheck & Stored>;
+  readonly stored: ReadonlyMap<string, StoredCheck & StoredMetadata>;
   emitRuns(checkId: string, projectId: string, runs: readonly HeartbeatRun[]): void;
 }
 
 /** Evaluates all enabled heartbeats; returns their ids. */
 const checkAll = (
   { state: { checks }, stored, emitRuns }: CheckContext,
-  { atMs, gaps }: Listening,
+  { atMs, gaps }: ReceptionState,
 ): ReadonlySet<string> => {
   const watched = new Set<string>();
   for (const [id, document] of stored) {
-    const check = document.type === 'heartbeat' && document.enabled ? knownCheck(document) : undefined;
+    const check = document.type === 'heartbeat' && document.enabled ? parseCheckOnce(document) : undefined;
     if (check?.heartbeat === undefined) continue;
     watched.add(id);
-    const before = checks.get(id) ?? noHeartbeats;
+    const before = checks.get(id) ?? initialHeartbeatState;
     const expected = { every: check.every, heartbeat: check.heartbeat };
     const createdMs = Date.parse(document.createdAt);
     const { heartbeats: checkHeartbeats, runs } = evaluateHeartbeats(before, expected, {
@@ -91,11 +91,7 @@ const checkAll = (
 };
 
 /** Ends the tracking of disabled heartbeats, and forgets deleted ones. */
-const leaveOthers = (
-  { state: { checks }, stored }: CheckContext,
-  watched: ReadonlySet<string>,
-  nowMs: number,
-): void => {
+const stopOthers = ({ state: { checks }, stored }: CheckContext, watched: ReadonlySet<string>, nowMs: number): void => {
   for (const [id, checkHeartbeats] of [...checks.entries()]) {
     if (watched.has(id)) continue;
     if (!stored.has(id) && isForgotten(checkHeartbeats, nowMs)) checks.delete(id);
@@ -106,7 +102,7 @@ const leaveOthers = (
 export const heartbeats = defineProcessor({
   name: 'heartbeats',
   summary: 'Creates runs from heartbeats of jobs, including missed ones.',
-  reads: emittedTo(topics.syntheticHeartbeats),
+  reads: itemSource(topics.syntheticHeartbeats),
   emits: { runs: topics.syntheticRuns },
   follows: { checks: syntheticChecks },
   state,
@@ -117,11 +113,11 @@ export const heartbeats = defineProcessor({
       stored: follows.checks,
       emitRuns(checkId, projectId, runs) {
         const stored = follows.checks.get(checkId);
-        const check = stored && knownCheck(stored);
-        const named = { checkName: check?.name ?? '', checkType: 'heartbeat', labels: check?.labels ?? {} };
+        const check = stored && parseCheckOnce(stored);
+        const checkFields = { checkName: check?.name ?? '', checkType: 'heartbeat', labels: check?.labels ?? {} };
         for (const run of runs)
           emit.runs({
-            ...named,
+            ...checkFields,
             tenantId,
             projectId,
             checkId,
@@ -138,9 +134,9 @@ export const heartbeats = defineProcessor({
     };
     if (item.kind === 'pulse') {
       const listening = recordListening(own.listening, item.receivedMs);
-      return leaveOthers(checkContext, checkAll(checkContext, listening), listening.atMs);
+      return stopOthers(checkContext, checkAll(checkContext, listening), listening.atMs);
     }
-    const before = own.checks.get(item.checkId) ?? noHeartbeats;
+    const before = own.checks.get(item.checkId) ?? initialHeartbeatState;
     const { heartbeats: checkHeartbeats, runs } = applyHeartbeat(before, item);
     if (checkHeartbeats === before) return context.drop('repeat');
     own.checks.set(item.checkId, checkHeartbeats);

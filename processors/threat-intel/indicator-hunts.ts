@@ -1,17 +1,17 @@
 /** Searches stored records for threat indicators that were added later. */
 import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type IndicatorHunt, indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Hunted, huntIndicators } from '../../subjects/threat-intel/hunt.ts';
+import { type HuntResult, huntIndicators } from '../../subjects/threat-intel/hunt.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { tenantReading } from '../engine/tenant-reading.ts';
-import { hunting, huntMs, landedAfterMs } from '../hunting.ts';
+import { openTenantReading } from '../engine/tenant-reading.ts';
+import { huntScheduleOptions, maxHuntMs, storageDelayMs } from '../hunting.ts';
 
-const textOf = ({ records, isComplete, matches }: Hunted): string => {
+const describeHunt = ({ records, isComplete, matches }: HuntResult): string => {
   const found = `${records} log records were scanned, and ${matches.length} matches found.`;
   return isComplete
     ? found
@@ -19,7 +19,11 @@ const textOf = ({ records, isComplete, matches }: Hunted): string => {
 };
 
 /** Builds the platform event with the result of a hunt. */
-const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, text: string): PlatformEvent => ({
+const toEvent = (
+  tenantId: string,
+  { id, toMs, sources }: IndicatorHunt & StoredMetadata,
+  text: string,
+): PlatformEvent => ({
   tenantId,
   projectId: '',
   kind: 'signal',
@@ -27,7 +31,7 @@ const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored
   service: '',
   environment: '',
   link: '',
-  id: hashOf('indicator-hunt', id),
+  id: computeHashId('indicator-hunt', id),
   at: new Date(toMs).toISOString(),
   title: `Hunt for indicators of ${sources.join(', ')} in stored logs`.slice(0, 256),
   text,
@@ -40,7 +44,7 @@ const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored
 export const indicatorHunting = defineSchedule({
   name: 'indicator-hunts',
   summary: 'Searches stored log records for new threat indicators.',
-  ...hunting,
+  ...huntScheduleOptions,
   collection: indicatorHunts,
   everyMs: () => 1000,
   state: { version: 1, schema: z.boolean(), empty: () => false },
@@ -48,18 +52,18 @@ export const indicatorHunting = defineSchedule({
   async run(hunt, { tenantId, state: isDone, emit, signal, ports }) {
     const nowMs = Date.now();
     if (isDone) {
-      await ports.documents.of(tenantId).collection(indicatorHunts).delete(hunt.id);
+      await ports.documents.forTenant(tenantId).collection(indicatorHunts).delete(hunt.id);
       return true;
     }
-    if (nowMs < hunt.toMs + landedAfterMs) return false;
-    const reading = await tenantReading(ports, tenantId, nowMs);
+    if (nowMs < hunt.toMs + storageDelayMs) return false;
+    const reading = await openTenantReading(ports, tenantId, nowMs);
     if (reading === undefined) return true;
-    const until = performance.now() + huntMs;
+    const deadlineMs = performance.now() + maxHuntMs;
     try {
-      const isOver = (): boolean => signal.aborted || performance.now() > until;
-      const found = await huntIndicators(hunt, { reading, tenantId }, { isOver });
-      for (const match of found.matches) emit.matches(match);
-      emit.events(toEvent(tenantId, hunt, textOf(found)));
+      const isOver = (): boolean => signal.aborted || performance.now() > deadlineMs;
+      const result = await huntIndicators(hunt, { reading, tenantId }, { isOver });
+      for (const match of result.matches) emit.matches(match);
+      emit.events(toEvent(tenantId, hunt, describeHunt(result)));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       emit.events(toEvent(tenantId, hunt, `The hunt failed: ${error.message}`));

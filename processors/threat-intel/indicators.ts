@@ -1,37 +1,37 @@
 /** Index of a tenant's indicators, updated as its blocks are added and removed. */
 
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
 import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 
-type Blocks = DocumentsById<IndicatorBlock & Stored>;
+type Blocks = DocumentsById<IndicatorBlock & StoredMetadata>;
 
 interface CachedIndex {
   readonly revision: number;
   readonly index: IndicatorIndex;
 }
 
-const made = new WeakMap<Blocks, CachedIndex>();
+const indexes = new WeakMap<Blocks, CachedIndex>();
 
-const wholeOf = (blocks: Blocks): IndicatorIndex => {
+const buildIndex = (blocks: Blocks): IndicatorIndex => {
   const index = new IndicatorIndex();
   for (const [id, block] of blocks) index.add(id, block);
   return index;
 };
 
 /** Returns the index with changed blocks applied; a block is immutable. */
-const changed = (index: IndicatorIndex, blocks: Blocks): IndicatorIndex => {
+const updateIndex = (index: IndicatorIndex, blocks: Blocks): IndicatorIndex => {
   for (const [id, block] of blocks) index.add(id, block);
   const removedIds = [...index.blocks].filter((id) => !blocks.has(id));
-  return removedIds.map((id) => index.remove(id)).includes(false) ? wholeOf(blocks) : index;
+  return removedIds.map((id) => index.remove(id)).includes(false) ? buildIndex(blocks) : index;
 };
 
 /** Returns the indicator index of a tenant. Cheap if nothing has changed. */
-export const indicatorsIn = (blocks: Blocks): IndicatorIndex => {
-  const known = made.get(blocks);
+export const readIndex = (blocks: Blocks): IndicatorIndex => {
+  const known = indexes.get(blocks);
   if (known?.revision === blocks.revision) return known.index;
-  const index = known === undefined ? wholeOf(blocks) : changed(known.index, blocks);
-  made.set(blocks, { revision: blocks.revision, index });
+  const index = known === undefined ? buildIndex(blocks) : updateIndex(known.index, blocks);
+  indexes.set(blocks, { revision: blocks.revision, index });
   return index;
 };

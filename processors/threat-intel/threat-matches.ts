@@ -1,4 +1,4 @@
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
@@ -6,13 +6,13 @@ import type { DetectionSignal, SignalSeverity } from '../../schemas/signals.ts';
 import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { SigmaEvent } from '../../subjects/detections/event.ts';
-import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
-import { scoreAt } from '../../subjects/threat-intel/indicator.ts';
+import { recordValues } from '../../subjects/detections/record-event.ts';
+import { computeScore } from '../../subjects/threat-intel/indicator.ts';
 import { matchEvent, type Sighting } from '../../subjects/threat-intel/match.ts';
-import { counted, eventOf, groupingWindowMs, matchOf } from '../../subjects/threat-intel/match-of.ts';
+import { addRecord, createMatch, groupingWindowMs, toEvent } from '../../subjects/threat-intel/match-of.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
-import { indicatorsIn } from './indicators.ts';
+import { readIndex } from './indicators.ts';
 
 /** Maximum number of open matches per partition and tenant. The least recently used match is evicted. */
 const maxOpen = 20_000;
@@ -30,7 +30,7 @@ const severities: readonly (readonly [least: number, severity: SignalSeverity])[
 ];
 
 /** Builds the signal of a match, with a severity by the confidence of the indicator. */
-const signalOf = (match: ThreatMatch): DetectionSignal => {
+const toSignal = (match: ThreatMatch): DetectionSignal => {
   const { tenantId, projectId, id, type, value, source, score, field, observed, recordId, timeMs, service } = match;
   const ruleId = 'threat-intel';
   const reason = {
@@ -48,7 +48,7 @@ const signalOf = (match: ThreatMatch): DetectionSignal => {
   return {
     tenantId,
     projectId,
-    id: hashOf(ruleId, id),
+    id: computeHashId(ruleId, id),
     kind: 'rule',
     ruleId,
     ruleVersion: 1,
@@ -69,7 +69,7 @@ const signalOf = (match: ThreatMatch): DetectionSignal => {
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
 /** Emits the total count, unless it was already emitted. */
-const end = (match: ThreatMatch, { emit }: MatchContext): void => {
+const emitFinalCount = (match: ThreatMatch, { emit }: MatchContext): void => {
   if (!isPowerOfTwo(match.count)) emit.matches(match);
 };
 
@@ -83,19 +83,19 @@ const handleSighting = (
   context: MatchContext,
 ): void => {
   const { tenantId, projectId, timeMs, service, recordId } = record;
-  const { key, match } = matchOf(sighting, { tenantId, projectId, timeMs, service, recordId }, event, score);
+  const { key, match } = createMatch(sighting, { tenantId, projectId, timeMs, service, recordId }, event, score);
   const known = context.state.get(key);
   if (known !== undefined && timeMs < known.timeMs + groupingWindowMs) {
-    const more = counted(known, timeMs);
-    context.state.set(key, more);
-    if (isPowerOfTwo(more.count)) context.emit.matches(more);
+    const countedMatch = addRecord(known, timeMs);
+    context.state.set(key, countedMatch);
+    if (isPowerOfTwo(countedMatch.count)) context.emit.matches(countedMatch);
     return;
   }
-  if (known !== undefined) end(known, context);
+  if (known !== undefined) emitFinalCount(known, context);
   context.state.set(key, match);
   context.setTimer('clock', context.clockMs + groupingWindowMs, key);
   context.emit.matches(match);
-  if (sighting.indicator.raisesSignals) context.emit.signals(signalOf(match));
+  if (sighting.indicator.raisesSignals) context.emit.signals(toSignal(match));
 };
 
 /** Matches each log record against the threat indicators of its organization. */
@@ -111,13 +111,13 @@ export const threatMatches = defineProcessor({
   step(record, context) {
     const { blocks } = context.follows;
     if (blocks.size === 0) return;
-    const index = indicatorsIn(blocks);
-    const event = eventOf(valuesOfRecord(record));
+    const index = readIndex(blocks);
+    const event = toEvent(recordValues(record));
     const sightings = matchEvent(index, event);
     if (sightings.length === 0) return;
     const atMs = record.timeMs;
     for (const sighting of sightings) {
-      const score = scoreAt(sighting.indicator, atMs);
+      const score = computeScore(sighting.indicator, atMs);
       if (score > 0) handleSighting(sighting, { record, event, score }, context);
     }
   },
@@ -125,6 +125,6 @@ export const threatMatches = defineProcessor({
   timer({ key }, context) {
     const known = context.state.get(key);
     context.state.delete(key);
-    if (known !== undefined) end(known, context);
+    if (known !== undefined) emitFinalCount(known, context);
   },
 });

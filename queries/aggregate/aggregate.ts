@@ -1,16 +1,16 @@
 /** Aggregates log records or spans by group: a table, or series of steps. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
+import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeValues, recordsCondition } from '../records.ts';
+import { buildRecordsCondition, rangeParameterValues } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
-import { type Steps, secondsIn, stepsOf } from '../steps.ts';
+import { buildSteps, rangeSeconds, type SeriesSteps } from '../steps.ts';
 import { type Value, ValueReader } from '../values.ts';
-import { type Figure, figuresOf } from './measures.ts';
-import { type Point, PointsMemory } from './points-cache.ts';
+import { type Aggregation, buildAggregations } from './measures.ts';
+import { type Point, PointsCache } from './points-cache.ts';
 
 /** Maximum number of points in all series of an answer. */
 const maxPoints = 250_000;
@@ -25,7 +25,7 @@ export interface Group {
 /** Parts of the statement of a query. */
 interface Plan {
   readonly groups: readonly Group[];
-  readonly figures: readonly Figure[];
+  readonly aggregations: readonly Aggregation[];
   readonly from: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly limit: number;
@@ -34,8 +34,8 @@ interface Plan {
 
 interface Order {
   /** A figure by index, or a group. */
-  readonly figure?: number;
-  readonly group?: number;
+  readonly aggregationIndex?: number;
+  readonly groupIndex?: number;
   readonly direction: 'ASC' | 'DESC';
 }
 
@@ -43,51 +43,51 @@ interface Order {
 export const runAggregate = (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> =>
   context.stepMs === undefined
     ? table(query, reading, context)
-    : series(query, reading, context, stepsOf(context.range, context.stepMs, context.stepsFrom));
+    : series(query, reading, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
 
 /** Returns the groups of a query. Throws `VALIDATION_FAILED` for a time. */
-export const groupsOf = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
+export const resolveGroups = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
   groupBy.map((name, index) => {
-    const value = values.each(name);
+    const value = values.getEachValue(name);
     if (value.reference.kind === 'field' && value.reference.field.type === 'time')
       throw invalid(`groupBy.${index}`, `${name} is a time: request series with a step instead`);
     return { name, value, column: { name, type: 'text', unit: '' } };
   });
 
-const planOf = (
+const buildPlan = (
   query: AggregateQuery,
   { range }: QueryContext,
   limit: number,
   /** Registers additional values that the statement reads. */
-  bucket = (_values: ValueReader): void => {},
+  registerValues = (_values: ValueReader): void => {},
 ): Plan => {
   const { signal } = query;
   const values = new ValueReader(signal);
-  bucket(values);
-  const groups = groupsOf(query, values);
-  const figures = figuresOf(query.measures, signal, values);
-  const condition = recordsCondition(query);
+  registerValues(values);
+  const groups = resolveGroups(query, values);
+  const aggregations = buildAggregations(query.measures, signal, values);
+  const condition = buildRecordsCondition(query);
   return {
     groups,
-    figures,
+    aggregations,
     limit,
-    order: orderOf(query, figures, groups),
-    from: values.from(condition.sql),
+    order: resolveOrder(query, aggregations, groups),
+    from: values.buildSource(condition.sql),
     parameters: Object.assign(
-      { ...rangeValues(range), ...condition.parameters },
-      ...figures.map(({ parameters }) => parameters),
+      { ...rangeParameterValues(range), ...condition.parameters },
+      ...aggregations.map(({ parameters }) => parameters),
     ),
   };
 };
 
-const orderOf = (query: AggregateQuery, figures: readonly Figure[], groups: readonly Group[]): Order => {
+const resolveOrder = (query: AggregateQuery, figures: readonly Aggregation[], groups: readonly Group[]): Order => {
   const { by, direction = 'descending' } = query.order ?? {};
-  const way = direction === 'descending' ? 'DESC' : 'ASC';
-  if (by === undefined) return { figure: 0, direction: way };
-  const figure = figures.findIndex(({ name }) => name === by);
-  if (figure >= 0) return { figure, direction: way };
-  const group = groups.findIndex(({ name }) => name === by);
-  if (group >= 0) return { group, direction: way };
+  const sqlDirection = direction === 'descending' ? 'DESC' : 'ASC';
+  if (by === undefined) return { aggregationIndex: 0, direction: sqlDirection };
+  const aggregationIndex = figures.findIndex(({ name }) => name === by);
+  if (aggregationIndex >= 0) return { aggregationIndex, direction: sqlDirection };
+  const groupIndex = groups.findIndex(({ name }) => name === by);
+  if (groupIndex >= 0) return { groupIndex, direction: sqlDirection };
   const names = [...figures, ...groups].map(({ name }) => name);
   throw invalid('order.by', `must be one of ${names.join(', ')}`);
 };
@@ -97,38 +97,41 @@ const groupSelection = (groups: readonly Group[]): string[] =>
 const groupNames = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
 
 /** Returns the order. Groups with equal figures are ordered by name, so that equal queries have equal answers. */
-const orderBy = ({ figure, group, direction }: Order, groups: readonly Group[]): string => {
-  const first = figure === undefined ? `g${group}` : `m${figure}`;
-  return `ORDER BY ${[`${first} ${direction} NULLS LAST`, ...groupNames(groups)].join(', ')}`;
+const orderBy = ({ aggregationIndex, groupIndex, direction }: Order, groups: readonly Group[]): string => {
+  const firstSortKey = aggregationIndex === undefined ? `g${groupIndex}` : `m${aggregationIndex}`;
+  return `ORDER BY ${[`${firstSortKey} ${direction} NULLS LAST`, ...groupNames(groups)].join(', ')}`;
 };
 
 const groupBy = (names: readonly string[]): string => (names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`);
 
 const table = async (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> => {
-  const plan = planOf(query, context, query.limit);
-  const { groups, figures, limit } = plan;
-  const columns = [...groupSelection(groups), ...figures.map((figure, index) => `${figure.call('')} AS m${index}`)];
-  const found = await reading.columns.query<Record<string, unknown>>(
+  const plan = buildPlan(query, context, query.limit);
+  const { groups, aggregations, limit } = plan;
+  const columns = [
+    ...groupSelection(groups),
+    ...aggregations.map((figure, index) => `${figure.callSql('')} AS m${index}`),
+  ];
+  const rows = await reading.columns.query<Record<string, unknown>>(
     `SELECT ${columns.join(', ')} FROM ${plan.from} ${groupBy(groupNames(groups))}
     ${orderBy(plan.order, groups)} LIMIT ${limit + 1}`,
     plan.parameters,
     { maxResultRows: limit + 1 },
   );
-  const seconds = secondsIn(context.range);
-  return tableAnswer(
-    [...groups, ...figures].map(({ column }) => column),
-    found
+  const seconds = rangeSeconds(context.range);
+  return buildTableAnswer(
+    [...groups, ...aggregations].map(({ column }) => column),
+    rows
       .slice(0, limit)
       .map((row) => [
         ...groups.map((_group, index) => row[`g${index}`]),
-        ...figures.map((figure, index) => figure.read(row[`m${index}`], seconds, 'table')),
+        ...aggregations.map((figure, index) => figure.toValue(row[`m${index}`], seconds, 'table')),
       ]),
-    cutGroups(query, plan, found.length),
+    describeOmittedGroups(query, plan, rows.length),
   );
 };
 
 /** Returns the SQL of a bucket number, counted from `{begin:Int64}`, the first step, so that it is never negative. */
-export const bucketOf = (stepNs: bigint): string =>
+export const bucketSql = (stepNs: bigint): string =>
   `intDiv(toUnixTimestamp64Nano(timestamp) - {begin:Int64}, ${stepNs})`;
 
 type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<string, unknown>;
@@ -137,39 +140,43 @@ const series = async (
   query: AggregateQuery,
   reading: Reading,
   context: QueryContext,
-  steps: Steps,
+  steps: SeriesSteps,
 ): Promise<Answer> => {
   const maxSeries = Math.max(1, Math.floor(maxPoints / (steps.count * query.measures.length)));
   const limit = Math.min(query.limit, maxSeries);
   let bucket = '';
-  const plan = planOf(query, context, limit, (values) => {
-    bucket = values.column(bucketOf(steps.stepNs));
+  const plan = buildPlan(query, context, limit, (values) => {
+    bucket = values.addColumn(bucketSql(steps.stepNs));
   });
-  const { groups, figures, order } = plan;
+  const { groups, aggregations, order } = plan;
   const names = groupNames(groups);
-  const states = figures.map((figure, index) => `${figure.call('State')} AS s${index}`);
+  const states = aggregations.map((figure, index) => `${figure.callSql('State')} AS s${index}`);
   const perStep = `SELECT ${[...groupSelection(groups), `${bucket} AS bucket`, ...states].join(', ')}
     FROM ${plan.from} ${groupBy([...names, 'bucket'])}`;
   const ordered =
-    order.figure === undefined ? [] : [`${figures[order.figure]?.merge(`s${order.figure}`)} AS m${order.figure}`];
-  const finals = figures.map((_figure, index) => `finalizeAggregation(s${index})`);
+    order.aggregationIndex === undefined
+      ? []
+      : [
+          `${aggregations[order.aggregationIndex]?.mergeSql(`s${order.aggregationIndex}`)} AS m${order.aggregationIndex}`,
+        ];
+  const finals = aggregations.map((_figure, index) => `finalizeAggregation(s${index})`);
   const statement = `SELECT ${[...names, ...ordered, `groupArray(tuple(bucket, ${finals.join(', ')})) AS points`].join(', ')}
     FROM (${perStep}) ${groupBy(names)} ${orderBy(order, groups)} LIMIT ${limit + 1}`;
   const read = (range: Range, limits: QueryLimits = {}): Promise<SeriesRow[]> =>
     reading.columns.query<SeriesRow>(
       statement,
-      { ...plan.parameters, ...rangeValues(range), begin: String(steps.beginNs) },
+      { ...plan.parameters, ...rangeParameterValues(range), begin: String(steps.beginNs) },
       { maxResultRows: limit + 1, ...limits },
     );
-  const found = await readCached(read, { query, reading, context, steps, plan, statement });
-  return seriesAnswer(
-    found.slice(0, limit).flatMap((row) => seriesOf(row, plan, steps)),
+  const rows = await readCached(read, { query, reading, context, steps, plan, statement });
+  return buildSeriesAnswer(
+    rows.slice(0, limit).flatMap((row) => toSeries(row, plan, steps)),
     steps.partial,
-    cutGroups(query, plan, found.length),
+    describeOmittedGroups(query, plan, rows.length),
   );
 };
 
-const memory = new PointsMemory(() => performance.now());
+const memory = new PointsCache(() => performance.now());
 
 /**
  * Reads the rows of a range from cached hours where possible. A step depends only on its own records, and the top
@@ -177,22 +184,22 @@ const memory = new PointsMemory(() => performance.now());
  */
 const readCached = async (
   read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
-  about: {
+  cacheContext: {
     readonly query: AggregateQuery;
     readonly reading: Reading;
     readonly context: QueryContext;
-    readonly steps: Steps;
+    readonly steps: SeriesSteps;
     readonly plan: Plan;
     readonly statement: string;
   },
 ): Promise<SeriesRow[]> => {
-  const { query, reading, context, steps, plan, statement } = about;
+  const { query, reading, context, steps, plan, statement } = cacheContext;
   const { groups, limit, order } = plan;
-  const ranked = query.measures[order.figure ?? -1]?.function;
-  const addsUp = groups.length === 0 || ranked === 'count' || ranked === 'rate';
-  if (context.stepsFrom === 'range' || !addsUp) return read(context.range);
+  const rankingFunction = query.measures[order.aggregationIndex ?? -1]?.function;
+  const isAdditive = groups.length === 0 || rankingFunction === 'count' || rankingFunction === 'rate';
+  if (context.stepsFrom === 'range' || !isAdditive) return read(context.range);
   const { from: _from, to: _to, ...parameters } = plan.parameters;
-  const question = {
+  const pointsQuery = {
     signal: query.signal,
     range: context.range,
     stepNs: steps.stepNs,
@@ -200,32 +207,36 @@ const readCached = async (
     maxGroups: limit,
   };
   const first = steps.beginNs / steps.stepNs;
-  const points = await memory.points(reading.columns, question, async (part) => {
+  const points = await memory.points(reading.columns, pointsQuery, async (part) => {
     const rows = await read(part);
-    return rows.length > limit ? undefined : rows.flatMap((row) => pointsOf(row, groups, first));
+    return rows.length > limit ? undefined : rows.flatMap((row) => toPoints(row, groups, first));
   });
-  if (points !== undefined) return rowsOf(points, plan, first);
+  if (points !== undefined) return toSeriesRows(points, plan, first);
   let bytes = 0;
   const found = await read(context.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
-  memory.learn(reading.columns, question, bytes);
+  memory.recordCost(reading.columns, pointsQuery, bytes);
   return found;
 };
 
-const pointsOf = (row: SeriesRow, groups: readonly Group[], first: bigint): Point[] => {
+const toPoints = (row: SeriesRow, groups: readonly Group[], first: bigint): Point[] => {
   const group = JSON.stringify(groupNames(groups).map((name) => row[name]));
-  return row.points.map(([bucket, ...answers]) => ({ group, step: first + BigInt(bucket as string), answers }));
+  return row.points.map(([bucket, ...results]) => ({ group, step: first + BigInt(bucket as string), results }));
 };
 
 /** Returns rows in the order of the engine. */
-const rowsOf = (points: readonly Point[], { groups, order }: Plan, first: bigint): SeriesRow[] => {
-  if (groups.length === 0) return [{ points: points.map(({ step, answers }) => [step - first, ...answers]) }];
+const toSeriesRows = (points: readonly Point[], { groups, order }: Plan, first: bigint): SeriesRow[] => {
+  if (groups.length === 0) return [{ points: points.map(({ step, results }) => [step - first, ...results]) }];
   const sign = order.direction === 'DESC' ? -1 : 1;
   return [...Map.groupBy(points, ({ group }) => group)]
-    .map(([group, its]) => {
+    .map(([group, groupPoints]) => {
       const values = JSON.parse(group) as readonly unknown[];
-      const total = its.reduce((sum, { answers }) => sum + Number(answers[order.figure ?? 0]), 0);
+      const total = groupPoints.reduce((sum, { results }) => sum + Number(results[order.aggregationIndex ?? 0]), 0);
       const row = Object.fromEntries(groupNames(groups).map((name, index) => [name, values[index]]));
-      return { values, total, row: { ...row, points: its.map(({ step, answers }) => [step - first, ...answers]) } };
+      return {
+        values,
+        total,
+        row: { ...row, points: groupPoints.map(({ step, results }) => [step - first, ...results]) },
+      };
     })
     .toSorted((one, other) => sign * (one.total - other.total) || compareGroups(one.values, other.values))
     .map(({ row }) => row);
@@ -238,30 +249,30 @@ export const compareGroups = (one: readonly unknown[], other: readonly unknown[]
 };
 
 /** Returns one series per figure of a group. Steps without records count 0, and have no average. */
-const seriesOf = (row: SeriesRow, { groups, figures }: Plan, steps: Steps): Series[] => {
+const toSeries = (row: SeriesRow, { groups, aggregations }: Plan, steps: SeriesSteps): Series[] => {
   const labels = Object.fromEntries(groups.map(({ name }, index) => [name, String(row[`g${index}`])]));
   const byStep = new Map(row.points.map(([bucket, ...answers]) => [Number(bucket), answers]));
-  return figures.map((figure, index) => ({
+  return aggregations.map((figure, index) => ({
     name: figure.name,
     labels,
     unit: figure.column.unit,
     points: steps.starts.map((start, step) => {
-      const answer = byStep.get(step)?.[index] ?? figure.ofNone;
-      return [start, figure.read(answer, steps.secondsOf(step), 'series') as number | null];
+      const answer = byStep.get(step)?.[index] ?? figure.emptyResult;
+      return [start, figure.toValue(answer, steps.getSeconds(step), 'series') as number | null];
     }),
   }));
 };
 
-const cutGroups = (
+const describeOmittedGroups = (
   { limit: requestedLimit, order }: AggregateQuery,
-  { limit, figures, order: by }: Plan,
-  found: number,
+  { limit, aggregations, order: by }: Plan,
+  foundGroupCount: number,
 ): Incompleteness[] => {
-  if (found <= limit) return [];
+  if (foundGroupCount <= limit) return [];
   const which =
-    by.figure === undefined || order?.direction === 'ascending'
+    by.aggregationIndex === undefined || order?.direction === 'ascending'
       ? `the first ${limit} by ${order?.by}`
-      : `the ${limit} with the largest ${figures[by.figure]?.name}`;
+      : `the ${limit} with the largest ${aggregations[by.aggregationIndex]?.name}`;
   const reason = limit < requestedLimit ? `, because an answer has at most ${maxPoints} points` : '';
   return [{ code: 'groups', message: `there are more groups: these are ${which}${reason}` }];
 };

@@ -6,22 +6,22 @@ import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { type QuerySignal, recordsOf } from '../signals/index.ts';
+import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import type { Value, ValueReader } from '../values.ts';
 
 /** One aggregate as part of a statement. */
-export interface Figure {
+export interface Aggregation {
   readonly name: string;
   /** Returns the aggregate function, with `suffix` after its name: `State` and `Merge` for two-step aggregation. */
-  call(suffix: '' | 'State'): string;
-  merge(state: string): string;
+  callSql(suffix: '' | 'State'): string;
+  mergeSql(state: string): string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly column: TableColumn;
   /** Result of the engine if there are no records. */
-  readonly ofNone: 0 | null;
+  readonly emptyResult: 0 | null;
   /** Converts the engine's result over this many seconds; null for none. In `series`, times are numbers. */
-  read(answer: unknown, seconds: number, as: 'table' | 'series'): number | string | null;
+  toValue(answer: unknown, seconds: number, form: 'table' | 'series'): number | string | null;
 }
 
 /** Returns the default name of a measure in answers. */
@@ -32,14 +32,14 @@ export const defaultName = ({ function: kind, field, percentile }: Measure): str
 
 const numeric = new Set<Measure['function']>(['sum', 'avg', 'min', 'max', 'percentile']);
 
-const numberOf = (answer: unknown): number | null => {
+const parseFiniteNumber = (answer: unknown): number | null => {
   if (answer === null || answer === undefined) return null;
   const number = Number(answer);
   return Number.isFinite(number) ? number : null;
 };
 
 /** Restricts an aggregate to a part of the statement's records: SQL, and the prefix of its parameters. */
-export interface Part {
+export interface AggregationFilter {
   readonly sql: string | undefined;
   readonly prefix: string;
 }
@@ -48,52 +48,52 @@ export interface Part {
  * Returns the aggregates of a query. Throws `VALIDATION_FAILED` if one lacks an argument of its function, or two have
  * the same name.
  */
-export const figuresOf = (
+export const buildAggregations = (
   measures: readonly Measure[],
   signal: QuerySignal,
   values: ValueReader,
-  part: Part = { sql: undefined, prefix: '' },
-): Figure[] => {
-  const figures = measures.map((measure, index) => figureOf(measure, { signal, values, index, part }));
+  part: AggregationFilter = { sql: undefined, prefix: '' },
+): Aggregation[] => {
+  const figures = measures.map((measure, index) => buildAggregation(measure, { signal, values, index, part }));
   for (const [index, { name }] of figures.entries())
     if (figures.findIndex((other) => other.name === name) < index)
       throw invalid(`measures.${index}.as`, `another measure is named ${name}: use distinct names`);
   return figures;
 };
 
-interface Place {
+interface AggregationContext {
   readonly signal: QuerySignal;
   readonly values: ValueReader;
   readonly index: number;
-  readonly part: Part;
+  readonly part: AggregationFilter;
 }
 
-const figureOf = (measure: Measure, { signal, values, index, part }: Place): Figure => {
+const buildAggregation = (measure: Measure, { signal, values, index, part }: AggregationContext): Aggregation => {
   const path = `measures.${index}`;
   const { function: kind, field, percentile } = measure;
   if (field === undefined && kind !== 'count' && kind !== 'rate')
     throw invalid(`${path}.field`, `is required for ${kind}`);
   if (kind === 'percentile' && percentile === undefined)
     throw invalid(`${path}.percentile`, 'is required for percentile, such as 95');
-  const value = field === undefined ? undefined : values.value(field);
+  const value = field === undefined ? undefined : values.getValue(field);
   const time = value !== undefined && numeric.has(kind) && typeIn(value.reference) === 'time';
   if (time && kind !== 'min' && kind !== 'max')
     throw invalid(`${path}.function`, `must be min or max for ${field}, which is a time`);
-  const condition = conditionOf(measure, { signal, values, index, part });
-  const { counted } = recordsOf(signal);
-  const weight = counted === undefined ? undefined : values.column(counted);
-  const { name, argument } = functionOf(measure, value, condition.sql, weight);
+  const condition = buildCondition(measure, { signal, values, index, part });
+  const { counted } = getSignalRecords(signal);
+  const weight = counted === undefined ? undefined : values.addColumn(counted);
+  const { name, argument } = buildFunction(measure, value, condition.sql, weight);
   const level = kind === 'percentile' ? `(${(percentile ?? 0) / 100})` : '';
   return {
     name: measure.as ?? defaultName(measure),
-    call: (suffix) => `${name}${suffix}${level}(${argument})`,
-    merge: (state) => `${name}Merge${level}(${state})`,
+    callSql: (suffix) => `${name}${suffix}${level}(${argument})`,
+    mergeSql: (state) => `${name}Merge${level}(${state})`,
     parameters: condition.parameters,
-    ofNone: numeric.has(kind) ? null : 0,
-    column: { name: measure.as ?? defaultName(measure), ...formOf(measure, value, signal) },
-    read(answer, seconds, as) {
+    emptyResult: numeric.has(kind) ? null : 0,
+    column: { name: measure.as ?? defaultName(measure), ...resolveTypeAndUnit(measure, value, signal) },
+    toValue(answer, seconds, as) {
       if (time) return answer === null ? null : timeOf(String(answer), as);
-      const number = numberOf(answer);
+      const number = parseFiniteNumber(answer);
       if (number === null || kind === 'min' || kind === 'max') return number;
       return withoutNoise(kind === 'rate' ? number / seconds : number);
     },
@@ -107,38 +107,38 @@ const timeOf = (nanoseconds: string, as: 'table' | 'series'): number | string =>
 const typeIn = (reference: Reference): string | undefined =>
   reference.kind === 'field' ? reference.field.type : undefined;
 
-const formOf = (
+const resolveTypeAndUnit = (
   { function: kind }: Measure,
   value: Value | undefined,
   signal: QuerySignal,
 ): Pick<TableColumn, 'type' | 'unit'> => {
   const type = value === undefined ? undefined : typeIn(value.reference);
-  if (kind === 'count') return { type: 'number', unit: recordsOf(signal).unit };
-  if (kind === 'rate') return { type: 'number', unit: `${recordsOf(signal).unit}/s` };
+  if (kind === 'count') return { type: 'number', unit: getSignalRecords(signal).unit };
+  if (kind === 'rate') return { type: 'number', unit: `${getSignalRecords(signal).unit}/s` };
   if (kind === 'distinct') return { type: 'number', unit: '{value}' };
   if (type === 'duration') return { type: 'duration', unit: 'ns' };
   return type === 'time' ? { type: 'time', unit: 'ms' } : { type: 'number', unit: '' };
 };
 
 /** Returns the search of the measure itself, as a column of 0 and 1. */
-const conditionOf = (
+const buildCondition = (
   { search, function: kind, field }: Measure,
-  { signal, values, index, part }: Place,
+  { signal, values, index, part }: AggregationContext,
 ): { sql: string | undefined; parameters: Readonly<Record<string, string>> } => {
   const conditions = part.sql === undefined ? [] : [part.sql];
   let parameters: Readonly<Record<string, string>> = {};
   if (search !== undefined) {
     const tree = parseSearch(search, signal, { path: `measures.${index}.search` });
     const found = searchCondition(tree, signal, { prefix: `${part.prefix}m${index}_` });
-    conditions.push(values.column(`toBool(${found.sql})`));
+    conditions.push(values.addColumn(`toBool(${found.sql})`));
     parameters = found.parameters;
   }
-  if (field !== undefined && !numeric.has(kind)) conditions.push(values.value(field).exists);
+  if (field !== undefined && !numeric.has(kind)) conditions.push(values.getValue(field).exists);
   return { sql: conditions.length === 0 ? undefined : `(${conditions.join(' AND ')})`, parameters };
 };
 
 /** Excluded values are NULL, which no function counts: the aggregate of none is NULL, not 0. */
-const functionOf = (
+const buildFunction = (
   { function: kind }: Measure,
   value: Value | undefined,
   condition: string | undefined,

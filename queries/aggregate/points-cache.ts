@@ -7,9 +7,9 @@
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
-import { rangeValues, withinRange } from '../records.ts';
+import { rangeCondition, rangeParameterValues } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
-import { type QuerySignal, recordsOf } from '../signals/index.ts';
+import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 
 /** Results of the engine for a step of a group. */
 export interface Point {
@@ -17,10 +17,10 @@ export interface Point {
   readonly group: string;
   /** Step number since the epoch. */
   readonly step: bigint;
-  readonly answers: readonly unknown[];
+  readonly results: readonly unknown[];
 }
 
-export interface PointsQuestion {
+export interface PointsQuery {
   readonly signal: QuerySignal;
   readonly range: Range;
   /** Step length; steps begin at its multiples since the epoch. */
@@ -36,30 +36,30 @@ export interface PointsQuestion {
  */
 export type ReadPoints = (range: Range) => Promise<readonly Point[] | undefined>;
 
-interface Cost {
+interface QueryCost {
   /** Bytes that the query read; 0 if the cache does not help. */
   readonly bytes: number;
   readonly atMs: number;
 }
 
-interface CachedPiece {
+interface CachedBlock {
   readonly records: number;
   readonly atMs: number;
   readonly points: readonly Point[];
 }
 
 const hourNs = 3_600_000_000_000n;
-const minPieces = 3;
+const minBlocks = 3;
 /** More statements than this take longer than one that reads some pieces again. */
-const maxParts = 4;
+const maxGaps = 4;
 /** Queries that read less are fast enough. */
 const minBytes = 64 * 1024 * 1024;
 /**
  * Counting records reads their times and a byte of the tenant's column. The cache helps if the query reads several
  * times as much.
  */
-const bytesOfCount = 9;
-const minGain = 4;
+const bytesPerCountedRecord = 9;
+const minSavingFactor = 4;
 /**
  * An erased record and a new one in the same hour leave the count unchanged, so entries expire after this time, however
  * often they are used.
@@ -67,34 +67,36 @@ const minGain = 4;
 const cacheTtlMs = 900_000;
 
 /** Cache of query costs and of piece results. */
-export class PointsMemory {
+export class PointsCache {
   readonly #nowMs: () => number;
-  readonly #costs = new RowCache<Cost>(10_000);
-  readonly #pieces = new RowCache<CachedPiece>(200_000, ({ points }) => points.length + 1);
+  readonly #costs = new RowCache<QueryCost>(10_000);
+  readonly #pieces = new RowCache<CachedBlock>(200_000, ({ points }) => points.length + 1);
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
   /** Records the bytes of a query that ran without the cache. */
-  learn(columns: TenantColumns, { key, signal }: PointsQuestion, bytes: number): void {
-    const costs = this.#costs.of(columns);
+  recordCost(columns: TenantColumns, { key, signal }: PointsQuery, bytes: number): void {
+    const costs = this.#costs.forTenant(columns);
     // If newer rows replace others, their number does not reveal it.
-    if (recordsOf(signal).hasReplacedRows !== true && bytes >= minBytes && !this.#isValid(costs.get(key)))
+    if (getSignalRecords(signal).hasReplacedRows !== true && bytes >= minBytes && !this.#isValid(costs.get(key)))
       costs.set(key, { bytes, atMs: this.#nowMs() });
   }
 
   /** Returns all points of the range, unordered; `undefined` if the query should run without the cache. */
-  async points(columns: TenantColumns, question: PointsQuestion, read: ReadPoints): Promise<Point[] | undefined> {
-    const costs = this.#costs.of(columns);
+  async points(columns: TenantColumns, question: PointsQuery, read: ReadPoints): Promise<Point[] | undefined> {
+    const costs = this.#costs.forTenant(columns);
     const cost = costs.get(question.key);
     if (cost === undefined || cost.bytes === 0 || !this.#isValid(cost)) return undefined;
-    const pieces = piecesOf(question.range, lengthOf(question.stepNs));
-    if (pieces.length < minPieces) return undefined;
+    const pieces = listBlocks(question.range, blockLengthNs(question.stepNs));
+    if (pieces.length < minBlocks) return undefined;
     // Counted before the records are read: a piece that receives more in between has a different count next time.
     const records = await countRecords(columns, question, pieces);
-    const gains = records.all * bytesOfCount * minGain <= cost.bytes;
-    const points = gains ? await this.#read(columns, question, { pieces, recordsOf: records.of }, read) : undefined;
+    const gains = records.all * bytesPerCountedRecord * minSavingFactor <= cost.bytes;
+    const points = gains
+      ? await this.#readPoints(columns, question, { pieces, recordsOf: records.countOf }, read)
+      : undefined;
     if (points === undefined) costs.set(question.key, { bytes: 0, atMs: this.#nowMs() });
     return points;
   }
@@ -103,57 +105,57 @@ export class PointsMemory {
     return entry !== undefined && this.#nowMs() - entry.atMs < cacheTtlMs;
   }
 
-  async #read(
+  async #readPoints(
     columns: TenantColumns,
-    { range, stepNs, key, maxGroups }: PointsQuestion,
-    { pieces, recordsOf }: { readonly pieces: readonly Piece[]; readonly recordsOf: (piece: Piece) => number },
+    { range, stepNs, key, maxGroups }: PointsQuery,
+    { pieces, recordsOf }: { readonly pieces: readonly Block[]; readonly recordsOf: (piece: Block) => number },
     read: ReadPoints,
   ): Promise<Point[] | undefined> {
-    const known = this.#pieces.of(columns);
-    const keyOf = ({ index }: Piece): string => `${index} ${stepNs} ${key}`;
+    const blockCache = this.#pieces.forTenant(columns);
+    const keyOf = ({ index }: Block): string => `${index} ${stepNs} ${key}`;
     const atMs = this.#nowMs();
-    const held = new Map<Piece, readonly Point[]>();
+    const validPoints = new Map<Block, readonly Point[]>();
     for (const piece of pieces) {
-      const earlier = known.get(keyOf(piece));
-      if (earlier?.records === recordsOf(piece) && this.#isValid(earlier)) held.set(piece, earlier.points);
+      const earlier = blockCache.get(keyOf(piece));
+      if (earlier?.records === recordsOf(piece) && this.#isValid(earlier)) validPoints.set(piece, earlier.points);
     }
-    if (gapsOf(range, [...held.keys()]).length > maxParts) held.clear();
-    const parts = await Promise.all(gapsOf(range, [...held.keys()]).map(read));
-    const found: Point[] = [];
+    if (findGaps(range, [...validPoints.keys()]).length > maxGaps) validPoints.clear();
+    const parts = await Promise.all(findGaps(range, [...validPoints.keys()]).map(read));
+    const readPoints: Point[] = [];
     for (const part of parts) {
       if (part === undefined) return undefined;
-      found.push(...part);
+      readPoints.push(...part);
     }
-    const length = lengthOf(stepNs);
-    const byPiece = Map.groupBy(found, ({ step }) => (step * stepNs) / length);
+    const length = blockLengthNs(stepNs);
+    const byPiece = Map.groupBy(readPoints, ({ step }) => (step * stepNs) / length);
     for (const piece of pieces)
-      if (!held.has(piece))
-        known.set(keyOf(piece), { records: recordsOf(piece), atMs, points: byPiece.get(piece.index) ?? [] });
-    const points = [...found, ...[...held.values()].flat()];
+      if (!validPoints.has(piece))
+        blockCache.set(keyOf(piece), { records: recordsOf(piece), atMs, points: byPiece.get(piece.index) ?? [] });
+    const points = [...readPoints, ...[...validPoints.values()].flat()];
     return new Set(points.map(({ group }) => group)).size > maxGroups ? undefined : points;
   }
 }
 
 /** A part of the range of fixed length, including both ends. */
-interface Piece extends Range {
+interface Block extends Range {
   /** Number since the epoch. */
   readonly index: bigint;
 }
 
 /** Returns the smallest multiple of the step that is an hour or more. */
-const lengthOf = (stepNs: bigint): bigint => stepNs * ((hourNs + stepNs - 1n) / stepNs);
+const blockLengthNs = (stepNs: bigint): bigint => stepNs * ((hourNs + stepNs - 1n) / stepNs);
 
 /** Returns pieces that are entirely within the range, in order. */
-const piecesOf = ({ from, to }: Range, length: bigint): Piece[] => {
+const listBlocks = ({ from, to }: Range, length: bigint): Block[] => {
   if (from < 0n) return [];
-  const pieces: Piece[] = [];
+  const pieces: Block[] = [];
   for (let index = (from + length - 1n) / length; (index + 1n) * length <= to + 1n; index++)
     pieces.push({ index, from: index * length, to: (index + 1n) * length - 1n });
   return pieces;
 };
 
 /** Returns the gaps before, between and after pieces. */
-const gapsOf = ({ from, to }: Range, pieces: readonly Piece[]): Range[] => {
+const findGaps = ({ from, to }: Range, pieces: readonly Block[]): Range[] => {
   const gaps: Range[] = [];
   let next = from;
   for (const piece of pieces) {
@@ -167,19 +169,19 @@ const gapsOf = ({ from, to }: Range, pieces: readonly Piece[]): Range[] => {
 /** Counts the records of the tenant in all pieces, and in each. */
 const countRecords = async (
   columns: TenantColumns,
-  { signal, stepNs }: PointsQuestion,
-  pieces: readonly Piece[],
-): Promise<{ readonly all: number; readonly of: (piece: Piece) => number }> => {
-  const { table } = recordsOf(signal);
+  { signal, stepNs }: PointsQuery,
+  pieces: readonly Block[],
+): Promise<{ readonly all: number; readonly countOf: (piece: Block) => number }> => {
+  const { table } = getSignalRecords(signal);
   const range = { from: pieces[0]?.from ?? 0n, to: pieces.at(-1)?.to ?? 0n };
   const rows = await columns.query<{ piece: string; records: string }>(
     `SELECT intDiv(toUnixTimestamp64Nano(timestamp), {length:Int64}) AS piece, count() AS records FROM ${table}
-    WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} GROUP BY piece`,
-    { ...rangeValues(range), length: String(lengthOf(stepNs)) },
-    { ofEachServer: true },
+    WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} GROUP BY piece`,
+    { ...rangeParameterValues(range), length: String(blockLengthNs(stepNs)) },
+    { onEachServer: true },
   );
   const counts = new Map<string, number>();
   for (const { piece, records } of rows) counts.set(piece, (counts.get(piece) ?? 0) + Number(records));
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { all, of: ({ index }) => counts.get(String(index)) ?? 0 };
+  return { all, countOf: ({ index }) => counts.get(String(index)) ?? 0 };
 };

@@ -5,56 +5,60 @@
 import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Answer, QueryContext } from '../answer.ts';
-import { signalsOf } from '../freshness.ts';
-import type { Outcome, ReportOutcome } from '../outcome.ts';
+import { listSignals } from '../freshness.ts';
+import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
-import { kindOf, partsOf, type QueryBatch, type RunPart } from '../query-kind.ts';
-import { refuseBeyondRetention } from '../range.ts';
-import { answerOnly, type RowsAndBytes, withSignal } from '../run.ts';
+import { getQueryKind, listPartQueries, type QueryBatch, type RunPartQuery } from '../query-kind.ts';
+import { requireRetained } from '../range.ts';
+import { extendColumns, type RowsAndBytes, runForAnswer } from '../run.ts';
 import { contextKey } from './context-key.ts';
-import { RecentTimes } from './recent-durations.ts';
-import { type Question, WaitingQuestions } from './waiting-queries.ts';
+import { RecentDurations } from './recent-durations.ts';
+import { WaitingQueries, type WaitingQuery } from './waiting-queries.ts';
 
 /** Runs work on the engine once a slot is free, and resolves to its result. Rejects if the signal aborts before. */
 export type RunInSlot = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
-export interface AnswersOptions {
+export interface BatchRunnerOptions {
   /** Time a query waits for others to batch with. */
-  readonly gatherMs: number;
+  readonly batchDelayMs: number;
   /** Timeout of a batch; after it, batches of half the size are tried. */
-  readonly sharedMs: number;
+  readonly batchTimeoutMs: number;
   /** Timeout of a query that runs alone. */
-  readonly aloneMs: number;
+  readonly singleTimeoutMs: number;
   /** By default all work starts immediately. */
   readonly runInSlot?: RunInSlot;
 }
 
 /** Evicts the oldest queries to make room for new ones. */
-const makeRoom = (known: Map<string, unknown> | Set<string>): void => {
-  const [oldest] = known.keys();
-  if (known.size >= maxSolo && oldest !== undefined) known.delete(oldest);
+const evictOldest = (entries: Map<string, unknown> | Set<string>): void => {
+  const [oldest] = entries.keys();
+  if (entries.size >= maxSolo && oldest !== undefined) entries.delete(oldest);
 };
 
 /** Returns a signal that aborts when nobody waits for any of the queries. */
-const allLeft = (questions: readonly Question[]): AbortSignal => {
+const abortWhenUnneeded = (questions: readonly WaitingQuery[]): AbortSignal => {
   const left = new AbortController();
-  let staying = questions.length;
+  let neededCount = questions.length;
   for (const question of questions)
-    question.left.signal.addEventListener('abort', () => --staying === 0 && left.abort(question.left.signal.reason), {
-      once: true,
-    });
+    question.abortController.signal.addEventListener(
+      'abort',
+      () => --neededCount === 0 && left.abort(question.abortController.signal.reason),
+      {
+        once: true,
+      },
+    );
   return left.signal;
 };
 
 /** Time for which a query that failed or timed out in a batch runs alone. */
-const soloMs = 600_000;
+const soloDurationMs = 600_000;
 const maxSolo = 10_000;
 /** Maximum number of retries of a batch that timed out. Halving a batch this often leaves one query. */
 const maxLateRetries = 8;
 
 /** Options of a query. */
-export interface QuestionOptions {
+export interface QueryOptions {
   /** Aborts when the answer is no longer needed. */
   readonly signal?: AbortSignal | undefined;
   /** Due time of the query. Under overload, newer ones go first. */
@@ -72,69 +76,64 @@ export interface QuestionOptions {
 }
 
 const reportCost =
-  (questions: readonly Question[]) =>
+  (questions: readonly WaitingQuery[]) =>
   (cost: RowsAndBytes): void => {
     for (const { costListeners } of questions) for (const onCost of costListeners) onCost(cost);
   };
 
 /** Returns the statements that answer a query together with others. Throws for a kind whose queries run alone. */
-const batchOf = (query: Query): QueryBatch<Query> => {
-  const { batch } = kindOf(query);
+const requireBatch = (query: Query): QueryBatch<Query> => {
+  const { batch } = getQueryKind(query);
   if (batch === undefined) throw new Error(`queries of kind ${query.kind} are not batched`);
   return batch;
 };
 
 /** Returns the key that the queries of one batch share; undefined for a query that runs alone. */
-const shareOf = (query: Query, context: QueryContext): string | undefined => {
-  const key = kindOf(query).batch?.key(query, context);
+const batchKey = (query: Query, context: QueryContext): string | undefined => {
+  const key = getQueryKind(query).batch?.key(query, context);
   return key === undefined ? undefined : `${query.kind} ${key}`;
 };
 
 /** Batches the queries of one tenant that arrive within some milliseconds or wait for a slot. */
-export class Answers {
-  readonly #options: AnswersOptions;
+export class QueryBatcher {
+  readonly #options: BatchRunnerOptions;
   readonly #runInSlot: RunInSlot;
-  readonly #waiting = new WaitingQuestions();
+  readonly #waiting = new WaitingQueries();
   /** Queries that run alone, and until when. */
   readonly #soloUntil = new Map<string, number>();
   /** Per requester and query: consecutive runs without an answer. */
-  readonly #missed = new Map<string, number>();
+  readonly #missedRuns = new Map<string, number>();
   /** Queries that timed out in a batch, and the batch size they may still use. */
-  readonly #slow = new Map<string, number>();
-  readonly #times = new RecentTimes();
+  readonly #maxBatchOfSlowQueries = new Map<string, number>();
+  readonly #recentDurations = new RecentDurations();
   #isGathering = false;
   /** Number of requested slots that are not free yet. */
   #pendingSlots = 0;
 
-  constructor(options: AnswersOptions) {
+  constructor(options: BatchRunnerOptions) {
     this.#options = options;
     this.#runInSlot = options.runInSlot ?? ((work) => work());
   }
 
   /**
-   * Runs a query like `answerOnly` (`../run.ts`). A query that fails or times out does not affect others of its batch.
+   * Runs a query like `runForAnswer` (`../run.ts`). A query that fails or times out does not affect others of its batch.
    * Rejects with `LateError` if it timed out while all statements are slow.
    */
-  async run(
-    query: Query,
-    reading: QueryReading,
-    context: QueryContext,
-    options: QuestionOptions = {},
-  ): Promise<Answer> {
+  async run(query: Query, reading: QueryReading, context: QueryContext, options: QueryOptions = {}): Promise<Answer> {
     const { signal, onCost } = options;
     signal?.throwIfAborted();
-    for (const each of signalsOf(query))
-      refuseBeyondRetention(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-    const runPart: RunPart = (part, ofPart) => this.run(part, reading, ofPart, options);
-    if (partsOf(query).length > 0) return kindOf(query).run(query, reading, context, runPart);
-    const question = this.#questionOf(query, reading, context, options);
+    for (const each of listSignals(query))
+      requireRetained(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
+    const runPart: RunPartQuery = (part, ofPart) => this.run(part, reading, ofPart, options);
+    if (listPartQueries(query).length > 0) return getQueryKind(query).run(query, reading, context, runPart);
+    const question = this.#findOrEnqueue(query, reading, context, options);
     question.waiterCount++;
     if (onCost !== undefined) question.costListeners.push(onCost);
     if (signal === undefined) return question.answer.promise;
     try {
       return await rejectOnAbort(question.answer.promise, signal);
     } finally {
-      if (--question.waiterCount === 0 && signal.aborted) this.#giveUp(question);
+      if (--question.waiterCount === 0 && signal.aborted) this.#abandon(question);
     }
   }
 
@@ -143,39 +142,39 @@ export class Answers {
     return this.#runInSlot(work, signal);
   }
 
-  #questionOf(
+  #findOrEnqueue(
     query: Query,
     reading: QueryReading,
     context: QueryContext,
-    { dueMs = 0, requester = '' }: QuestionOptions,
-  ): Question {
+    { dueMs = 0, requester = '' }: QueryOptions,
+  ): WaitingQuery {
     const text = JSON.stringify(query);
     const key = `${contextKey(context)} ${text}`;
-    const by = `${requester} ${text}`;
-    const missed = this.#missed.get(by) ?? 0;
+    const requesterKey = `${requester} ${text}`;
+    const missedRunCount = this.#missedRuns.get(requesterKey) ?? 0;
     const known = this.#waiting.find(key);
     if (known !== undefined) {
       known.dueMs = Math.max(known.dueMs, dueMs);
-      known.missed = Math.max(known.missed, missed);
-      known.by.add(by);
+      known.missedRunCount = Math.max(known.missedRunCount, missedRunCount);
+      known.requesterKeys.add(requesterKey);
       return known;
     }
-    const share = this.#isSolo(text) ? undefined : shareOf(query, context);
-    const question: Question = {
+    const share = this.#isSolo(text) ? undefined : batchKey(query, context);
+    const question: WaitingQuery = {
       key,
       query,
       reading,
       context,
       dueMs,
-      missed,
-      by: new Set([by]),
+      missedRunCount,
+      requesterKeys: new Set([requesterKey]),
       waiterCount: 0,
       costListeners: [],
-      late: 0,
-      share: share ?? key,
-      maxBatch: share === undefined ? 1 : this.#maxBatchOf(text, batchOf(query).max),
+      timedOutBatchCount: 0,
+      batchKey: share ?? key,
+      maxBatch: share === undefined ? 1 : this.#maxBatchOf(text, requireBatch(query).max),
       answer: Promise.withResolvers(),
-      left: new AbortController(),
+      abortController: new AbortController(),
     };
     // All requesters may have left.
     question.answer.promise.catch(() => undefined);
@@ -185,18 +184,18 @@ export class Answers {
       setTimeout(() => {
         this.#isGathering = false;
         this.#requestSlots();
-      }, this.#options.gatherMs);
+      }, this.#options.batchDelayMs);
     }
     return question;
   }
 
   #maxBatchOf(text: string, maxBatch: number): number {
-    return this.#isLoaded ? maxBatch : Math.min(maxBatch, this.#slow.get(text) ?? maxBatch);
+    return this.#isLoaded ? maxBatch : Math.min(maxBatch, this.#maxBatchOfSlowQueries.get(text) ?? maxBatch);
   }
 
   /** Whether statements are slow in general; a long statement is then not slow by itself. */
   get #isLoaded(): boolean {
-    return this.#times.medianMs() > this.#options.sharedMs / 4;
+    return this.#recentDurations.medianMs() > this.#options.batchTimeoutMs / 4;
   }
 
   #isSolo(text: string): boolean {
@@ -205,30 +204,30 @@ export class Answers {
     return isSolo;
   }
 
-  #giveUp(question: Question): void {
-    question.left.abort(new Error('the client no longer waits for the answer'));
+  #abandon(question: WaitingQuery): void {
+    question.abortController.abort(new Error('the client no longer waits for the answer'));
     this.#waiting.remove(question);
-    this.#miss(question);
+    this.#countMissedRun(question);
   }
 
-  #miss({ by }: Question): void {
-    for (const each of by) {
-      const missed = this.#missed.get(each) ?? 0;
-      if (missed === 0) makeRoom(this.#missed);
-      this.#missed.set(each, missed + 1);
+  #countMissedRun({ requesterKeys }: WaitingQuery): void {
+    for (const each of requesterKeys) {
+      const missed = this.#missedRuns.get(each) ?? 0;
+      if (missed === 0) evictOldest(this.#missedRuns);
+      this.#missedRuns.set(each, missed + 1);
     }
   }
 
   /** Rejects a query. If the error is not about the query itself, it counts as missed. */
-  #refuse(question: Question, error: unknown): void {
-    if (error instanceof TimeoutError) this.#miss(question);
-    else for (const each of question.by) this.#missed.delete(each);
+  #reject(question: WaitingQuery, error: unknown): void {
+    if (error instanceof TimeoutError) this.#countMissedRun(question);
+    else for (const each of question.requesterKeys) this.#missedRuns.delete(each);
     question.answer.reject(error);
   }
 
   /** Requests slots. Queries are selected when a slot is free: by then there may be more, newer ones or none. */
   #requestSlots(): void {
-    for (let missingSlots = this.#waiting.statements - this.#pendingSlots; missingSlots > 0; missingSlots--) {
+    for (let missingSlots = this.#waiting.statementCount - this.#pendingSlots; missingSlots > 0; missingSlots--) {
       this.#pendingSlots++;
       void this.#runInSlot(async () => {
         this.#pendingSlots--;
@@ -238,34 +237,34 @@ export class Answers {
   }
 
   async #runNext(): Promise<void> {
-    const questions = this.#waiting.next();
+    const questions = this.#waiting.takeNextBatch();
     const [first] = questions;
     if (first === undefined) return;
     const begun = performance.now();
     if (first.maxBatch === 1) await this.#runAlone(first);
     else await this.#runBatch(questions);
-    this.#times.add(performance.now() - begun);
+    this.#recentDurations.add(performance.now() - begun);
   }
 
-  async #runBatch(questions: readonly Question[]): Promise<void> {
-    const [{ query: first, reading }] = questions as readonly [Question];
+  async #runBatch(questions: readonly WaitingQuery[]): Promise<void> {
+    const [{ query: first, reading }] = questions as readonly [WaitingQuery];
     const begun = performance.now();
-    const late = AbortSignal.timeout(this.#options.sharedMs);
-    const left = allLeft(questions);
+    const late = AbortSignal.timeout(this.#options.batchTimeoutMs);
+    const left = abortWhenUnneeded(questions);
     const settledIndexes = new Set<number>();
     const reportOutcome: ReportOutcome = (index, outcome) => {
       const question = questions[index];
       if (question === undefined || settledIndexes.has(index)) return;
       settledIndexes.add(index);
-      if ('answer' in outcome) this.#answered(question, outcome.answer);
-      else this.#refuse(question, outcome.error);
+      if ('answer' in outcome) this.#resolve(question, outcome.answer);
+      else this.#reject(question, outcome.error);
       // Nobody waits for it anymore; its running statement ends when nobody waits for the others.
-      question.left.abort();
+      question.abortController.abort();
     };
-    let outcomes: readonly Outcome[] = [];
+    let outcomes: readonly QueryOutcome[] = [];
     try {
-      const columns = withSignal(reading.columns, AbortSignal.any([late, left]), reportCost(questions));
-      outcomes = await batchOf(first).run(
+      const columns = extendColumns(reading.columns, AbortSignal.any([late, left]), reportCost(questions));
+      outcomes = await requireBatch(first).run(
         questions.map(({ query }) => query),
         { ...reading, columns },
         questions.map(({ context }) => context) as [QueryContext, ...QueryContext[]],
@@ -274,12 +273,12 @@ export class Answers {
     } catch (error) {
       if (left.aborted) return;
       if (late.aborted) return this.#retryInHalves(questions.filter((_, index) => !settledIndexes.has(index)));
-      if (this.#isAway(error, begun)) outcomes = questions.map(() => ({ error }));
+      if (this.#isEngineUnavailable(error, begun)) outcomes = questions.map(() => ({ error }));
     }
     for (const [index, question] of questions.entries()) {
       const outcome = outcomes[index];
       if (outcome !== undefined) reportOutcome(index, outcome);
-      else if (!settledIndexes.has(index)) this.#wait(question, 1);
+      else if (!settledIndexes.has(index)) this.#requeue(question, 1);
     }
     this.#requestSlots();
   }
@@ -288,45 +287,45 @@ export class Answers {
    * Retries a timed-out batch in halves, to find the slow query. If all statements are slow, halves would only add
    * work.
    */
-  #retryInHalves(questions: readonly Question[]): void {
-    const { sharedMs } = this.#options;
+  #retryInHalves(questions: readonly WaitingQuery[]): void {
+    const { batchTimeoutMs } = this.#options;
     const isLoaded = this.#isLoaded;
     const half = Math.ceil(questions.length / 2);
     for (const question of questions) {
-      question.late++;
-      if (question.late > (isLoaded ? 2 : maxLateRetries))
-        this.#refuse(question, this.timeoutError(sharedMs, ', with others'));
-      else if (isLoaded) this.#wait(question, batchOf(question.query).max);
-      else this.#wait(question, half);
+      question.timedOutBatchCount++;
+      if (question.timedOutBatchCount > (isLoaded ? 2 : maxLateRetries))
+        this.#reject(question, this.timeoutError(batchTimeoutMs, ', with others'));
+      else if (isLoaded) this.#requeue(question, requireBatch(question.query).max);
+      else this.#requeue(question, half);
       if (isLoaded) continue;
-      makeRoom(this.#slow);
-      this.#slow.set(JSON.stringify(question.query), half);
+      evictOldest(this.#maxBatchOfSlowQueries);
+      this.#maxBatchOfSlowQueries.set(JSON.stringify(question.query), half);
     }
     this.#requestSlots();
   }
 
   /** Requeues a query, with this maximum batch size. */
-  #wait(question: Question, maxBatch: number): void {
+  #requeue(question: WaitingQuery, maxBatch: number): void {
     question.maxBatch = maxBatch;
-    if (!question.left.signal.aborted) this.#waiting.add(question);
+    if (!question.abortController.signal.aborted) this.#waiting.add(question);
   }
 
-  async #runAlone(question: Question): Promise<void> {
-    const { query, reading, context, left } = question;
-    const { aloneMs, sharedMs } = this.#options;
+  async #runAlone(question: WaitingQuery): Promise<void> {
+    const { query, reading, context, abortController } = question;
+    const { singleTimeoutMs, batchTimeoutMs } = this.#options;
     const begun = performance.now();
-    const late = AbortSignal.timeout(aloneMs);
+    const late = AbortSignal.timeout(singleTimeoutMs);
     try {
-      const signal = AbortSignal.any([late, left.signal]);
-      const columns = withSignal(reading.columns, signal, reportCost([question]));
-      const answered = await answerOnly(query, { ...reading, columns }, { ...context, signal });
+      const signal = AbortSignal.any([late, abortController.signal]);
+      const columns = extendColumns(reading.columns, signal, reportCost([question]));
+      const answered = await runForAnswer(query, { ...reading, columns }, { ...context, signal });
       const elapsedMs = performance.now() - begun;
-      if (elapsedMs > sharedMs / 2 && !this.#isLoaded) this.#setSolo(query);
-      this.#answered(question, answered);
+      if (elapsedMs > batchTimeoutMs / 2 && !this.#isLoaded) this.#setSolo(query);
+      this.#resolve(question, answered);
     } catch (error) {
-      if (left.signal.aborted) return;
-      if (!(late.aborted && this.#isLoaded) && !this.#isAway(error, begun)) this.#setSolo(query);
-      this.#refuse(question, late.aborted ? this.timeoutError(aloneMs) : error);
+      if (abortController.signal.aborted) return;
+      if (!(late.aborted && this.#isLoaded) && !this.#isEngineUnavailable(error, begun)) this.#setSolo(query);
+      this.#reject(question, late.aborted ? this.timeoutError(singleTimeoutMs) : error);
     }
   }
 
@@ -341,18 +340,18 @@ export class Answers {
   }
 
   /** Returns whether the engine is unavailable, which affects all queries. */
-  #isAway(error: unknown, begun: number): boolean {
-    return error instanceof UnavailableError && performance.now() - begun < this.#options.sharedMs / 2;
+  #isEngineUnavailable(error: unknown, begun: number): boolean {
+    return error instanceof UnavailableError && performance.now() - begun < this.#options.batchTimeoutMs / 2;
   }
 
-  #answered({ query, by, answer }: Question, answered: Answer): void {
-    for (const each of by) this.#missed.delete(each);
-    this.#slow.delete(JSON.stringify(query));
+  #resolve({ query, requesterKeys, answer }: WaitingQuery, answered: Answer): void {
+    for (const each of requesterKeys) this.#missedRuns.delete(each);
+    this.#maxBatchOfSlowQueries.delete(JSON.stringify(query));
     answer.resolve(answered);
   }
 
   #setSolo(query: Query): void {
-    makeRoom(this.#soloUntil);
-    this.#soloUntil.set(JSON.stringify(query), performance.now() + soloMs);
+    evictOldest(this.#soloUntil);
+    this.#soloUntil.set(JSON.stringify(query), performance.now() + soloDurationMs);
   }
 }

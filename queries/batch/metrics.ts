@@ -3,14 +3,14 @@
  * share a function.
  */
 import type { Answer, QueryContext } from '../answer.ts';
-import { Cells, numberOf } from '../metrics/cells.ts';
-import { answerUnit, type Reads, readsOf } from '../metrics/kinds.ts';
-import { combiningOf, groupsOf, sqlOf, valuesIn } from '../metrics/metric.ts';
-import { answerOf } from '../metrics/metric-answer.ts';
+import { Cells, parseClickHouseNumber } from '../metrics/cells.ts';
+import { answerUnit, planSeriesReads, type SeriesRead } from '../metrics/kinds.ts';
+import { buildSeriesSql, groupSeries, readCellValues, resolveCombining } from '../metrics/metric.ts';
+import { buildMetricAnswer } from '../metrics/metric-answer.ts';
 import { type Group, metricLimits } from '../metrics/plan.ts';
-import { type SelectedSeries, selectSeriesBatch, unitOf } from '../metrics/selection.ts';
+import { findCommonUnit, type SelectedSeries, selectSeriesBatch } from '../metrics/selection.ts';
 import { type Windows, windowsOf } from '../metrics/windows.ts';
-import type { Outcome } from '../outcome.ts';
+import type { QueryOutcome } from '../outcome.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 
@@ -26,7 +26,7 @@ const maxSeries = 10_000;
 const maxValues = 50_000;
 
 /** Returns whether a query can be batched. Quantiles of histograms run alone. */
-export const isSharedMetric = ({ overTime, across }: MetricQuery, context: QueryContext): boolean =>
+export const isBatchableMetric = ({ overTime, across }: MetricQuery, context: QueryContext): boolean =>
   overTime !== 'quantile' && across !== 'none' && windowsOf(context).count <= 1000;
 
 /** A query with its series. */
@@ -34,19 +34,19 @@ interface Member {
   readonly query: MetricQuery;
   readonly series: readonly SelectedSeries[];
   readonly groups: readonly Group[];
-  readonly groupOf: readonly number[];
-  readonly reads: readonly Reads[];
+  readonly groupIndexes: readonly number[];
+  readonly reads: readonly SeriesRead[];
   readonly unit: string;
 }
 
 /** Minimum and maximum of histograms are quantiles. */
-const isAlone = ({ overTime }: MetricQuery, [first]: readonly Reads[]): boolean =>
+const mustRunAlone = ({ overTime }: MetricQuery, [first]: readonly SeriesRead[]): boolean =>
   first?.table === 'histograms' && (overTime === 'min' || overTime === 'max');
 
-const memberOf = (query: MetricQuery, series: readonly SelectedSeries[]): Member => {
-  const reads = readsOf(series, query);
-  const unit = answerUnit(unitOf(series, query.metric), reads[0]?.table ?? 'samples', query);
-  return { query, series, ...groupsOf(series), reads, unit };
+const buildMember = (query: MetricQuery, series: readonly SelectedSeries[]): Member => {
+  const reads = planSeriesReads(series, query);
+  const unit = answerUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
+  return { query, series, ...groupSeries(series), reads, unit };
 };
 
 /** Value of one series in one window. */
@@ -59,18 +59,18 @@ interface Value {
 }
 
 /** Reads values of series of one table by one function. */
-interface Reader {
-  readonly read: Reads;
+interface ValueQuery {
+  readonly read: SeriesRead;
   readonly query: MetricQuery;
   readonly metrics: Set<string>;
   readonly ids: Set<string>;
 }
 
-const readerKey = ({ overTime }: MetricQuery, { table, temporality }: Reads): string =>
+const readerKey = ({ overTime }: MetricQuery, { table, temporality }: SeriesRead): string =>
   `${overTime} ${table} ${temporality}`;
 
-const readersOf = (members: readonly Member[]): Map<string, Reader> => {
-  const readers = new Map<string, Reader>();
+const groupReads = (members: readonly Member[]): Map<string, ValueQuery> => {
+  const readers = new Map<string, ValueQuery>();
   for (const { query, reads, series } of members)
     for (const read of reads) {
       const key = readerKey(query, read);
@@ -87,14 +87,14 @@ const readersOf = (members: readonly Member[]): Map<string, Reader> => {
 
 type ValuesById = ReadonlyMap<string, readonly Value[]>;
 
-const valuesOf = async (
-  { read, query, metrics, ids }: Reader,
+const readValues = async (
+  { read, query, metrics, ids }: ValueQuery,
   { columns }: Pick<Reading, 'columns'>,
   windows: Windows,
 ): Promise<ValuesById> => {
   const source = { table: read.table, metrics: [...metrics], ids: [...ids] };
   const rows = await columns.query<Value>(
-    `SELECT toString(series_id) AS id, toUInt32(w) AS window, a, b, toString(i) AS i FROM (${sqlOf(query, read, source, windows, true)})`,
+    `SELECT toString(series_id) AS id, toUInt32(w) AS window, a, b, toString(i) AS i FROM (${buildSeriesSql(query, read, source, windows, true)})`,
     { metrics: source.metrics },
     { maxResultRows: maxValues },
   );
@@ -107,26 +107,26 @@ const valuesOf = async (
   return byId;
 };
 
-const answerTo = (
+const buildMemberAnswer = (
   member: Member,
-  valuesBy: (read: Reads) => ValuesById,
+  valuesBy: (read: SeriesRead) => ValuesById,
   windows: Windows,
   context: QueryContext,
 ): Answer => {
-  const { query, series, groups, groupOf, reads, unit } = member;
-  const { isMean, by } = combiningOf(query, reads);
+  const { query, series, groups, groupIndexes, reads, unit } = member;
+  const { isMean, by } = resolveCombining(query, reads);
   const cells = new Cells(groups.length, windows.count, by);
-  for (const read of reads) {
-    const values = valuesBy(read);
-    for (const at of read.members)
-      for (const { window, a, b, i } of values.get((series[at] as SelectedSeries).id) ?? []) {
-        const divisor = numberOf(b);
-        const value = isMean && by !== 'ratio' ? numberOf(a) / divisor : numberOf(a);
-        cells.setSeries(groupOf[at] ?? 0, window, { a: value, b: divisor, i: BigInt(i) });
+  for (const memberRead of reads) {
+    const values = valuesBy(memberRead);
+    for (const seriesIndex of memberRead.members)
+      for (const { window, a, b, i } of values.get((series[seriesIndex] as SelectedSeries).id) ?? []) {
+        const divisor = parseClickHouseNumber(b);
+        const value = isMean && by !== 'ratio' ? parseClickHouseNumber(a) / divisor : parseClickHouseNumber(a);
+        cells.addSeriesValue(groupIndexes[seriesIndex] ?? 0, window, { a: value, b: divisor, i: BigInt(i) });
       }
   }
   const plan = { query, windows, groups, limits: metricLimits, partial: [] };
-  return answerOf(plan, valuesIn(cells, query, windows), unit, context);
+  return buildMetricAnswer(plan, readCellValues(cells, query, windows), unit, context);
 };
 
 /** Returns the results of `runMetric` for each query. Throws if a search is invalid; each query must then run alone. */
@@ -134,38 +134,38 @@ export const runMetricBatch = async (
   queries: readonly MetricQuery[],
   reading: Reading,
   context: QueryContext,
-): Promise<Outcome[]> => {
-  const questions = queries.map(({ metric, search, projectId, groupBy }) => ({
+): Promise<QueryOutcome[]> => {
+  const seriesQueries = queries.map(({ metric, search, projectId, groupBy }) => ({
     metric,
     search,
     projectId,
     groupBy,
     range: context.range,
   }));
-  const selected = await selectSeriesBatch(reading, questions, maxSeries);
+  const selected = await selectSeriesBatch(reading, seriesQueries, maxSeries);
   if (selected === undefined) return queries.map(() => undefined);
   const windows = windowsOf(context);
-  const outcomes: Outcome[] = queries.map(() => undefined);
+  const outcomes: QueryOutcome[] = queries.map(() => undefined);
   const members = new Map<number, Member>();
   for (const [index, query] of queries.entries())
     try {
-      const member = memberOf(query, selected[index] ?? []);
-      if (!isAlone(query, member.reads)) members.set(index, member);
+      const member = buildMember(query, selected[index] ?? []);
+      if (!mustRunAlone(query, member.reads)) members.set(index, member);
     } catch (error) {
       outcomes[index] = { error };
     }
-  const readers = readersOf([...members.values()]);
-  const isTooMuch = ({ ids }: Reader): boolean => ids.size * windows.count > maxValues;
-  const read = new Map<string, ValuesById>();
+  const readers = groupReads([...members.values()]);
+  const exceedsMaxValues = ({ ids }: ValueQuery): boolean => ids.size * windows.count > maxValues;
+  const valuesByReader = new Map<string, ValuesById>();
   await Promise.all(
     [...readers].map(async ([key, reader]) => {
-      if (!isTooMuch(reader)) read.set(key, await valuesOf(reader, reading, windows));
+      if (!exceedsMaxValues(reader)) valuesByReader.set(key, await readValues(reader, reading, windows));
     }),
   );
   for (const [index, member] of members)
-    if (member.reads.every((each) => read.has(readerKey(member.query, each)))) {
-      const valuesBy = (each: Reads): ValuesById => read.get(readerKey(member.query, each)) ?? new Map();
-      outcomes[index] = { answer: answerTo(member, valuesBy, windows, context) };
+    if (member.reads.every((each) => valuesByReader.has(readerKey(member.query, each)))) {
+      const valuesBy = (each: SeriesRead): ValuesById => valuesByReader.get(readerKey(member.query, each)) ?? new Map();
+      outcomes[index] = { answer: buildMemberAnswer(member, valuesBy, windows, context) };
     }
   return outcomes;
 };

@@ -1,31 +1,31 @@
 /** Selects the series of many selectors with a metric name in one query, and reads each once per window. */
 
-import { inOrderOfLabels } from '../promql/engine/labels.ts';
+import { sortByLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import { chooseSeries, type SelectedSeries } from '../promql/fetch/choose.ts';
-import { Pieces } from '../promql/fetch/pieces.ts';
+import { type SelectedSeries, selectSeries } from '../promql/fetch/choose.ts';
+import { PointBlockReader } from '../promql/fetch/pieces.ts';
 import type { Scope, Window } from '../promql/fetch/scope.ts';
-import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
+import { readBlockSeries } from '../promql/fetch/series-of-piece.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import { RowCache } from '../row-cache.ts';
-import { regexText } from '../variables/formats.ts';
+import { escapeRegex } from '../variables/formats.ts';
 
 /** Maximum number of series to evaluate in this thread; more need a worker. */
 const maxSeries = 10_000;
 /** Maximum number of samples of one window, multiplied by the steps that read each. */
-export const maxWork = 2_000_000;
+export const maxSampleEvaluations = 2_000_000;
 
 /** Thrown if a query is too large to be evaluated in a batch. */
 export class BatchTooLargeError extends Error {}
 
 /** Returns the metric name of a selection; undefined if it has none. */
-export const nameOf = ({ matchers }: Selection): string | undefined =>
+export const findMetricName = ({ matchers }: Selection): string | undefined =>
   matchers.find(({ name, op, value }) => name === '__name__' && op === '=' && value !== '')?.value;
 
 export const windowKey = ({ fromMs, toMs }: Window): string => `${fromMs} ${toMs}`;
 
-interface Choice {
-  readonly chosen: readonly SelectedSeries[];
+interface CachedSelection {
+  readonly series: readonly SelectedSeries[];
   /** Change counter of `series` before the selection. */
   readonly changes: number;
   /** Series that ended before this time are not included. */
@@ -34,24 +34,24 @@ interface Choice {
 
 /** Maximum number of series in the cache. */
 const maxCachedSeries = 50_000;
-const known = new RowCache<Choice>(maxCachedSeries, ({ chosen }) => chosen.length + 1);
+const selectionCache = new RowCache<CachedSelection>(maxCachedSeries, ({ series }) => series.length + 1);
 
 /** Returns the series with these names. While no series was written, the previous selection is reused. */
-export const chooseNamed = async (
+export const selectSeriesByName = async (
   scope: Scope,
-  span: Window,
+  range: Window,
   names: readonly string[],
 ): Promise<readonly SelectedSeries[]> => {
   if (names.length === 0) return [];
-  const cache = known.of(scope.columns);
+  const cache = selectionCache.forTenant(scope.columns);
   const key = JSON.stringify([scope.projectId, scope.translation, names]);
-  const changes = scope.columns.changesOf?.('series');
-  const before = cache.get(key);
-  if (before !== undefined && before.changes === changes && span.fromMs >= before.fromMs) return before.chosen;
-  const named = { name: '__name__', op: '=~', value: names.map(regexText).join('|') } as const;
-  const chosen = await chooseSeries(scope, span, [named], maxSeries);
-  if (changes !== undefined) cache.set(key, { chosen, changes, fromMs: span.fromMs });
-  return chosen;
+  const changes = scope.columns.getChangeCount?.('series');
+  const cached = cache.get(key);
+  if (cached !== undefined && cached.changes === changes && range.fromMs >= cached.fromMs) return cached.series;
+  const nameMatcher = { name: '__name__', op: '=~', value: names.map(escapeRegex).join('|') } as const;
+  const series = await selectSeries(scope, range, [nameMatcher], maxSeries);
+  if (changes !== undefined) cache.set(key, { series, changes, fromMs: range.fromMs });
+  return series;
 };
 
 /** Names of selections over one window. */
@@ -71,30 +71,30 @@ export const countStepsPerSample = ({ fromMs, toMs }: Window, { startMs, endMs, 
 type SeriesByName = ReadonlyMap<string, readonly Series[]>;
 export type SeriesByWindow = ReadonlyMap<string, SeriesByName>;
 
-interface Place {
+interface ReadContext {
   readonly scope: Scope;
   /** Start of retention; nothing before it is read. */
   readonly retainedFromMs: number;
   readonly window: EvaluationWindow;
 }
 
-const read = async (
-  { scope, retainedFromMs, window }: Place,
+const readSeriesByName = async (
+  { scope, retainedFromMs, window }: ReadContext,
   { window: { fromMs, toMs }, names }: NamedSelection,
   chosen: readonly SelectedSeries[],
 ): Promise<SeriesByName> => {
   const byName = new Map<string, Series[]>();
   const stepsPerSample = countStepsPerSample({ fromMs, toMs }, window);
   if (toMs <= retainedFromMs) return byName;
-  const own = chosen.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
-  const pieces = new Pieces(scope.columns, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, own);
+  const namedSeries = chosen.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
+  const pieces = new PointBlockReader(scope.columns, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, namedSeries);
   let samples = 0;
   let count = 0;
   for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) {
     count++;
-    for (const series of seriesOfPiece(piece, { fromMs, toMs }, [])) {
+    for (const series of readBlockSeries(piece, { fromMs, toMs }, [])) {
       samples += series.times.length;
-      if (samples * stepsPerSample > maxWork) throw new BatchTooLargeError();
+      if (samples * stepsPerSample > maxSampleEvaluations) throw new BatchTooLargeError();
       const name = series.labels['__name__'] ?? '';
       const before = byName.get(name);
       if (before === undefined) byName.set(name, [series]);
@@ -102,13 +102,13 @@ const read = async (
     }
   }
   // Pieces arrive in storage order. The order must not depend on how much is read.
-  if (count > 1) for (const [name, all] of byName) byName.set(name, inOrderOfLabels(all));
+  if (count > 1) for (const [name, all] of byName) byName.set(name, sortByLabels(all));
   return byName;
 };
 
 /** Reads the samples of an evaluation's selections, by window and name. Throws `TooMuch`. */
-export const readNamed = async (
-  place: Place,
+export const readSeriesByWindow = async (
+  place: ReadContext,
   selections: readonly Selection[],
   chosen: readonly SelectedSeries[],
 ): Promise<SeriesByWindow> => {
@@ -117,8 +117,10 @@ export const readNamed = async (
     const { fromMs, toMs } = selection;
     const before = selectionsByWindow.get(windowKey(selection)) ?? { window: { fromMs, toMs }, names: new Set() };
     selectionsByWindow.set(windowKey(selection), before);
-    before.names.add(nameOf(selection) ?? '');
+    before.names.add(findMetricName(selection) ?? '');
   }
-  const reads = [...selectionsByWindow].map(async ([key, one]) => [key, await read(place, one, chosen)] as const);
+  const reads = [...selectionsByWindow].map(
+    async ([key, one]) => [key, await readSeriesByName(place, one, chosen)] as const,
+  );
   return new Map(await Promise.all(reads));
 };

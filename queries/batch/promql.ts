@@ -5,44 +5,58 @@
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { QueryContext } from '../answer.ts';
-import type { Outcome, ReportOutcome } from '../outcome.ts';
-import { withAdded } from '../promql/added.ts';
+import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
+import { mergeAdditionalSeries } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { SelectedSeries } from '../promql/fetch/choose.ts';
 import { readFingerprints } from '../promql/fetch/landed-pieces.ts';
 import { retentionStartMs } from '../promql/fetch/scope.ts';
-import { type Evaluated, evaluate, parse, selectionsOf } from '../promql/index.ts';
+import { type EvaluationResult, evaluate, listSelections, parse } from '../promql/index.ts';
 import type { QueryReading } from '../promql/reading.ts';
-import { answerOfPromql, toQueryError, windowOfPromql } from '../promql/run-promql.ts';
+import { buildPromqlAnswer, buildPromqlWindow, toQueryError } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import {
+  blockLengthMs,
+  type CachedStepsReader,
   hasCacheableSteps,
   nothingEvaluated,
-  pieceMsOf,
+  readCachedSteps,
   recordFingerprints,
-  type Steps,
-  type StepsQuestion,
-  stepsOf,
+  type StepsQuery,
 } from '../promql/steps-cache.ts';
-import { testOf } from '../promql/syntax/matchers.ts';
+import { compileTest } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
-import { BatchTooLargeError, chooseNamed, nameOf, readNamed, type SeriesByWindow, windowKey } from './named-series.ts';
-import { type BatchContext, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
+import {
+  BatchTooLargeError,
+  findMetricName,
+  readSeriesByWindow,
+  type SeriesByWindow,
+  selectSeriesByName,
+  windowKey,
+} from './named-series.ts';
+import {
+  type BatchContext,
+  findTooLargeMembers,
+  type Group,
+  groupByFirstStep,
+  type Member,
+  planRounds,
+} from './promql-rounds.ts';
 
 /** Maximum number of queries whose series are read in one batch. */
 export const maxPromqlQueries = 200;
 const maxSteps = 1000;
 
 /** Returns whether a query can be batched. */
-export const isSharedPromql = (context: QueryContext): boolean => {
-  const { startMs, endMs, stepMs } = windowOfPromql(context);
+export const isBatchablePromql = (context: QueryContext): boolean => {
+  const { startMs, endMs, stepMs } = buildPromqlWindow(context);
   return stepMs === 0 || (endMs - startMs) / stepMs <= maxSteps;
 };
 
-const matching = (series: readonly Series[], { matchers }: Selection): readonly Series[] => {
+const filterByMatchers = (series: readonly Series[], { matchers }: Selection): readonly Series[] => {
   const tests = matchers
     .filter(({ name }) => name !== '__name__')
-    .map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
+    .map((matcher) => ({ name: matcher.name, test: compileTest(matcher) }));
   return tests.length === 0
     ? series
     : series.filter(({ labels }) => tests.every(({ name, test }) => test(labels[name] ?? '')));
@@ -57,42 +71,42 @@ export const runPromqlBatch = async (
   reading: QueryReading,
   context: QueryContext,
   report: ReportOutcome = () => undefined,
-): Promise<Outcome[]> => {
+): Promise<QueryOutcome[]> => {
   const expressions = queries.map(({ expression }) => expression);
-  const outcomes: Outcome[] = queries.map(() => undefined);
-  await evaluateBatch(expressions, reading, windowOfPromql(context), (index, found) => {
-    const outcome = outcomeFor(queries[index] as PromqlQuery, found, context);
+  const outcomes: QueryOutcome[] = queries.map(() => undefined);
+  await evaluateBatch(expressions, reading, buildPromqlWindow(context), (index, found) => {
+    const outcome = toQueryOutcome(queries[index] as PromqlQuery, found, context);
     outcomes[index] = outcome;
     report(index, outcome);
   });
   return outcomes;
 };
 
-const outcomeFor = (
+const toQueryOutcome = (
   query: PromqlQuery,
   found: EvaluationOutcome,
   context: QueryContext,
-): Exclude<Outcome, undefined> => {
+): Exclude<QueryOutcome, undefined> => {
   if ('error' in found) return found;
   try {
-    return { answer: answerOfPromql(query, found, context) };
+    return { answer: buildPromqlAnswer(query, found, context) };
   } catch (error) {
     return { error };
   }
 };
 
-type EvaluationOutcome = Evaluated | { readonly error: unknown };
+type EvaluationOutcome = EvaluationResult | { readonly error: unknown };
 type Found = EvaluationOutcome | undefined;
 type ReportEvaluation = (index: number, found: EvaluationOutcome) => void;
 
 /** Returns the members that can be batched. The error of an invalid query is reported as its outcome. */
-const membersOf = (expressions: readonly string[], window: EvaluationWindow, report: ReportEvaluation): Member[] => {
+const parseMembers = (expressions: readonly string[], window: EvaluationWindow, report: ReportEvaluation): Member[] => {
   const members: Member[] = [];
   for (const [index, expression] of expressions.entries())
     try {
       const parsed = parse(expression);
-      const selections = selectionsOf(parsed, window);
-      if (selections.every((each) => nameOf(each) !== undefined)) members.push({ index, parsed, selections });
+      const selections = listSelections(parsed, window);
+      if (selections.every((each) => findMetricName(each) !== undefined)) members.push({ index, parsed, selections });
     } catch (error) {
       report(index, { error: toQueryError(error) });
     }
@@ -109,28 +123,28 @@ const undefinedIfTooLarge = async <Result>(work: Promise<Result>): Promise<Resul
   }
 };
 
-const choose = (
+const selectBatchSeries = (
   { scope, retainedFromMs }: BatchContext,
   members: readonly Member[],
 ): Promise<readonly SelectedSeries[]> => {
   const all = members.flatMap(({ selections }) => selections);
-  const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
+  const names = [...new Set(all.map((each) => findMetricName(each) ?? ''))].sort();
   const span = {
     fromMs: Math.max(retainedFromMs, Math.min(...all.map(({ fromMs }) => fromMs))),
     toMs: Math.max(...all.map(({ toMs }) => toMs)),
   };
-  return chooseNamed(scope, span, names);
+  return selectSeriesByName(scope, span, names);
 };
 
 /** Returns the queries whose steps may be cached. */
-const questionsOf = (
-  { scope, added, window, retainedFromMs }: BatchContext,
+const buildStepsQueries = (
+  { scope, additionalSeries, window, retainedFromMs }: BatchContext,
   members: readonly Member[],
   chosen: readonly SelectedSeries[],
-): Map<Member, StepsQuestion> => {
-  const questions = new Map<Member, StepsQuestion>();
+): Map<Member, StepsQuery> => {
+  const questions = new Map<Member, StepsQuery>();
   // Without a source nothing is cached.
-  if (added.length > 0 || scope.columns.source === undefined) return questions;
+  if (additionalSeries.length > 0 || scope.columns.source === undefined) return questions;
   const byName = Map.groupBy(chosen, ({ labels }) => labels['__name__'] ?? '');
   const sourcesOf = new Map([...byName].map(([name, all]) => [name, all.flatMap(({ sources }) => sources)]));
   for (const member of members) {
@@ -138,29 +152,33 @@ const questionsOf = (
     if (!hasCacheableSteps(parsed, window) || selections.some(({ fromMs }) => fromMs < retainedFromMs)) continue;
     const reads = selections.map((selection) => ({
       window: selection,
-      sources: sourcesOf.get(nameOf(selection) ?? '') ?? [],
+      sources: sourcesOf.get(findMetricName(selection) ?? '') ?? [],
     }));
     questions.set(member, { scope, expression: parsed.text, window, reads });
   }
   return questions;
 };
 
-const outcomeOf = (
+const evaluateMember = (
   { parsed }: Member,
   { window }: Group,
   {
     read,
     added,
     steps,
-  }: { readonly read: SeriesByWindow; readonly added: readonly Series[]; readonly steps: Steps | undefined },
-): Evaluated | { readonly error: unknown } => {
+  }: {
+    readonly read: SeriesByWindow;
+    readonly added: readonly Series[];
+    readonly steps: CachedStepsReader | undefined;
+  },
+): EvaluationResult | { readonly error: unknown } => {
   try {
     if (window.startMs > window.endMs) return steps?.answer(nothingEvaluated, window.startMs) ?? nothingEvaluated;
-    const selections = selectionsOf(parsed, window);
+    const selections = listSelections(parsed, window);
     const evaluated = evaluate(parsed, window, (number) => {
       const selection = selections[number] as Selection;
-      const series = read.get(windowKey(selection))?.get(nameOf(selection) ?? '') ?? [];
-      return withAdded(matching(series, selection), selection, added);
+      const series = read.get(windowKey(selection))?.get(findMetricName(selection) ?? '') ?? [];
+      return mergeAdditionalSeries(filterByMatchers(series, selection), selection, added);
     });
     return steps?.answer(evaluated, window.startMs) ?? evaluated;
   } catch (error) {
@@ -169,29 +187,35 @@ const outcomeOf = (
 };
 
 /** Evaluates members whose series were selected; reports nothing for those that are too large. */
-const answerMembers = async (
+const evaluateMembers = async (
   batch: BatchContext,
   members: readonly Member[],
   chosen: readonly SelectedSeries[],
   report: ReportEvaluation,
 ): Promise<void> => {
-  const { scope, added, window } = batch;
-  const questions = questionsOf(batch, members, chosen);
-  const landed = await readFingerprints(
+  const { scope, additionalSeries, window } = batch;
+  const questions = buildStepsQueries(batch, members, chosen);
+  const fingerprints = await readFingerprints(
     scope.columns,
     [...questions.values()].flatMap(({ reads }) => reads),
-    pieceMsOf(window),
+    blockLengthMs(window),
   );
-  const steps = new Map([...questions].map(([member, question]) => [member, stepsOf(question, landed)]));
-  const heavy = heavyOf(batch, questions, { landed, steps });
-  for (const member of heavy) recordFingerprints(questions.get(member) as StepsQuestion, landed);
-  const light = members.filter((member) => !heavy.has(member));
-  for (const group of groupsOf(batch, light, steps)) {
-    const read = await undefinedIfTooLarge(readNamed({ ...batch, window: group.window }, group.selections, chosen));
+  const steps = new Map([...questions].map(([member, question]) => [member, readCachedSteps(question, fingerprints)]));
+  const tooLargeMembers = findTooLargeMembers(batch, questions, { landed: fingerprints, steps });
+  for (const member of tooLargeMembers) recordFingerprints(questions.get(member) as StepsQuery, fingerprints);
+  const batchMembers = members.filter((member) => !tooLargeMembers.has(member));
+  for (const group of groupByFirstStep(batch, batchMembers, steps)) {
+    const seriesByWindow = await undefinedIfTooLarge(
+      readSeriesByWindow({ ...batch, window: group.window }, group.selections, chosen),
+    );
     for (const member of group.members) {
       const question = questions.get(member);
-      if (read !== undefined) report(member.index, outcomeOf(member, group, { read, added, steps: steps.get(member) }));
-      else if (question !== undefined) recordFingerprints(question, landed);
+      if (seriesByWindow !== undefined)
+        report(
+          member.index,
+          evaluateMember(member, group, { read: seriesByWindow, added: additionalSeries, steps: steps.get(member) }),
+        );
+      else if (question !== undefined) recordFingerprints(question, fingerprints);
       // Yields to other work between two members.
       await next();
     }
@@ -214,12 +238,13 @@ export const evaluateBatch = async (
     outcomes[index] = found;
     report(index, found);
   };
-  const members = membersOf(expressions, window, recordAndReport);
-  const { added = [] } = promql;
+  const members = parseMembers(expressions, window, recordAndReport);
+  const { additionalSeries = [] } = promql;
   const scope = { columns, translation: promql.translation };
-  const batch: BatchContext = { scope, added, window, retainedFromMs: retentionStartMs(plan, nowMs) };
-  const chosen = await undefinedIfTooLarge(choose(batch, members));
+  const batch: BatchContext = { scope, additionalSeries, window, retainedFromMs: retentionStartMs(plan, nowMs) };
+  const chosen = await undefinedIfTooLarge(selectBatchSeries(batch, members));
   if (chosen === undefined) return outcomes;
-  for (const some of roundsOf(batch, members, chosen)) await answerMembers(batch, some, chosen, recordAndReport);
+  for (const roundMembers of planRounds(batch, members, chosen))
+    await evaluateMembers(batch, roundMembers, chosen, recordAndReport);
   return outcomes;
 };

@@ -5,68 +5,68 @@ import type { Query } from '../query.ts';
 import type { RowsAndBytes } from '../run.ts';
 
 /** A query that runs once for all its requesters. */
-export interface Question {
+export interface WaitingQuery {
   readonly key: string;
   /** Key shared by queries that one statement may answer; unique if it must run alone. */
-  readonly share: string;
+  readonly batchKey: string;
   readonly query: Query;
   readonly context: QueryContext;
   readonly reading: QueryReading;
   readonly answer: PromiseWithResolvers<Answer>;
   /** Aborts when nobody waits for the query. */
-  readonly left: AbortController;
+  readonly abortController: AbortController;
   /** Latest due time of its requesters. */
   dueMs: number;
   /** Maximum number of consecutive runs without an answer among its requesters. */
-  missed: number;
+  missedRunCount: number;
   /** Requesters, with the query. */
-  readonly by: Set<string>;
+  readonly requesterKeys: Set<string>;
   waiterCount: number;
   /** Called with the cost of each of its statements, including shared ones. */
   readonly costListeners: ((cost: RowsAndBytes) => void)[];
   /** Maximum batch size of its next statement. */
   maxBatch: number;
   /** Number of batches with this query that timed out. */
-  late: number;
+  timedOutBatchCount: number;
 }
 
 /**
  * Orders queries. Under overload, missed ones go first; otherwise newer ones would always precede the same queries,
  * which would never run.
  */
-const inOrder = (one: Question, other: Question): number =>
-  other.missed - one.missed || other.dueMs - one.dueMs || other.maxBatch - one.maxBatch;
+const comparePriority = (one: WaitingQuery, other: WaitingQuery): number =>
+  other.missedRunCount - one.missedRunCount || other.dueMs - one.dueMs || other.maxBatch - one.maxBatch;
 
-export class WaitingQuestions {
-  readonly #byKey = new Map<string, Question>();
-  readonly #shares = new Map<string, Question[]>();
+export class WaitingQueries {
+  readonly #byKey = new Map<string, WaitingQuery>();
+  readonly #byBatchKey = new Map<string, WaitingQuery[]>();
 
-  find(key: string): Question | undefined {
+  find(key: string): WaitingQuery | undefined {
     return this.#byKey.get(key);
   }
 
-  add(question: Question): void {
-    const { key, share } = question;
+  add(question: WaitingQuery): void {
+    const { key, batchKey } = question;
     this.#byKey.set(key, question);
-    const members = this.#shares.get(share);
-    if (members === undefined) this.#shares.set(share, [question]);
+    const members = this.#byBatchKey.get(batchKey);
+    if (members === undefined) this.#byBatchKey.set(batchKey, [question]);
     else members.push(question);
   }
 
-  remove(question: Question): void {
-    const { key, share } = question;
-    const members = this.#shares.get(share) ?? [];
+  remove(question: WaitingQuery): void {
+    const { key, batchKey } = question;
+    const members = this.#byBatchKey.get(batchKey) ?? [];
     const at = members.indexOf(question);
     if (at < 0) return;
     this.#byKey.delete(key);
     members.splice(at, 1);
-    if (members.length === 0) this.#shares.delete(share);
+    if (members.length === 0) this.#byBatchKey.delete(batchKey);
   }
 
   /** Number of statements needed to run all waiting queries. */
-  get statements(): number {
+  get statementCount(): number {
     let statements = 0;
-    for (const members of this.#shares.values()) {
+    for (const members of this.#byBatchKey.values()) {
       const maxBatch = Math.min(...members.map((each) => each.maxBatch));
       statements += Math.ceil(members.length / maxBatch);
     }
@@ -74,11 +74,13 @@ export class WaitingQuestions {
   }
 
   /** Removes and returns the queries of the next statement. */
-  next(): Question[] {
-    const firsts = [...this.#shares.values()].map((members) => members.sort(inOrder)[0] as Question);
-    const [first] = firsts.sort(inOrder);
+  takeNextBatch(): WaitingQuery[] {
+    const firstOfEachBatch = [...this.#byBatchKey.values()].map(
+      (members) => members.sort(comparePriority)[0] as WaitingQuery,
+    );
+    const [first] = firstOfEachBatch.sort(comparePriority);
     if (first === undefined) return [];
-    const members = (this.#shares.get(first.share) ?? [])
+    const members = (this.#byBatchKey.get(first.batchKey) ?? [])
       .filter(({ maxBatch }) => maxBatch >= first.maxBatch)
       .slice(0, first.maxBatch);
     for (const each of members) this.remove(each);

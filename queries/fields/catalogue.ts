@@ -1,11 +1,11 @@
 /** Catalog of the fields and attributes of a data source's records, from counts updated on storage. */
 import { z } from 'zod';
-import { type Field, referenceOf } from '../../schemas/fields.ts';
+import { type Field, resolveReference } from '../../schemas/fields.ts';
 import type { FieldKind } from '../../schemas/tables/fields.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Range, refuseBeyondRetention } from '../range.ts';
+import { type Range, requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { type SearchSignal, signals } from '../signals/index.ts';
+import { type SearchSignal, signalDefinitions } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 
 const kinds = ['attribute', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
@@ -37,7 +37,7 @@ export interface FieldPosition {
   readonly key: string;
 }
 
-export interface CatalogueQuestion {
+export interface FieldCatalogueQuery {
   readonly signal: SearchSignal;
   readonly range: Range;
   readonly projectId?: string | undefined;
@@ -46,7 +46,7 @@ export interface CatalogueQuestion {
   readonly limit: number;
   readonly after?: FieldPosition | undefined;
   /** Whether the range is from a cursor. */
-  readonly wasListed?: boolean;
+  readonly isFromCursor?: boolean;
 }
 
 export interface Catalogue {
@@ -54,9 +54,9 @@ export interface Catalogue {
   readonly hours: Range;
   readonly records: number;
   /** Number of record attributes that are not counted by name, because there are too many names. */
-  readonly excluded: number;
+  readonly excludedAttributeCount: number;
   readonly fields: readonly CataloguedField[];
-  readonly more: FieldPosition | undefined;
+  readonly nextPosition: FieldPosition | undefined;
 }
 
 interface Row {
@@ -71,35 +71,36 @@ interface Row {
 const hourNs = 3_600_000_000_000n;
 
 /** Returns the whole hours that overlap a range. */
-export const hoursOf = ({ from, to }: Range): Range => {
+export const overlappingHours = ({ from, to }: Range): Range => {
   const floor = (point: bigint): bigint => point - (((point % hourNs) + hourNs) % hourNs);
   return { from: floor(from), to: floor(to) + hourNs };
 };
 
 /** Returns the condition on rows of `fields`, and its parameters. */
-export const countedWithin = (
-  { signal, projectId }: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
+export const fieldsCondition = (
+  { signal, projectId }: Pick<FieldCatalogueQuery, 'signal' | 'projectId'>,
   { from, to }: Range,
 ): { readonly sql: string; readonly parameters: Readonly<Record<string, string>> } => ({
   sql: `tenant_id = {tenant:String} AND topic = {topic:String} AND hour >= toDateTime({fromSecond:Int64}, 'UTC') AND hour < toDateTime({toSecond:Int64}, 'UTC')${projectId === undefined ? '' : ' AND project_id = {project:String}'}`,
   parameters: {
     topic: topics[signal].name,
     // Range of a DateTime.
-    fromSecond: String(bounded(from / 1_000_000_000n)),
-    toSecond: String(bounded(to / 1_000_000_000n)),
+    fromSecond: String(clampToDateTime(from / 1_000_000_000n)),
+    toSecond: String(clampToDateTime(to / 1_000_000_000n)),
     ...(projectId === undefined ? {} : { project: projectId }),
   },
 });
 
-const bounded = (seconds: bigint): bigint => (seconds < 0n ? 0n : seconds > 4_294_967_295n ? 4_294_967_295n : seconds);
+const clampToDateTime = (seconds: bigint): bigint =>
+  seconds < 0n ? 0n : seconds > 4_294_967_295n ? 4_294_967_295n : seconds;
 
 /** Returns the fields of a data source, by kind and key. Counts are of whole hours. */
-export const fieldCatalogue = async (reading: Reading, question: CatalogueQuestion): Promise<Catalogue> => {
-  const { signal, range, contains, limit, after, wasListed = false } = question;
-  refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs, wasListed });
-  const hours = hoursOf(range);
-  const { sql, parameters } = countedWithin(question, hours);
-  const chosen = [
+export const listCatalogue = async (reading: Reading, question: FieldCatalogueQuery): Promise<Catalogue> => {
+  const { signal, range, contains, limit, after, isFromCursor = false } = question;
+  requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs, isFromCursor });
+  const hours = overlappingHours(range);
+  const { sql, parameters } = fieldsCondition(question, hours);
+  const conditions = [
     `kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`,
     ...(contains === undefined ? [] : ['positionCaseInsensitiveUTF8(key, {contains:String}) > 0']),
     ...(after === undefined ? [] : ['(toString(kind), toString(key)) > ({afterKind:String}, {afterKey:String})']),
@@ -109,76 +110,82 @@ export const fieldCatalogue = async (reading: Reading, question: CatalogueQuesti
       `SELECT kind, key, toString(sum(of_type)) AS all_records, groupArray((toString(type), toString(of_type))) AS types,
         toString(toUnixTimestamp64Nano(toDateTime64(min(first), 9, 'UTC'))) AS first, toString(toUnixTimestamp64Nano(toDateTime64(max(last), 9, 'UTC'))) AS last
       FROM (SELECT kind, key, type, sum(records) AS of_type, min(first_seen) AS first, max(last_seen) AS last FROM fields
-        WHERE ${sql} AND ${chosen.join(' AND ')} GROUP BY kind, key, type)
+        WHERE ${sql} AND ${conditions.join(' AND ')} GROUP BY kind, key, type)
       GROUP BY kind, key ORDER BY toString(kind), toString(key) LIMIT ${limit + 1}`,
       {
         ...parameters,
         ...(contains === undefined ? {} : { contains }),
         ...(after === undefined ? {} : { afterKind: after.kind, afterKey: after.key }),
       },
-      { ofEachServer: true },
+      { onEachServer: true },
     ),
-    countedTotals(reading, question, hours),
+    countRecords(reading, question, hours),
   ]);
-  const found = ofAllServers(rows);
-  const shown = found.slice(0, limit);
+  const found = mergeServerRows(rows);
+  const pageRows = found.slice(0, limit);
   return {
     hours,
     ...totals,
-    fields: shown.map((row) => fieldOf(row, signal, totals.records)),
-    more: found.length > limit ? shown.at(-1) : undefined,
+    fields: pageRows.map((row) => toCataloguedField(row, signal, totals.records)),
+    nextPosition: found.length > limit ? pageRows.at(-1) : undefined,
   };
 };
 
-const sumOf = (counts: readonly string[]): number => counts.reduce((sum, count) => sum + Number(count), 0);
-const bytewise = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
+const sumCounts = (counts: readonly string[]): number => counts.reduce((sum, count) => sum + Number(count), 0);
+const compareBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /** Merges the counts of several servers, as one server would count. */
-const ofAllServers = (rows: readonly Row[]): readonly Row[] =>
+const mergeServerRows = (rows: readonly Row[]): readonly Row[] =>
   [...Map.groupBy(rows, ({ kind, key }) => `${kind} ${key}`).values()]
     .map((same): Row => {
       const types = Map.groupBy(
         same.flatMap((row) => row.types),
         ([type]) => type,
       );
-      const inTime = (part: 'first' | 'last') =>
+      const sortTimes = (part: 'first' | 'last') =>
         same.map((row) => row[part]).sort((one, other) => Number(BigInt(one) - BigInt(other)));
       return {
         ...(same[0] as Row),
-        all_records: String(sumOf(same.map((row) => row.all_records))),
-        types: Array.from(types, ([type, some]) => [type, String(sumOf(some.map(([, records]) => records)))] as const),
-        first: inTime('first')[0] as string,
-        last: inTime('last').at(-1) as string,
+        all_records: String(sumCounts(same.map((row) => row.all_records))),
+        types: Array.from(
+          types,
+          ([type, some]) => [type, String(sumCounts(some.map(([, records]) => records)))] as const,
+        ),
+        first: sortTimes('first')[0] as string,
+        last: sortTimes('last').at(-1) as string,
       };
     })
-    .sort((one, other) => bytewise(one.kind, other.kind) || bytewise(one.key, other.key));
+    .sort((one, other) => compareBytes(one.kind, other.kind) || compareBytes(one.key, other.key));
 
 /** Returns the number of records in some hours, and of omitted attributes. */
-export const countedTotals = async (
+export const countRecords = async (
   { columns }: Reading,
-  question: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
+  question: Pick<FieldCatalogueQuery, 'signal' | 'projectId'>,
   hours: Range,
-): Promise<Pick<Catalogue, 'records' | 'excluded'>> => {
-  const { sql, parameters } = countedWithin(question, hours);
+): Promise<Pick<Catalogue, 'records' | 'excludedAttributeCount'>> => {
+  const { sql, parameters } = fieldsCondition(question, hours);
   const rows = await columns.query<{ all: string; other: string }>(
     `SELECT toString(sumIf(records, kind = 'record')) AS all, toString(sumIf(records, kind = 'other')) AS other FROM fields
     WHERE ${sql} AND kind IN ('record', 'other')`,
     parameters,
-    { ofEachServer: true },
+    { onEachServer: true },
   );
-  return { records: sumOf(rows.map(({ all }) => all)), excluded: sumOf(rows.map(({ other }) => other)) };
+  return {
+    records: sumCounts(rows.map(({ all }) => all)),
+    excludedAttributeCount: sumCounts(rows.map(({ other }) => other)),
+  };
 };
 
-const families: Readonly<Record<string, string>> = { i: 'number', d: 'number' };
+const comparableTypes: Readonly<Record<string, string>> = { i: 'number', d: 'number' };
 
-const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField => {
+const toCataloguedField = (row: Row, signal: SearchSignal, all: number): CataloguedField => {
   const { kind, key, types } = row;
   const records = Number(row.all_records);
-  const field = signals[signal].fields.find(({ name }) => kind === 'field' && name === key);
+  const field = signalDefinitions[signal].fields.find(({ name }) => kind === 'field' && name === key);
   // An attribute without a value has no type that could conflict with another.
   const typeCodes = types.map(([typeCode]) => typeCode).filter((typeCode) => typeCode !== 'n');
   return {
-    name: nameOf(kind, key, signal),
+    name: searchName(kind, key, signal),
     kind,
     key,
     types: types
@@ -187,7 +194,7 @@ const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField =
         records: Number(count),
       }))
       .sort((one, other) => other.records - one.records),
-    hasTypeConflict: new Set(typeCodes.map((typeCode) => families[typeCode] ?? typeCode)).size > 1,
+    hasTypeConflict: new Set(typeCodes.map((typeCode) => comparableTypes[typeCode] ?? typeCode)).size > 1,
     records,
     share: all === 0 ? 0 : Math.min(1, records / all),
     firstSeen: formatTime(BigInt(row.first)),
@@ -196,9 +203,9 @@ const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField =
 };
 
 /** Returns the name in the search language; without a prefix where that is unambiguous. */
-const nameOf = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
+const searchName = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
   if (kind === 'field') return key;
-  const fields: readonly Field<never>[] = signals[signal].fields;
-  const isPlain = kind === 'attribute' && referenceOf(fields, key).kind === 'any' && key !== '';
+  const fields: readonly Field<never>[] = signalDefinitions[signal].fields;
+  const isPlain = kind === 'attribute' && resolveReference(fields, key).kind === 'any' && key !== '';
   return isPlain ? key : `${kind}.${key}`;
 };

@@ -1,8 +1,8 @@
 /** Storage shares of record attributes, estimated from a sample. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeValues, withinRange } from '../records.ts';
-import { recordsOf, type SearchSignal } from '../signals/index.ts';
+import { rangeCondition, rangeParameterValues } from '../records.ts';
+import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
 
 const maxRecords = 100_000;
 const maxAttributes = 200;
@@ -12,23 +12,23 @@ export interface AttributeCost {
   /** Share of the size of attributes and texts of all records, 0 to 1. */
   readonly share: number;
   /** Share of the records that have it. */
-  readonly ofRecords: number;
+  readonly recordShare: number;
 }
 
 /** Size of a record's text besides its attributes. */
-const textOf: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
+const textLengthSql: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
 
 /**
  * Returns attributes of records (not of resources), largest first, and the number of sampled records, 0 if there are
  * none.
  */
-export const attributeCosts = async (
+export const estimateAttributeCosts = async (
   { columns }: Pick<Reading, 'columns'>,
   signal: SearchSignal,
   range: Range,
 ): Promise<{ readonly sampleSize: number; readonly costs: readonly AttributeCost[] }> => {
-  const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textOf[signal]} AS own FROM ${recordsOf(signal).table}
-    WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${maxRecords}`;
+  const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textLengthSql[signal]} AS own FROM ${getSignalRecords(signal).table}
+    WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} LIMIT ${maxRecords}`;
   const lengths = 'arraySum(name -> length(name), mapKeys(parts)) + arraySum(value -> length(value), mapValues(parts))';
   // In one statement, because another one could see other records.
   const rows = await columns.query<{ key: string; bytes: string; n: string; looked: string; total: string }>(
@@ -37,12 +37,16 @@ export const attributeCosts = async (
     FROM (SELECT parts, count() OVER () AS looked, sum(own + ${lengths}) OVER () AS total FROM (${sample}))
     ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value
     GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${maxAttributes}`,
-    rangeValues(range),
+    rangeParameterValues(range),
   );
   const sampleSize = Number(rows[0]?.looked ?? 0);
-  const all = Math.max(1, Number(rows[0]?.total ?? 0));
+  const totalBytes = Math.max(1, Number(rows[0]?.total ?? 0));
   return {
     sampleSize,
-    costs: rows.map(({ key, bytes, n }) => ({ key, share: Number(bytes) / all, ofRecords: Number(n) / sampleSize })),
+    costs: rows.map(({ key, bytes, n }) => ({
+      key,
+      share: Number(bytes) / totalBytes,
+      recordShare: Number(n) / sampleSize,
+    })),
   };
 };

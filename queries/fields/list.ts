@@ -1,12 +1,12 @@
 /** Catalog of a data source's fields, page by page. */
 import { z } from 'zod';
-import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../cursor.ts';
+import { decodeCursor, decodeText, encodeCursor, encodeText, int64Pattern, textPattern } from '../cursor.ts';
 import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
-import { type Range, rangeOf, rangeParameters } from '../range.ts';
+import { parseRetainedRange, type Range, rangeParameters } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
-import { CataloguedField, type FieldPosition, fieldCatalogue } from './catalogue.ts';
+import { CataloguedField, type FieldPosition, listCatalogue } from './catalogue.ts';
 
 const cursorKinds: Readonly<Record<SearchSignal, string>> = { logs: 'log-fields', traces: 'trace-fields' };
 
@@ -36,37 +36,40 @@ export const listFields = async (
   query: z.output<typeof FieldsQuery>,
   reading: Reading,
 ): Promise<FieldsPage> => {
-  const page = query.cursor === undefined ? undefined : pageOf(signal, query.cursor);
-  const range = page?.range ?? rangeOf(query, { caller: reading, signal, nowMs: reading.nowMs });
-  const { hours, records, excluded, fields, more } = await fieldCatalogue(reading, {
+  const decodedCursor = query.cursor === undefined ? undefined : decodePosition(signal, query.cursor);
+  const range = decodedCursor?.range ?? parseRetainedRange(query, { caller: reading, signal, nowMs: reading.nowMs });
+  const { hours, records, excludedAttributeCount, fields, nextPosition } = await listCatalogue(reading, {
     signal,
     range,
     contains: query.contains,
     limit: query.limit,
-    projectId: projectOf(query),
-    ...(page === undefined ? {} : { after: page.after, wasListed: true }),
+    projectId: resolveProjectId(query),
+    ...(decodedCursor === undefined ? {} : { after: decodedCursor.after, isFromCursor: true }),
   });
   return {
     from: formatTime(hours.from),
     to: formatTime(hours.to),
     records,
-    excluded,
+    excluded: excludedAttributeCount,
     items: [...fields],
-    nextCursor: more === undefined ? null : cursorOf(signal, range, more),
+    nextCursor: nextPosition === undefined ? null : encodePosition(signal, range, nextPosition),
   };
 };
 
-const projectOf = ({ scope, projectId }: ProjectScope): string | undefined =>
+const resolveProjectId = ({ scope, projectId }: ProjectScope): string | undefined =>
   scope === 'account' ? undefined : projectId;
 
-const cursorOf = (signal: SearchSignal, { from, to }: Range, { kind, key }: FieldPosition): string =>
-  encodeCursor(cursorKinds[signal], [from, to, kind, textPart(key)]);
+const encodePosition = (signal: SearchSignal, { from, to }: Range, { kind, key }: FieldPosition): string =>
+  encodeCursor(cursorKinds[signal], [from, to, kind, encodeText(key)]);
 
-const pageOf = (signal: SearchSignal, cursor: string): { readonly range: Range; readonly after: FieldPosition } => {
-  const patterns = [integer, integer, /^[a-z]{1,16}$/, anyText];
+const decodePosition = (
+  signal: SearchSignal,
+  cursor: string,
+): { readonly range: Range; readonly after: FieldPosition } => {
+  const patterns = [int64Pattern, int64Pattern, /^[a-z]{1,16}$/, textPattern];
   const [from = '', to = '', kind = '', key = ''] = decodeCursor(cursorKinds[signal], cursor, patterns);
   return {
     range: { from: BigInt(from), to: BigInt(to) },
-    after: { kind, key: textIn(key) },
+    after: { kind, key: decodeText(key) },
   };
 };

@@ -1,5 +1,5 @@
 /** Finds attributes that no stored document references. */
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
@@ -10,7 +10,7 @@ import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 
 /** Collections that may reference an attribute, with plural names for people. */
-const holders: readonly (readonly [what: string, collection: CollectionDefinition<object>])[] = [
+const searchedCollections: readonly (readonly [what: string, collection: CollectionDefinition<object>])[] = [
   ['saved queries', savedQueries],
   ['dashboards', dashboards],
   ['alert rules', alertRules],
@@ -22,26 +22,27 @@ const holders: readonly (readonly [what: string, collection: CollectionDefinitio
 ];
 
 /** Returns the PromQL label name of a key. */
-const labelOf = (key: string): string => key.replace(/[^A-Za-z0-9_]/g, '_');
+const toPromqlLabel = (key: string): string => key.replace(/[^A-Za-z0-9_]/g, '_');
 
 /**
  * Returns the keys that no document contains in its text, and the number of scanned documents. An accidental match in a
  * text can only hide a key.
  */
-export const unnamedAttributes = async (
+export const findUnreferencedAttributes = async (
   documents: Pick<TenantDocuments, 'collection'>,
   keys: readonly string[],
-): Promise<{ readonly keys: readonly string[]; readonly searchedIn: string }> => {
-  const left = new Set(keys);
+): Promise<{ readonly keys: readonly string[]; readonly scannedText: string }> => {
+  const unreferencedKeys = new Set(keys);
   const counts: string[] = [];
-  for (const [what, collection] of holders) {
+  for (const [what, collection] of searchedCollections) {
     let count = 0;
-    for await (const document of documentsIn(documents.collection(collection))) {
+    for await (const document of iterateDocuments(documents.collection(collection))) {
       count++;
       const text = JSON.stringify(document);
-      for (const key of left) if (text.includes(key) || text.includes(labelOf(key))) left.delete(key);
+      for (const key of unreferencedKeys)
+        if (text.includes(key) || text.includes(toPromqlLabel(key))) unreferencedKeys.delete(key);
     }
     counts.push(`${count} ${what}`);
   }
-  return { keys: keys.filter((key) => left.has(key)), searchedIn: counts.join(', ') };
+  return { keys: keys.filter((key) => unreferencedKeys.has(key)), scannedText: counts.join(', ') };
 };

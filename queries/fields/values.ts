@@ -1,13 +1,13 @@
 /** Most frequent values of one field or attribute. */
 import { z } from 'zod';
-import { type Range, refuseBeyondRetention } from '../range.ts';
+import { type Range, requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { type Condition, rangeValues, recordsCondition, withinRange } from '../records.ts';
+import { buildRecordsCondition, type Condition, rangeCondition, rangeParameterValues } from '../records.ts';
 import type { Incompleteness } from '../result.ts';
-import { recordsOf, type SearchSignal } from '../signals/index.ts';
+import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import { ValueReader } from '../values.ts';
-import { countedTotals, hoursOf } from './catalogue.ts';
+import { countRecords, overlappingHours } from './catalogue.ts';
 
 /** Maximum number of newest records to read, which takes a fraction of a second. */
 const maxRecords = 2_000_000;
@@ -20,7 +20,7 @@ export const FieldValue = z.strictObject({
   share: z.number().describe('Share of the records with the field, 0 to 1'),
 });
 
-export interface ValuesQuestion {
+export interface FieldValuesQuery {
   readonly signal: SearchSignal;
   /** Name as in searches. */
   readonly name: string;
@@ -32,9 +32,9 @@ export interface ValuesQuestion {
   readonly limit: number;
 }
 
-export interface Values {
+export interface TopValues {
   /** Range that was read: shorter than requested if there was too much data. */
-  readonly read: Range;
+  readonly readRange: Range;
   /** Number of records in `read` that match the search, and of those with the field. */
   readonly records: number;
   readonly withField: number;
@@ -52,14 +52,14 @@ interface Row {
 }
 
 /** Returns values by number of records. Equal values of different types have one text and count as one. */
-export const topValues = async (reading: Reading, question: ValuesQuestion): Promise<Values> => {
+export const topValues = async (reading: Reading, question: FieldValuesQuery): Promise<TopValues> => {
   const { signal, name, range, prefix, limit } = question;
-  refuseBeyondRetention(range, { caller: reading, signal, nowMs: reading.nowMs });
-  const condition = recordsCondition(question);
-  const read = await readable(reading, question, condition);
+  requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs });
+  const condition = buildRecordsCondition(question);
+  const scannedRange = await limitRange(reading, question, condition);
   const values = new ValueReader(signal);
-  const { exists, text } = values.value(name);
-  const from = values.from(condition.sql);
+  const { exists, text } = values.getValue(name);
+  const from = values.buildSource(condition.sql);
   // Most present values are not empty; key lookups run only for the rest.
   const conditions = [
     `(${text} != '' OR ${exists})`,
@@ -67,7 +67,7 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
   ];
   const parameters = {
     ...condition.parameters,
-    ...rangeValues(read.range),
+    ...rangeParameterValues(scannedRange.range),
     ...(prefix === undefined ? {} : { prefix }),
   };
   const [rows, records] = await Promise.all([
@@ -79,12 +79,12 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
       parameters,
       { maxResultRows: limit },
     ),
-    countOf(reading, question.signal, read.range, condition),
+    countMatchingRecords(reading, question.signal, scannedRange.range, condition),
   ]);
   const [first] = rows;
   const withField = Number(first?.with_field ?? 0);
   return {
-    read: read.range,
+    readRange: scannedRange.range,
     records,
     withField,
     distinct: Number(first?.distinct_values ?? 0),
@@ -94,44 +94,44 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
       records: Number(n),
       share: Number(n) / withField,
     })),
-    partial: read.partial,
+    partial: scannedRange.partial,
   };
 };
 
-const countOf = async (
+const countMatchingRecords = async (
   reading: Reading,
   signal: SearchSignal,
   range: Range,
   { sql, parameters }: Condition,
 ): Promise<number> => {
-  const { table } = recordsOf(signal);
+  const { table } = getSignalRecords(signal);
   const rows = await reading.columns.query<{ n: string }>(
-    `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${sql}`,
-    { ...parameters, ...rangeValues(range) },
-    { ofEachServer: true },
+    `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} AND ${sql}`,
+    { ...parameters, ...rangeParameterValues(range) },
+    { onEachServer: true },
   );
   return rows.reduce((sum, { n }) => sum + Number(n), 0);
 };
 
 /** Returns the newest part of a range with few enough records, by hourly counts. */
-const readable = async (
+const limitRange = async (
   reading: Reading,
-  { signal, projectId, range }: ValuesQuestion,
+  { signal, projectId, range }: FieldValuesQuery,
   condition: Condition,
 ): Promise<{ readonly range: Range; readonly partial: readonly Incompleteness[] }> => {
-  const whole = { range, partial: [] };
-  const { records } = await countedTotals(reading, { signal, projectId }, hoursOf(range));
-  if (records <= maxRecords) return whole;
-  const matching = await countOf(reading, signal, range, condition);
-  if (matching <= maxRecords) return whole;
+  const requestedRange = { range, partial: [] };
+  const { records } = await countRecords(reading, { signal, projectId }, overlappingHours(range));
+  if (records <= maxRecords) return requestedRange;
+  const matchingCount = await countMatchingRecords(reading, signal, range, condition);
+  if (matchingCount <= maxRecords) return requestedRange;
   const length = range.to - range.from;
-  const from = range.to - (length * BigInt(maxRecords)) / BigInt(matching);
+  const from = range.to - (length * BigInt(maxRecords)) / BigInt(matchingCount);
   return {
     range: { from, to: range.to },
     partial: [
       {
         code: 'rows',
-        message: `values are those of the newest records, from ${formatTime(from)} on: the range has ${matching} records, about ${maxRecords} are read`,
+        message: `values are those of the newest records, from ${formatTime(from)} on: the range has ${matchingCount} records, about ${maxRecords} are read`,
       },
     ],
   };

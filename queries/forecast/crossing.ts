@@ -1,7 +1,7 @@
 /** Computes when a forecast crosses a limit, with the probability. */
 import type { Forecast } from './forecast.ts';
 
-export type Limit = { readonly above: number } | { readonly below: number };
+export type Threshold = { readonly above: number } | { readonly below: number };
 
 /** Steps after the last value; `null` if the crossing is beyond the horizon. */
 export interface Crossing {
@@ -20,27 +20,27 @@ const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
  * Returns the crossing of a limit: where its probability reaches one half, with the leads where it reaches 5 % and 95
  * %. Probabilities do not decrease with the lead.
  */
-export const crossing = (forecast: Forecast, limit: Limit): Crossing => {
-  const [name, value] = 'above' in limit ? ['above', limit.above] : ['below', limit.below];
-  const above = forecast.above(value);
+export const computeCrossing = (forecast: Forecast, limit: Threshold): Crossing => {
+  const [side, value] = 'above' in limit ? ['above', limit.above] : ['below', limit.below];
+  const probabilitiesAbove = forecast.probabilitiesAbove(value);
   let maxProbability = 0;
-  const crossed = above.map((share) => {
-    maxProbability = Math.max(maxProbability, name === 'above' ? share : 1 - share);
+  const crossingProbabilities = probabilitiesAbove.map((share) => {
+    maxProbability = Math.max(maxProbability, side === 'above' ? share : 1 - share);
     return maxProbability;
   });
-  const reached = (share: number): number | null => {
-    const lead = crossed.findIndex((probability) => probability >= share);
+  const firstStepWithProbability = (share: number): number | null => {
+    const lead = crossingProbabilities.findIndex((probability) => probability >= share);
     return lead < 0 ? null : lead + 1;
   };
-  const steps = reached(0.5);
+  const steps = firstStepWithProbability(0.5);
   const reason =
     steps === null
-      ? `it is not likely to be ${name} ${value} within ${above.length} steps: the probability is ${percent(maxProbability)}`
+      ? `it is not likely to be ${side} ${value} within ${probabilitiesAbove.length} steps: the probability is ${percent(maxProbability)}`
       : null;
   return {
     steps,
-    low: steps === null ? null : reached(0.05),
-    high: steps === null ? null : reached(0.95),
+    low: steps === null ? null : firstStepWithProbability(0.05),
+    high: steps === null ? null : firstStepWithProbability(0.95),
     probability: maxProbability,
     reason,
   };

@@ -4,8 +4,8 @@
  * values.
  */
 
-import { level, type Part, regression, regressionOfLogarithms, seasonal, trend } from './parts.ts';
-import { shortForecast, studentAt, studentBelow } from './short.ts';
+import { levelModel, logRegressionModel, type Model, regressionModel, seasonalModel, trendModel } from './parts.ts';
+import { forecastFromFewValues, studentCdf, studentQuantile } from './short.ts';
 
 /** Range of values: counts are never below 0, shares never outside 0 to 1. */
 export type ValueKind = 'any' | 'count' | 'share';
@@ -20,23 +20,23 @@ export interface ForecastOptions {
 export interface Forecast {
   readonly values: readonly number[];
   /** Returns the interval, by lead, that should contain this share of values. */
-  readonly interval: (share: number) => readonly (readonly [low: number, high: number])[];
+  readonly intervals: (share: number) => readonly (readonly [low: number, high: number])[];
   /** Returns the probability, by lead, that the value is above this limit. */
-  readonly above: (limit: number) => readonly number[];
+  readonly probabilitiesAbove: (limit: number) => readonly number[];
 }
 
 /** Minimum number of values for a forecast. */
 export const minValues = 3;
 /** Minimum number of values for sufficient errors at earlier origins (`short.ts`). */
-const fewValues = 24;
+const minBacktestValues = 24;
 const maxValues = 4000;
-const origins = 10;
+const originCount = 10;
 /** Exponent of weights: a part with twice the error has 1/16 of the weight. */
-const sharpness = 4;
+const weightExponent = 4;
 /** Factor that widens intervals, which are slightly too narrow because the same errors determine the weights. */
-const widening = 1.2;
+const intervalWidening = 1.2;
 
-const partsFor = (periods: readonly number[]): Part[] => {
+const buildModels = (periods: readonly number[]): Model[] => {
   const lags = [
     1,
     2,
@@ -47,14 +47,14 @@ const partsFor = (periods: readonly number[]): Part[] => {
   const distinct = [...new Set(lags)].toSorted((one, other) => one - other);
   const short = distinct.filter((lag) => lag <= 2 * (periods[0] ?? 3));
   return [
-    ...periods.flatMap((period) => [seasonal(period, 1), seasonal(period, 3)]),
-    ...[regression(distinct), regressionOfLogarithms(distinct), regression(short)],
-    ...[level(1), level(12), trend(1), trend(0.3)],
+    ...periods.flatMap((period) => [seasonalModel(period, 1), seasonalModel(period, 3)]),
+    ...[regressionModel(distinct), logRegressionModel(distinct), regressionModel(short)],
+    ...[levelModel(1), levelModel(12), trendModel(1), trendModel(0.3)],
   ];
 };
 
-interface Trial {
-  readonly truth: Float64Array;
+interface Backtest {
+  readonly actualValues: Float64Array;
   readonly forecasts: readonly (Float64Array | undefined)[];
 }
 
@@ -62,30 +62,30 @@ interface Trial {
  * Returns the forecasts of each part at earlier origins. Each has the same number of leads, and at least half of the
  * values before it.
  */
-const trialsOf = (values: Float64Array, parts: readonly Part[], horizon: number): Trial[] => {
+const runBacktests = (values: Float64Array, parts: readonly Model[], horizon: number): Backtest[] => {
   const leads = Math.max(1, Math.min(horizon, Math.floor(values.length / 4)));
-  const spacing = Math.max(1, Math.floor(Math.min(leads, (values.length / 2 - leads) / (origins - 1))));
-  return Array.from({ length: origins }, (_, back) => values.length - leads - back * spacing)
+  const spacing = Math.max(1, Math.floor(Math.min(leads, (values.length / 2 - leads) / (originCount - 1))));
+  return Array.from({ length: originCount }, (_, back) => values.length - leads - back * spacing)
     .filter((origin) => origin >= 4)
     .map((origin) => ({
-      truth: values.subarray(origin, origin + leads),
+      actualValues: values.subarray(origin, origin + leads),
       forecasts: parts.map((part) => part(values.subarray(0, origin), leads)),
     }));
 };
 
-const weightsOf = (trials: readonly Trial[], parts: number, scale: number): number[] =>
+const computeWeights = (trials: readonly Backtest[], parts: number, scale: number): number[] =>
   Array.from({ length: parts }, (_, part) => {
     let [sum, count] = [0, 0];
-    for (const { truth, forecasts } of trials) {
+    for (const { actualValues, forecasts } of trials) {
       const forecast = forecasts[part];
       if (forecast === undefined) return 0;
-      for (const [lead, value] of truth.entries()) sum += Math.abs(value - (forecast[lead] ?? 0));
-      count += truth.length;
+      for (const [lead, value] of actualValues.entries()) sum += Math.abs(value - (forecast[lead] ?? 0));
+      count += actualValues.length;
     }
-    return (sum / count / scale + 1e-6) ** -sharpness;
+    return (sum / count / scale + 1e-6) ** -weightExponent;
   });
 
-const weighted = (
+const combineForecasts = (
   forecasts: readonly (Float64Array | undefined)[],
   weights: readonly number[],
   horizon: number,
@@ -102,20 +102,20 @@ const weighted = (
 };
 
 /** Returns the deviation of errors as a power of the lead, and the errors divided by it, ascending. */
-const errorsOf = (trials: readonly Trial[], weights: readonly number[]) => {
-  const leads = trials[0]?.truth.length ?? 1;
-  const errors = trials.map(({ truth, forecasts }) => {
-    const forecast = weighted(forecasts, weights, leads);
-    return truth.map((value, lead) => value - (forecast[lead] ?? 0));
+const computeErrors = (trials: readonly Backtest[], weights: readonly number[]) => {
+  const leads = trials[0]?.actualValues.length ?? 1;
+  const errors = trials.map(({ actualValues, forecasts }) => {
+    const forecast = combineForecasts(forecasts, weights, leads);
+    return actualValues.map((value, lead) => value - (forecast[lead] ?? 0));
   });
-  const squares = (from: number, to: number): number => {
+  const rootMeanSquare = (from: number, to: number): number => {
     let [sum, count] = [0, 0];
     for (const path of errors)
       for (const error of path.subarray(from, to)) [sum, count] = [sum + error ** 2, count + 1];
     return Math.sqrt(sum / Math.max(1, count));
   };
   const half = leads >> 1;
-  const [near, far] = [squares(0, half), squares(half, leads)];
+  const [near, far] = [rootMeanSquare(0, half), rootMeanSquare(half, leads)];
   // Errors grow no faster than those of a line with a wrong slope, and do not shrink with the lead.
   const growth = half === 0 || !(near > 0) ? 0.5 : Math.min(1, Math.max(0, Math.log(far / near) / Math.log(3)));
   const spread = (lead: number): number => (lead + 1) ** growth;
@@ -124,10 +124,10 @@ const errorsOf = (trials: readonly Trial[], weights: readonly number[]) => {
 };
 
 const quantile = (sorted: Float64Array, share: number): number => {
-  const place = Math.min(sorted.length - 1, Math.max(0, share * (sorted.length + 1) - 1));
-  const below = Math.floor(place);
+  const position = Math.min(sorted.length - 1, Math.max(0, share * (sorted.length + 1) - 1));
+  const below = Math.floor(position);
   const value = sorted[below] ?? 0;
-  return value + (place - below) * ((sorted[below + 1] ?? value) - value);
+  return value + (position - below) * ((sorted[below + 1] ?? value) - value);
 };
 
 const bounds: Readonly<Record<ValueKind, readonly [low: number, high: number]>> = {
@@ -137,18 +137,18 @@ const bounds: Readonly<Record<ValueKind, readonly [low: number, high: number]>> 
 };
 
 /** Minimum number of seasons, and of adjacent slots, for silent slots of a season. */
-const [silentSeasons, silentPlaces] = [5, 3];
+const [minSilentSeasons, minSilentSlots] = [5, 3];
 
 /**
  * Returns the slots of the season whose values were all exactly 0, like solar power at night; the next value there is 0
  * too. It needs at least three adjacent slots over five seasons, so that rare events do not count as silent.
  */
-const silentPlacesOf = (values: Float64Array, period: number): boolean[] => {
-  const isZero = Array.from({ length: period }, () => values.length >= silentSeasons * period);
+const findSilentSlots = (values: Float64Array, period: number): boolean[] => {
+  const isZero = Array.from({ length: period }, () => values.length >= minSilentSeasons * period);
   for (const [index, value] of values.entries()) if (value !== 0) isZero[(values.length - index - 1) % period] = false;
   return isZero.map((_, place) =>
-    Array.from({ length: silentPlaces }, (__, first) => first).some((first) =>
-      Array.from({ length: silentPlaces }, (__, step) => isZero[(place - first + step + period) % period]).every(
+    Array.from({ length: minSilentSlots }, (__, first) => first).some((first) =>
+      Array.from({ length: minSilentSlots }, (__, step) => isZero[(place - first + step + period) % period]).every(
         Boolean,
       ),
     ),
@@ -165,55 +165,55 @@ export const forecast = (
   // Computed relative to the largest value, so that squares of 1e300 stay finite.
   const unit = recent.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0) || 1;
   const values = Float64Array.from(recent, (value) => value / unit);
-  if (values.length < fewValues) return forecastOfFew(values, unit, horizon, kind);
-  const parts = partsFor(periods.filter((period) => period >= 2 && period * 3 <= values.length));
-  const trials = trialsOf(values, parts, horizon);
+  if (values.length < minBacktestValues) return forecastShortSeries(values, unit, horizon, kind);
+  const parts = buildModels(periods.filter((period) => period >= 2 && period * 3 <= values.length));
+  const trials = runBacktests(values, parts, horizon);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const scale = values.reduce((sum, value) => sum + Math.abs(value - mean), 0) / values.length || 1;
-  const weights = weightsOf(trials, parts.length, scale);
-  const middle = weighted(
+  const weights = computeWeights(trials, parts.length, scale);
+  const centralValues = combineForecasts(
     parts.map((part) => part(values, horizon)),
     weights,
     horizon,
   );
-  const { spread, sorted } = errorsOf(trials, weights);
+  const { spread, sorted } = computeErrors(trials, weights);
   const [season = 1] = periods;
-  const silent = kind !== 'any' && values.length >= silentSeasons * season ? silentPlacesOf(values, season) : [];
+  const silent = kind !== 'any' && values.length >= minSilentSeasons * season ? findSilentSlots(values, season) : [];
   for (let lead = 0; lead < horizon; lead++)
     // Slot of a lead, counted back from the last value like the slots.
-    if (silent[(((-lead - 1) % season) + season) % season] === true) middle[lead] = 0;
+    if (silent[(((-lead - 1) % season) + season) % season] === true) centralValues[lead] = 0;
   const [low, high] = bounds[kind];
   const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {
-    values: Array.from(middle, within),
-    interval: (share) => {
+    values: Array.from(centralValues, within),
+    intervals: (share) => {
       const [under, over] = [quantile(sorted, (1 - share) / 2), quantile(sorted, (1 + share) / 2)];
-      return Array.from(middle, (value, lead) => [
-        within(value + Math.min(0, widening * under) * spread(lead)),
-        within(value + Math.max(0, widening * over) * spread(lead)),
+      return Array.from(centralValues, (value, lead) => [
+        within(value + Math.min(0, intervalWidening * under) * spread(lead)),
+        within(value + Math.max(0, intervalWidening * over) * spread(lead)),
       ]);
     },
-    above: (limit) =>
-      Array.from(middle, (value, lead) => {
-        const needed = (limit / unit - value) / spread(lead) / widening;
-        return (sorted.length - countUpTo(sorted, needed)) / sorted.length;
+    probabilitiesAbove: (limit) =>
+      Array.from(centralValues, (value, lead) => {
+        const scaledError = (limit / unit - value) / spread(lead) / intervalWidening;
+        return (sorted.length - countUpTo(sorted, scaledError)) / sorted.length;
       }),
   };
 };
 
-const forecastOfFew = (values: Float64Array, unit: number, horizon: number, kind: ValueKind): Forecast => {
-  const { leads, freedom } = shortForecast(values, horizon);
+const forecastShortSeries = (values: Float64Array, unit: number, horizon: number, kind: ValueKind): Forecast => {
+  const { leads, degreesOfFreedom } = forecastFromFewValues(values, horizon);
   const [low, high] = bounds[kind];
   const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {
     values: leads.map(({ value }) => within(value)),
-    interval: (share) => {
-      const reach = studentAt((1 + share) / 2, freedom);
-      return leads.map(({ value, scale }) => [within(value - reach * scale), within(value + reach * scale)]);
+    intervals: (share) => {
+      const tQuantile = studentQuantile((1 + share) / 2, degreesOfFreedom);
+      return leads.map(({ value, scale }) => [within(value - tQuantile * scale), within(value + tQuantile * scale)]);
     },
-    above: (limit) =>
+    probabilitiesAbove: (limit) =>
       leads.map(({ value, scale }) =>
-        scale > 0 ? 1 - studentBelow((limit / unit - value) / scale, freedom) : Number(value > limit / unit),
+        scale > 0 ? 1 - studentCdf((limit / unit - value) / scale, degreesOfFreedom) : Number(value > limit / unit),
       ),
   };
 };

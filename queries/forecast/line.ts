@@ -8,16 +8,16 @@
 export type DayValue = readonly [days: number, value: number];
 
 /** Slopes are per day. */
-export interface Line {
+export interface FittedLine {
   readonly slope: number;
   /** Bounds of an interval that should contain the slope 9 times out of 10. */
-  readonly slowest: number;
-  readonly fastest: number;
+  readonly minSlope: number;
+  readonly maxSlope: number;
 }
 
 /** Theil–Sen uses every pair, so more points than this are thinned. */
 const maxPoints = 120;
-const resamples = 200;
+const resampleCount = 200;
 const blockDays = 0.5;
 
 const median = (values: readonly number[]): number => {
@@ -27,7 +27,7 @@ const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
 };
 
-const theilSen = (points: readonly DayValue[]): number => {
+const medianSlope = (points: readonly DayValue[]): number => {
   const slopes: number[] = [];
   for (const [j, [x, y]] of points.entries())
     for (const [earlier, value] of points.slice(0, j)) if (x > earlier) slopes.push((y - value) / (x - earlier));
@@ -58,38 +58,38 @@ const seeded = (seed: number): (() => number) => {
 };
 
 /** Returns the slopes of resampled residuals, ascending. */
-const chanceSlopes = (xs: readonly number[], rest: readonly number[]): number[] => {
+const resampledSlopes = (xs: readonly number[], residuals: readonly number[]): number[] => {
   const random = seeded(xs.length);
   const step = ((xs.at(-1) ?? 0) - (xs[0] ?? 0)) / Math.max(1, xs.length - 1);
   const block = Math.min(Math.max(1, Math.ceil(blockDays / step)), Math.ceil(xs.length / 3));
-  return Array.from({ length: resamples }, () => {
-    const drawn: number[] = [];
-    while (drawn.length < rest.length) {
+  return Array.from({ length: resampleCount }, () => {
+    const drawnResiduals: number[] = [];
+    while (drawnResiduals.length < residuals.length) {
       // Wraps around the end, because the ends influence a line most and must be drawn as often as the middle.
-      const start = Math.floor(random() * rest.length);
-      for (let at = start; at < start + block; at++) drawn.push(rest[at % rest.length] ?? 0);
+      const start = Math.floor(random() * residuals.length);
+      for (let at = start; at < start + block; at++) drawnResiduals.push(residuals[at % residuals.length] ?? 0);
     }
-    return fitLeastSquares(xs, drawn.slice(0, rest.length));
+    return fitLeastSquares(xs, drawnResiduals.slice(0, residuals.length));
   }).toSorted((one, other) => one - other);
 };
 
 /** Returns the thinned points for a line, counted from the end, so that the newest remains. */
-export const thinned = <Of>(points: readonly Of[]): Of[] => {
+export const thinPoints = <Of>(points: readonly Of[]): Of[] => {
   const every = Math.ceil(points.length / maxPoints);
   return points.filter((_, index) => (points.length - 1 - index) % every === 0);
 };
 
 /** Returns the line through points in ascending order of time; at least two. */
-export const robustLine = (points: readonly DayValue[]): Line => {
-  const slope = theilSen(points);
+export const fitRobustLine = (points: readonly DayValue[]): FittedLine => {
+  const slope = medianSlope(points);
   const level = median(points.map(([x, y]) => y - slope * x));
-  const chance = chanceSlopes(
+  const slopeErrors = resampledSlopes(
     points.map(([x]) => x),
     points.map(([x, y]) => y - level - slope * x),
   );
   return {
     slope,
-    slowest: slope + (chance[Math.floor(0.05 * resamples)] ?? 0),
-    fastest: slope + (chance[Math.ceil(0.95 * resamples) - 1] ?? 0),
+    minSlope: slope + (slopeErrors[Math.floor(0.05 * resampleCount)] ?? 0),
+    maxSlope: slope + (slopeErrors[Math.ceil(0.95 * resampleCount) - 1] ?? 0),
   };
 };

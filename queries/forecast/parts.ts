@@ -1,16 +1,16 @@
 /** Simple forecasts that are combined by weights. Each uses only the values before its origin. */
 
 /** Forecasts the next `horizon` values from these; `undefined` if there are too few. */
-export type Part = (values: Float64Array, horizon: number) => Float64Array | undefined;
+export type Model = (values: Float64Array, horizon: number) => Float64Array | undefined;
 
 const ridge = 1e-3;
 const maxLagFits = 2000;
 
-const meanOf = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const computeMean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Forecasts the mean of the last seasons at the same slot. */
-export const seasonal =
-  (period: number, seasons: number): Part =>
+export const seasonalModel =
+  (period: number, seasons: number): Model =>
   (values, horizon) => {
     if (values.length < period * seasons) return undefined;
     return Float64Array.from({ length: horizon }, (_, lead) => {
@@ -22,8 +22,8 @@ export const seasonal =
   };
 
 /** Forecasts the smoothed last value; the weight of a value halves after this many steps. */
-export const level =
-  (halfLife: number): Part =>
+export const levelModel =
+  (halfLife: number): Model =>
   (values, horizon) => {
     const decay = 0.5 ** (1 / halfLife);
     let smooth = values[0] ?? 0;
@@ -32,14 +32,14 @@ export const level =
   };
 
 /** Forecasts a line through the last values. It continues for as many steps as were fitted, then stays level. */
-export const trend =
-  (share: number): Part =>
+export const trendModel =
+  (share: number): Model =>
   (values, horizon) => {
     const count = Math.floor(values.length * share);
     if (count < 8) return undefined;
     const last = values.subarray(values.length - count);
     const middle = (count - 1) / 2;
-    const mean = meanOf(last);
+    const mean = computeMean(last);
     let [covariance, variance] = [0, 0];
     for (const [index, value] of last.entries()) {
       covariance += (index - middle) * (value - mean);
@@ -50,7 +50,7 @@ export const trend =
   };
 
 /** Replaces a symmetric positive matrix, stored by rows in one array, by its lower triangular factor (Cholesky). */
-const factored = (matrix: Float64Array, size: number): void => {
+const factorize = (matrix: Float64Array, size: number): void => {
   const at = (row: number, column: number): number => matrix[row * size + column] ?? 0;
   for (let column = 0; column < size; column++)
     for (let row = column; row < size; row++) {
@@ -61,7 +61,7 @@ const factored = (matrix: Float64Array, size: number): void => {
 };
 
 /** Solves a factored system in place of the right side. */
-const solved = (factor: Float64Array, right: Float64Array): Float64Array => {
+const solveFactorized = (factor: Float64Array, right: Float64Array): Float64Array => {
   const size = right.length;
   const at = (row: number, column: number): number => factor[row * size + column] ?? 0;
   for (let row = 0; row < size; row++) {
@@ -88,7 +88,7 @@ const addProducts = (matrix: Float64Array, right: Float64Array, row: Float64Arra
 };
 
 /** Returns the weights of each lag for values with mean 0 and deviation 1 (ridge regression). */
-const lagWeights = (values: Float64Array, lags: readonly number[]): Float64Array => {
+const fitLagWeights = (values: Float64Array, lags: readonly number[]): Float64Array => {
   const size = lags.length;
   const [matrix, right, row] = [new Float64Array(size * size), new Float64Array(size), new Float64Array(size)];
   const first = Math.max(lags.at(-1) ?? 0, values.length - maxLagFits);
@@ -98,20 +98,20 @@ const lagWeights = (values: Float64Array, lags: readonly number[]): Float64Array
   }
   const penalty = ridge * (values.length - first) + 1e-9;
   for (let i = 0; i < size; i++) matrix[i * size + i] = (matrix[i * size + i] ?? 0) + penalty;
-  factored(matrix, size);
-  return solved(matrix, right);
+  factorize(matrix, size);
+  return solveFactorized(matrix, right);
 };
 
-const lagged = (values: Float64Array, horizon: number, lags: readonly number[]): Float64Array | undefined => {
+const forecastByLags = (values: Float64Array, horizon: number, lags: readonly number[]): Float64Array | undefined => {
   if (values.length < (lags.at(-1) ?? 0) + 3 * lags.length) return undefined;
-  const mean = meanOf(values);
-  const deviation = Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
+  const mean = computeMean(values);
+  const deviation = Math.sqrt(computeMean(values.map((value) => (value - mean) ** 2)));
   if (!(deviation > 0)) return new Float64Array(horizon).fill(mean);
   const path = new Float64Array(values.length + horizon);
   for (const [index, value] of values.entries()) path[index] = (value - mean) / deviation;
-  const known = path.subarray(0, values.length);
-  const weights = lagWeights(known, lags);
-  const [low, high] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
+  const history = path.subarray(0, values.length);
+  const weights = fitLagWeights(history, lags);
+  const [low, high] = [history.reduce((a, b) => Math.min(a, b)), history.reduce((a, b) => Math.max(a, b))];
   const margin = (high - low) / 2;
   for (let index = values.length; index < path.length; index++) {
     let sum = 0;
@@ -123,15 +123,15 @@ const lagged = (values: Float64Array, horizon: number, lags: readonly number[]):
 };
 
 /** Forecasts by regression on earlier values, step by step. */
-export const regression =
-  (lags: readonly number[]): Part =>
+export const regressionModel =
+  (lags: readonly number[]): Model =>
   (values, horizon) =>
-    lagged(values, horizon, lags);
+    forecastByLags(values, horizon, lags);
 
-/** As `regression`, over logarithms, for values that grow and shrink proportionally. */
-export const regressionOfLogarithms =
-  (lags: readonly number[]): Part =>
+/** As `regressionModel`, over logarithms, for values that grow and shrink proportionally. */
+export const logRegressionModel =
+  (lags: readonly number[]): Model =>
   (values, horizon) =>
     values.some((value) => value <= 0)
       ? undefined
-      : lagged(values.map(Math.log), horizon, lags)?.map((value) => Math.exp(value));
+      : forecastByLags(values.map(Math.log), horizon, lags)?.map((value) => Math.exp(value));

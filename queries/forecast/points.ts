@@ -7,7 +7,7 @@ export type TimedValue = readonly [timeMs: number, value: number | null];
 export interface PointsForecast {
   readonly forecast: Forecast;
   /** Time of the first forecast value; the others follow one step apart. */
-  readonly firstMs: number;
+  readonly firstAtMs: number;
   readonly stepMs: number;
 }
 
@@ -20,7 +20,7 @@ export const medianStepMs = (points: readonly TimedValue[]): number => {
 };
 
 /** Returns the range of values by history: values never below 0 stay so, and values between 0 and 1 are shares. */
-export const kindOf = (values: readonly number[]): ValueKind => {
+export const detectValueKind = (values: readonly number[]): ValueKind => {
   if (values.some((value) => value < 0)) return 'any';
   return values.every((value) => value <= 1) && values.some((value) => !Number.isInteger(value)) ? 'share' : 'count';
 };
@@ -29,13 +29,13 @@ export const kindOf = (values: readonly number[]): ValueKind => {
  * Returns equidistant values up to the last one, starting after the last gap longer than a quarter of the number of
  * values.
  */
-const filled = (points: readonly TimedValue[], stepMs: number): number[] => {
-  const known = points.filter((point): point is readonly [number, number] => point[1] !== null);
-  const maxSteps = Math.max(2, Math.ceil(known.length / 4));
+const fillGaps = (points: readonly TimedValue[], stepMs: number): number[] => {
+  const valuedPoints = points.filter((point): point is readonly [number, number] => point[1] !== null);
+  const maxSteps = Math.max(2, Math.ceil(valuedPoints.length / 4));
   const values: number[] = [];
-  for (const [index, [timeMs, value]] of known.entries()) {
-    const [beforeMs, before] = known[index - 1] ?? [timeMs - stepMs, value];
-    const steps = Math.max(1, Math.round((timeMs - beforeMs) / stepMs));
+  for (const [index, [timeMs, value]] of valuedPoints.entries()) {
+    const [previousMs, before] = valuedPoints[index - 1] ?? [timeMs - stepMs, value];
+    const steps = Math.max(1, Math.round((timeMs - previousMs) / stepMs));
     if (steps > maxSteps) values.length = 0;
     else for (let step = 1; step < steps; step++) values.push(before + ((value - before) * step) / steps);
     values.push(value);
@@ -53,10 +53,14 @@ export const forecastPoints = (
 ): PointsForecast | string => {
   const stepMs = options.stepMs ?? medianStepMs(points);
   const last = points.findLast(([, value]) => value !== null);
-  const values = stepMs > 0 ? filled(points, stepMs) : [];
+  const values = stepMs > 0 ? fillGaps(points, stepMs) : [];
   const periods = [dayMs / stepMs, weekMs / stepMs].filter((period) => Number.isInteger(period) && period >= 2);
-  const found = forecast(values, { horizon: options.horizon, periods, kind: options.kind ?? kindOf(values) });
-  if (last === undefined || found === undefined)
+  const valueForecast = forecast(values, {
+    horizon: options.horizon,
+    periods,
+    kind: options.kind ?? detectValueKind(values),
+  });
+  if (last === undefined || valueForecast === undefined)
     return `${values.length} consecutive values are too few: a forecast needs ${minValues}`;
-  return { forecast: found, firstMs: last[0] + stepMs, stepMs };
+  return { forecast: valueForecast, firstAtMs: last[0] + stepMs, stepMs };
 };

@@ -4,7 +4,7 @@
  */
 
 /** Forecast of a lead: the middle, and the scale of a Student's t distribution around it. */
-interface Lead {
+interface LeadForecast {
   readonly value: number;
   readonly scale: number;
 }
@@ -15,23 +15,26 @@ interface Estimate {
 }
 
 /** A forecast method with the number of its parameters. */
-interface Way {
+interface Method {
   readonly parameters: number;
-  readonly estimate: (values: Float64Array, lead: number) => { readonly value: number; readonly factor: number };
+  readonly estimate: (
+    values: Float64Array,
+    lead: number,
+  ) => { readonly value: number; readonly varianceFactor: number };
 }
 
 const mean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-const last: Way = {
+const lastValueMethod: Method = {
   parameters: 1,
-  estimate: (values, lead) => ({ value: values.at(-1) ?? 0, factor: lead }),
+  estimate: (values, lead) => ({ value: values.at(-1) ?? 0, varianceFactor: lead }),
 };
-const average: Way = {
+const meanMethod: Method = {
   parameters: 1,
-  estimate: (values) => ({ value: mean(values), factor: 1 + 1 / values.length }),
+  estimate: (values) => ({ value: mean(values), varianceFactor: 1 + 1 / values.length }),
 };
 /** It continues for as many steps as were fitted, then stays level. */
-const line: Way = {
+const lineMethod: Method = {
   parameters: 2,
   estimate: (values, lead) => {
     const [middle, level] = [(values.length - 1) / 2, mean(values)];
@@ -40,49 +43,55 @@ const line: Way = {
       covariance += (index - middle) * (value - level);
       variance += (index - middle) ** 2;
     }
-    const away = middle + Math.min(lead, values.length);
-    return { value: level + (covariance / variance) * away, factor: 1 + 1 / values.length + away ** 2 / variance };
+    const distance = middle + Math.min(lead, values.length);
+    return {
+      value: level + (covariance / variance) * distance,
+      varianceFactor: 1 + 1 / values.length + distance ** 2 / variance,
+    };
   },
 };
-const ways = [last, average, line];
+const methods = [lastValueMethod, meanMethod, lineMethod];
 /** Factor that widens intervals, which are slightly too narrow because the same errors determine the weights. */
-const widening = 1.1;
+const intervalWidening = 1.1;
 
 /** Returns the mean squared one-step error over all origins of a method. */
-const varianceOf = ({ parameters, estimate }: Way, values: Float64Array): number => {
+const errorVariance = ({ parameters, estimate }: Method, values: Float64Array): number => {
   let [sum, count] = [0, 0];
   for (let origin = parameters; origin < values.length; origin++) {
-    const { value, factor } = estimate(values.subarray(0, origin), 1);
-    sum += ((values[origin] ?? 0) - value) ** 2 / factor;
+    const { value, varianceFactor } = estimate(values.subarray(0, origin), 1);
+    sum += ((values[origin] ?? 0) - value) ** 2 / varianceFactor;
     count++;
   }
   return sum / count;
 };
 
 /** Returns the leads of a forecast from three values or more, and the degrees of freedom. */
-export const shortForecast = (
+export const forecastFromFewValues = (
   values: Float64Array,
   horizon: number,
-): { readonly leads: readonly Lead[]; readonly freedom: number } => {
-  const variances = ways.map((way) => varianceOf(way, values));
+): { readonly leads: readonly LeadForecast[]; readonly degreesOfFreedom: number } => {
+  const variances = methods.map((way) => errorVariance(way, values));
   const minVariance = Math.max(Math.min(...variances), 1e-24);
   const weights = variances.map((variance) => (minVariance / Math.max(variance, minVariance)) ** (values.length / 2));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const leads = Array.from({ length: horizon }, (_, index) => {
-    const estimates = ways.map((way, place): Estimate => {
-      const { value, factor } = way.estimate(values, index + 1);
-      return { value, variance: (variances[place] ?? 0) * factor };
+    const estimates = methods.map((way, place): Estimate => {
+      const { value, varianceFactor } = way.estimate(values, index + 1);
+      return { value, variance: (variances[place] ?? 0) * varianceFactor };
     });
-    const weighted = (of: (one: Estimate) => number): number =>
-      estimates.reduce((sum, one, place) => sum + (weights[place] ?? 0) * of(one), 0) / total;
-    const value = weighted((one) => one.value);
-    return { value, scale: widening * Math.sqrt(weighted((one) => one.variance + (one.value - value) ** 2)) };
+    const weightedMean = (getValue: (one: Estimate) => number): number =>
+      estimates.reduce((sum, one, place) => sum + (weights[place] ?? 0) * getValue(one), 0) / total;
+    const value = weightedMean((one) => one.value);
+    return {
+      value,
+      scale: intervalWidening * Math.sqrt(weightedMean((one) => one.variance + (one.value - value) ** 2)),
+    };
   });
-  return { leads, freedom: Math.max(1.5, values.length - 2) };
+  return { leads, degreesOfFreedom: Math.max(1.5, values.length - 2) };
 };
 
 /** Returns the standard normal distribution function (Abramowitz and Stegun 26.2.17). */
-const normalBelow = (value: number): number => {
+const normalCdf = (value: number): number => {
   const k = 1 / (1 + 0.2316419 * Math.abs(value));
   const tail =
     (Math.exp((-value * value) / 2) / Math.sqrt(2 * Math.PI)) *
@@ -92,19 +101,19 @@ const normalBelow = (value: number): number => {
 };
 
 /** Returns Student's t distribution function, approximated by the normal one. */
-export const studentBelow = (value: number, freedom: number): number =>
-  normalBelow(
+export const studentCdf = (value: number, freedom: number): number =>
+  normalCdf(
     Math.sign(value) *
       ((8 * freedom + 1) / (8 * freedom + 3)) *
       Math.sqrt(freedom * Math.log(1 + (value * value) / freedom)),
   );
 
 /** Returns the quantile of Student's t distribution, from 0.5 up, by bisection. */
-export const studentAt = (share: number, freedom: number): number => {
+export const studentQuantile = (share: number, freedom: number): number => {
   let [low, high] = [0, 1e4];
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    if (studentBelow(middle, freedom) < share) low = middle;
+    if (studentCdf(middle, freedom) < share) low = middle;
     else high = middle;
   }
   return high;

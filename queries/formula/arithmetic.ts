@@ -15,7 +15,7 @@ export interface Quantity {
   /** Whether it is a plain number, which has no unit and combines with every group. */
   readonly isNumber: boolean;
   /** Whether it was multiplied by a hundred: divided by the same unit, it is a percentage. */
-  readonly isHundredfold: boolean;
+  readonly isTimesHundred: boolean;
 }
 
 /** Applies an operator. Division by zero and results beyond a double are null, like all unknown values. */
@@ -33,19 +33,19 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
   '^': (left, right) => left ** right,
 };
 
-const keyOf = ({ labels }: Group): string => JSON.stringify(Object.entries(labels).sort());
-const isPlain = ({ groups }: Quantity): boolean =>
+const groupKey = ({ labels }: Group): string => JSON.stringify(Object.entries(labels).sort());
+const hasOnlyUnlabeledGroup = ({ groups }: Quantity): boolean =>
   groups.length === 1 && Object.keys(groups[0]?.labels ?? {}).length === 0;
 
-const ratio = (left: Quantity, right: Quantity): string => {
+const ratioUnit = (left: Quantity, right: Quantity): string => {
   if (right.isNumber) return left.unit;
   if (left.unit !== right.unit || left.unit === '') return '';
-  return left.isHundredfold ? '%' : '1';
+  return left.isTimesHundred ? '%' : '1';
 };
 
-const unitOf = (operator: Operator, left: Quantity, right: Quantity): string => {
+const resultUnit = (operator: Operator, left: Quantity, right: Quantity): string => {
   if (left.isNumber && right.isNumber) return '';
-  if (operator === '/') return ratio(left, right);
+  if (operator === '/') return ratioUnit(left, right);
   if (operator === '^') return '';
   const [number, other] = left.isNumber ? [left, right] : [right, left];
   if (number.isNumber) {
@@ -61,34 +61,37 @@ const isHundred = ({ isNumber, groups }: Quantity): boolean => isNumber && group
  * Joins the groups of both sides. A side without labels combines with every group of the other; a group that one side
  * lacks has no value.
  */
-const joined = (left: Quantity, right: Quantity, combine: (left: Value, right: Value) => Value): Group[] => {
-  const pair = (labels: Group['labels'], one: Group | undefined, other: Group | undefined): Group => ({
+const joinGroups = (left: Quantity, right: Quantity, combine: (left: Value, right: Value) => Value): Group[] => {
+  const combinePair = (labels: Group['labels'], one: Group | undefined, other: Group | undefined): Group => ({
     labels,
     values: Array.from({ length: Math.max(one?.values.length ?? 0, other?.values.length ?? 0) }, (_, index) =>
       combine(one?.values[index] ?? null, other?.values[index] ?? null),
     ),
   });
-  if (isPlain(right)) return left.groups.map((group) => pair(group.labels, group, right.groups[0]));
-  if (isPlain(left)) return right.groups.map((group) => pair(group.labels, left.groups[0], group));
-  const others = new Map(right.groups.map((group) => [keyOf(group), group]));
-  const own = new Set(left.groups.map(keyOf));
+  if (hasOnlyUnlabeledGroup(right))
+    return left.groups.map((group) => combinePair(group.labels, group, right.groups[0]));
+  if (hasOnlyUnlabeledGroup(left)) return right.groups.map((group) => combinePair(group.labels, left.groups[0], group));
+  const rightByKey = new Map(right.groups.map((group) => [groupKey(group), group]));
+  const leftKeys = new Set(left.groups.map(groupKey));
   return [
-    ...left.groups.map((group) => pair(group.labels, group, others.get(keyOf(group)))),
-    ...right.groups.filter((group) => !own.has(keyOf(group))).map((group) => pair(group.labels, undefined, group)),
+    ...left.groups.map((group) => combinePair(group.labels, group, rightByKey.get(groupKey(group)))),
+    ...right.groups
+      .filter((group) => !leftKeys.has(groupKey(group)))
+      .map((group) => combinePair(group.labels, undefined, group)),
   ];
 };
 
-/** Evaluates a formula. `places` is the number of values of a group; `quantityOf` returns the values of a name. */
-export const evaluate = (formula: Formula, places: number, quantityOf: (name: string) => Quantity): Quantity => {
+/** Evaluates a formula. `valueCount` is the number of values of a group; `resolveName` returns the values of a name. */
+export const evaluate = (formula: Formula, valueCount: number, resolveName: (name: string) => Quantity): Quantity => {
   switch (formula.is) {
     case 'number': {
-      const values = Array.from({ length: places }, () => formula.value);
-      return { groups: [{ labels: {}, values }], unit: '', isNumber: true, isHundredfold: false };
+      const values = Array.from({ length: valueCount }, () => formula.value);
+      return { groups: [{ labels: {}, values }], unit: '', isNumber: true, isTimesHundred: false };
     }
     case 'name':
-      return quantityOf(formula.name);
+      return resolveName(formula.name);
     case 'minus': {
-      const part = evaluate(formula.part, places, quantityOf);
+      const part = evaluate(formula.part, valueCount, resolveName);
       const negative = (value: Value): Value => (value === null ? null : -value);
       return {
         ...part,
@@ -96,14 +99,14 @@ export const evaluate = (formula: Formula, places: number, quantityOf: (name: st
       };
     }
     default: {
-      const left = evaluate(formula.left, places, quantityOf);
-      const right = evaluate(formula.right, places, quantityOf);
+      const left = evaluate(formula.left, valueCount, resolveName);
+      const right = evaluate(formula.right, valueCount, resolveName);
       const { operator } = formula;
       return {
-        groups: joined(left, right, (one, other) => calculate(operator, one, other)),
-        unit: unitOf(operator, left, right),
+        groups: joinGroups(left, right, (one, other) => calculate(operator, one, other)),
+        unit: resultUnit(operator, left, right),
         isNumber: left.isNumber && right.isNumber,
-        isHundredfold: operator === '*' && (isHundred(left) || isHundred(right)),
+        isTimesHundred: operator === '*' && (isHundred(left) || isHundred(right)),
       };
     }
   }

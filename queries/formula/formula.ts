@@ -1,56 +1,56 @@
 /** Formulas over the results of other queries. */
-import { type Answer, seriesAnswer, tableAnswer } from '../answer.ts';
+import { type Answer, buildSeriesAnswer, buildTableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import { withoutNoise } from '../figures.ts';
 import type { FormulaQuery, Query } from '../query.ts';
-import { kindOf } from '../query-kind.ts';
+import { getQueryKind } from '../query-kind.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
 import { evaluate, type Quantity } from './arithmetic.ts';
-import { namesIn, parseFormula } from './parse.ts';
+import { collectNames, parseFormula } from './parse.ts';
 
-type Part = FormulaQuery['queries'][string];
+type PartQuery = FormulaQuery['queries'][string];
 
 /** Column name of a formula's values. */
 const valueName = 'value';
 
-/** Runs a formula; `answer` returns the result of each query it references. They run concurrently. */
-export const runFormula = async (query: FormulaQuery, answer: (part: Query) => Promise<Answer>): Promise<Answer> => {
+/** Runs a formula; `runPart` returns the result of each query it references. They run concurrently. */
+export const runFormula = async (query: FormulaQuery, runPart: (part: Query) => Promise<Answer>): Promise<Answer> => {
   const formula = parseFormula(query.expression);
-  const names = namesIn(formula);
+  const names = collectNames(formula);
   if (names.length === 0) throw invalid('expression', 'must name at least one query');
-  const parts = names.map((name): readonly [string, Part] => {
+  const parts = names.map((name): readonly [string, PartQuery] => {
     const part = Object.hasOwn(query.queries, name) ? query.queries[name] : undefined;
     if (part === undefined)
       throw invalid(
         'expression',
         `names ${name}, which is not one of the queries: ${Object.keys(query.queries).join(', ')}`,
       );
-    const [path, message] = kindOf(part).formulaProblem?.(part) ?? [];
+    const [path, message] = getQueryKind(part).formulaProblem?.(part) ?? [];
     if (path !== undefined && message !== undefined) throw invalid(['queries', name, ...path].join('.'), message);
     return [name, part];
   });
-  const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await answer(part)] as const)));
+  const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await runPart(part)] as const)));
   const partial = [...answers].flatMap(([name, { partial: reasons }]) =>
     reasons.map(({ code, message }): Incompleteness => ({ code, message: `${name}: ${message}` })),
   );
   const isSeries = [...answers.values()].some(({ form }) => form === 'series');
   return isSeries
-    ? overSeries(query, answers, partial, (places, of) => evaluate(formula, places, of))
-    : overTables(answers, partial, (places, of) => evaluate(formula, places, of));
+    ? evaluateSeries(query, answers, partial, (places, resolveName) => evaluate(formula, places, resolveName))
+    : evaluateTables(answers, partial, (places, resolveName) => evaluate(formula, places, resolveName));
 };
 
-type Evaluate = (places: number, quantityOf: (name: string) => Quantity) => Quantity;
+type EvaluateFormula = (places: number, quantityOf: (name: string) => Quantity) => Quantity;
 type Answers = ReadonlyMap<string, Answer>;
 
-const quantity = (unit: string, groups: Quantity['groups']): Quantity => ({
+const toQuantity = (unit: string, groups: Quantity['groups']): Quantity => ({
   unit,
   groups,
   isNumber: false,
-  isHundredfold: false,
+  isTimesHundred: false,
 });
 
 /** Integers beyond 2^53 and infinities are strings in answers and cannot be used in calculations. */
-const finite = (value: unknown): number | null => {
+const parseFinite = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
@@ -58,22 +58,22 @@ const finite = (value: unknown): number | null => {
 
 const roundValue = (value: number | null | undefined): number | null => (value == null ? null : withoutNoise(value));
 
-const overSeries = (
+const evaluateSeries = (
   { expression }: FormulaQuery,
   answers: Answers,
   partial: readonly Incompleteness[],
-  evaluated: Evaluate,
+  evaluateFormula: EvaluateFormula,
 ): Answer => {
   const all = [...answers.values()];
   const points = all.flatMap(({ series }) => series.flatMap((each) => each.points));
   const starts = [...new Set(points.map(([start]) => start))].sort((one, other) => one - other);
-  const { groups, unit } = evaluated(starts.length, (name) => {
+  const { groups, unit } = evaluateFormula(starts.length, (name) => {
     const series = answers.get(name)?.series ?? [];
-    return quantity(
+    return toQuantity(
       series[0]?.unit ?? '',
       series.map(({ labels, points: own }) => {
         const byStart = new Map<number, unknown>(own);
-        return { labels, values: starts.map((start) => finite(byStart.get(start))) };
+        return { labels, values: starts.map((start) => parseFinite(byStart.get(start))) };
       }),
     );
   });
@@ -83,20 +83,20 @@ const overSeries = (
     unit,
     points: starts.map((start, index): [number, number | null] => [start, roundValue(values[index])]),
   }));
-  return seriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
+  return buildSeriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
 };
 
 /** In a table, text columns are the groups, and the single numeric column is the value. */
-const overTables = (answers: Answers, partial: readonly Incompleteness[], evaluated: Evaluate): Answer => {
+const evaluateTables = (answers: Answers, partial: readonly Incompleteness[], evaluated: EvaluateFormula): Answer => {
   const { groups, unit } = evaluated(1, (name) => {
     const { columns = [], rows = [] } = answers.get(name) ?? {};
-    const figure = columns.findIndex(({ type }) => type === 'number' || type === 'duration');
+    const valueColumn = columns.findIndex(({ type }) => type === 'number' || type === 'duration');
     const labels = columns.flatMap(({ name: label, type }, index) => (type === 'text' ? [{ label, index }] : []));
-    return quantity(
-      columns[figure]?.unit ?? '',
+    return toQuantity(
+      columns[valueColumn]?.unit ?? '',
       rows.map((row) => ({
         labels: Object.fromEntries(labels.map(({ label, index }) => [label, String(row[index])])),
-        values: [finite(row[figure])],
+        values: [parseFinite(row[valueColumn])],
       })),
     );
   });
@@ -105,9 +105,12 @@ const overTables = (answers: Answers, partial: readonly Incompleteness[], evalua
     ...labels.map((name): TableColumn => ({ name, type: 'text', unit: '' })),
     { name: valueName, type: unit === 'ns' ? 'duration' : 'number', unit },
   ];
-  return tableAnswer(
+  return buildTableAnswer(
     columns,
-    groups.map(({ labels: of, values }) => [...labels.map((name) => of[name] ?? ''), roundValue(values[0])]),
+    groups.map(({ labels: groupLabels, values }) => [
+      ...labels.map((name) => groupLabels[name] ?? ''),
+      roundValue(values[0]),
+    ]),
     partial,
   );
 };

@@ -12,34 +12,35 @@ export type Formula =
 interface Token {
   readonly kind: 'number' | 'name' | 'sign' | 'end';
   readonly text: string;
-  readonly at: number;
+  readonly offset: number;
 }
 
-const deepest = 50;
+const maxDepth = 50;
 const pattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+*/%^()]))/y;
 
-const wrong = (at: number, message: string): QueryError => invalid('expression', `column ${at + 1}: ${message}`);
+const parseError = (at: number, message: string): QueryError => invalid('expression', `column ${at + 1}: ${message}`);
 
 /** Returns the tokens of a formula; the last one is its end. */
-export const formulaWords = (text: string): readonly Token[] => {
+export const tokenizeFormula = (text: string): readonly Token[] => {
   const tokens: Token[] = [];
   pattern.lastIndex = 0;
   for (let at = 0; text.slice(at).trim() !== ''; at = pattern.lastIndex) {
     const match = pattern.exec(text);
     const space = text.slice(at).search(/\S/);
-    if (match === null) throw wrong(at + space, 'expected a number, the name of a query, an operator or a parenthesis');
+    if (match === null)
+      throw parseError(at + space, 'expected a number, the name of a query, an operator or a parenthesis');
     const [, number, name, sign = ''] = match;
-    if (number !== undefined) tokens.push({ kind: 'number', text: number, at: at + space });
-    else if (name !== undefined) tokens.push({ kind: 'name', text: name, at: at + space });
-    else tokens.push({ kind: 'sign', text: sign, at: at + space });
+    if (number !== undefined) tokens.push({ kind: 'number', text: number, offset: at + space });
+    else if (name !== undefined) tokens.push({ kind: 'name', text: name, offset: at + space });
+    else tokens.push({ kind: 'sign', text: sign, offset: at + space });
   }
-  tokens.push({ kind: 'end', text: '', at: text.length });
+  tokens.push({ kind: 'end', text: '', offset: text.length });
   return tokens;
 };
 
 class Parser {
   readonly #tokens: readonly Token[];
-  #next = 0;
+  #position = 0;
   #depth = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -47,32 +48,32 @@ class Parser {
   }
 
   parse(): Formula {
-    const formula = this.#sum();
-    const { kind, at } = this.#peek();
-    if (kind !== 'end') throw wrong(at, 'expected an operator, or the end');
+    const formula = this.#parseSum();
+    const { kind, offset } = this.#peek();
+    if (kind !== 'end') throw parseError(offset, 'expected an operator, or the end');
     return formula;
   }
 
   #peek(): Token {
-    return this.#tokens[this.#next] as Token;
+    return this.#tokens[this.#position] as Token;
   }
 
   #consumeSign(...signs: string[]): string | undefined {
     const { kind, text } = this.#peek();
     if (kind !== 'sign' || !signs.includes(text)) return undefined;
-    this.#next++;
+    this.#position++;
     return text;
   }
 
-  #sum(): Formula {
-    return this.#leftToRight(['+', '-'], () => this.#product());
+  #parseSum(): Formula {
+    return this.#parseLeftAssociative(['+', '-'], () => this.#parseProduct());
   }
 
-  #product(): Formula {
-    return this.#leftToRight(['*', '/', '%'], () => this.#signed());
+  #parseProduct(): Formula {
+    return this.#parseLeftAssociative(['*', '/', '%'], () => this.#parseSigned());
   }
 
-  #leftToRight(operators: readonly Operator[], part: () => Formula): Formula {
+  #parseLeftAssociative(operators: readonly Operator[], part: () => Formula): Formula {
     let left = part();
     for (;;) {
       const operator = this.#consumeSign(...operators) as Operator | undefined;
@@ -82,51 +83,51 @@ class Parser {
   }
 
   /** Unary minus binds less tightly than a power: -2^2 is -4. */
-  #signed(): Formula {
-    if (++this.#depth > deepest) throw wrong(this.#peek().at, `expected at most ${deepest} levels`);
+  #parseSigned(): Formula {
+    if (++this.#depth > maxDepth) throw parseError(this.#peek().offset, `expected at most ${maxDepth} levels`);
     const formula: Formula =
-      this.#consumeSign('-') === undefined ? this.#power() : { is: 'minus', part: this.#signed() };
+      this.#consumeSign('-') === undefined ? this.#parsePower() : { is: 'minus', part: this.#parseSigned() };
     this.#depth--;
     return formula;
   }
 
   /** Right-associative: 2^3^2 is 2^9. */
-  #power(): Formula {
-    const left = this.#atom();
+  #parsePower(): Formula {
+    const left = this.#parseAtom();
     return this.#consumeSign('^') === undefined
       ? left
-      : { is: 'operation', operator: '^', left, right: this.#signed() };
+      : { is: 'operation', operator: '^', left, right: this.#parseSigned() };
   }
 
-  #atom(): Formula {
-    const { kind, text, at } = this.#peek();
+  #parseAtom(): Formula {
+    const { kind, text, offset } = this.#peek();
     if (this.#consumeSign('(') !== undefined) {
-      const inner = this.#sum();
-      if (this.#consumeSign(')') === undefined) throw wrong(at, 'expected a closing parenthesis for this one');
+      const inner = this.#parseSum();
+      if (this.#consumeSign(')') === undefined) throw parseError(offset, 'expected a closing parenthesis for this one');
       return inner;
     }
     if (kind !== 'number' && kind !== 'name')
-      throw wrong(at, 'expected a number, the name of a query or an opening parenthesis');
-    this.#next++;
-    if (kind === 'name') return { is: 'name', name: text, column: at + 1 };
-    if (!Number.isFinite(Number(text))) throw wrong(at, 'expected a number that a double can hold');
+      throw parseError(offset, 'expected a number, the name of a query or an opening parenthesis');
+    this.#position++;
+    if (kind === 'name') return { is: 'name', name: text, column: offset + 1 };
+    if (!Number.isFinite(Number(text))) throw parseError(offset, 'expected a number that a double can hold');
     return { is: 'number', value: Number(text) };
   }
 }
 
 /** Parses a formula. Throws a `QueryError` with the column and the expected token. */
-export const parseFormula = (text: string): Formula => new Parser(formulaWords(text)).parse();
+export const parseFormula = (text: string): Formula => new Parser(tokenizeFormula(text)).parse();
 
 /** Returns the names that a formula references, each once. */
-export const namesIn = (formula: Formula): readonly string[] => {
+export const collectNames = (formula: Formula): readonly string[] => {
   switch (formula.is) {
     case 'number':
       return [];
     case 'name':
       return [formula.name];
     case 'minus':
-      return namesIn(formula.part);
+      return collectNames(formula.part);
     default:
-      return [...new Set([...namesIn(formula.left), ...namesIn(formula.right)])];
+      return [...new Set([...collectNames(formula.left), ...collectNames(formula.right)])];
   }
 };

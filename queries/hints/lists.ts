@@ -1,13 +1,13 @@
 /** Hints of empty lists. */
 import { z } from 'zod';
-import { rangeOf } from '../range.ts';
+import { parseRetainedRange } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { queryPartsOf, type RecordFilter } from '../search/query-parts.ts';
+import { type RecordFilter, toQueryParts } from '../search/query-parts.ts';
 import type { SearchSignal } from '../signals/index.ts';
-import { hintOfRecords } from './records.ts';
+import { buildRecordsHint } from './records.ts';
 
 /** Part of the response of a list. */
-export const Hint = {
+export const hintField = {
   hint: z.string().optional().describe('If nothing was found: a possible reason, and an alternative'),
 };
 
@@ -18,14 +18,14 @@ interface ListQuery extends RecordFilter {
 }
 
 /** Returns `hint` of an empty list of records, if there is one. Only the first page has it. */
-export const hintOfList = async (
+export const buildListHint = async (
   signal: SearchSignal,
   query: ListQuery,
   items: readonly unknown[],
   reading: Reading,
 ): Promise<{ readonly hint?: string }> => {
   if (items.length > 0 || query.cursor !== undefined) return {};
-  const range = rangeOf(query, { caller: reading, signal, nowMs: reading.nowMs });
-  const hint = await hintOfRecords({ signal, range, ...queryPartsOf(signal, query), found: false }, reading);
+  const range = parseRetainedRange(query, { caller: reading, signal, nowMs: reading.nowMs });
+  const hint = await buildRecordsHint({ signal, range, ...toQueryParts(signal, query), hasResults: false }, reading);
   return hint === undefined ? {} : { hint };
 };

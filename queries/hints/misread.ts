@@ -5,10 +5,10 @@ const maxShown = 60;
 
 const operators: ReadonlySet<string> = new Set(['=', '==', '!=', '>', '>=', '<', '<=', '=~', '!~']);
 const pipes: ReadonlySet<string> = new Set(['|', '|=', '|~']);
-const capitals: ReadonlySet<string> = new Set(['and', 'or', 'not']);
+const lowercaseOperators: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
 /** Returns space-separated tokens, without text in quotes alone; quotes after a name are part of the token. */
-const tokensOf = (search: string): string[] => {
+const splitTokens = (search: string): string[] => {
   const tokens: string[] = [];
   let token = '';
   let isQuoted = false;
@@ -29,41 +29,43 @@ const withoutParentheses = (token: string): string => {
   return token.slice(begin, token.endsWith(')') && !token.slice(begin).includes('(') ? -1 : undefined);
 };
 
-const comparison = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*)(!=|==|=~|!~|=)(.*)$/s;
-const singleQuotes = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*):'/;
+const comparisonPattern = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*)(!=|==|=~|!~|=)(.*)$/s;
+const singleQuotePattern = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*):'/;
 
-const bareValue = (text: string): string => text.replace(/^["']/, '').replace(/["'})\],]{1,4}$/, '');
+const removeQuotes = (text: string): string => text.replace(/^["']/, '').replace(/["'})\],]{1,4}$/, '');
 
 /** Returns the condition that was probably intended. */
-const condition = (name: string, operator: string, text: string): string => {
-  const value = bareValue(text);
+const suggestCondition = (name: string, operator: string, text: string): string => {
+  const value = removeQuotes(text);
   if (operator === '=~') return `${name}:/${value}/`;
   if (operator === '!~') return `NOT ${name}:/${value}/`;
-  const written = /^[\w.-]+$/.test(value) ? value : `"${value}"`;
-  if (operator === '!=') return `NOT ${name}:${written}`;
-  return `${name}:${operator.startsWith('=') ? '' : operator}${written}`;
+  const quotedValue = /^[\w.-]+$/.test(value) ? value : `"${value}"`;
+  if (operator === '!=') return `NOT ${name}:${quotedValue}`;
+  return `${name}:${operator.startsWith('=') ? '' : operator}${quotedValue}`;
 };
 
-const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+const truncate = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
-const hintOf = (token: string, before: string | undefined, after: string | undefined): string | undefined => {
+const getTokenHint = (token: string, before: string | undefined, after: string | undefined): string | undefined => {
   if (operators.has(token)) {
-    const suggestion = before !== undefined && after !== undefined ? condition(before, token, after) : 'name:value';
-    return `${token} is not an operator between spaces: write ${shown(suggestion)}`;
+    const suggestion =
+      before !== undefined && after !== undefined ? suggestCondition(before, token, after) : 'name:value';
+    return `${token} is not an operator between spaces: write ${truncate(suggestion)}`;
   }
   if (pipes.has(token))
     return `${token} is not an operator: write conditions next to each other, as in service:cart error`;
-  if (capitals.has(token)) return `"${token}" is searched as a word: operators are in capitals, ${token.toUpperCase()}`;
-  const [, name = '', operator = '', value = ''] = comparison.exec(token) ?? [];
+  if (lowercaseOperators.has(token))
+    return `"${token}" is searched as a word: operators are in capitals, ${token.toUpperCase()}`;
+  const [, name = '', operator = '', value = ''] = comparisonPattern.exec(token) ?? [];
   if (operator !== '')
-    return `${shown(token)} is searched as words: compare a value with a colon, ${shown(condition(name, operator, value))}`;
-  const [, quoted] = singleQuotes.exec(token) ?? [];
+    return `${truncate(token)} is searched as words: compare a value with a colon, ${truncate(suggestCondition(name, operator, value))}`;
+  const [, quoted] = singleQuotePattern.exec(token) ?? [];
   return quoted === undefined ? undefined : `single quotes are part of a value: write ${quoted}:"…" with double quotes`;
 };
 
 /** Returns the suggested syntax for a search without results; undefined if nothing in it resembles another language. */
-export const misreadIn = (search: string): string | undefined => {
-  const tokens = tokensOf(search);
-  const hints = tokens.map((token, index) => hintOf(token, tokens[index - 1], tokens[index + 1]));
+export const findMisreadSyntax = (search: string): string | undefined => {
+  const tokens = splitTokens(search);
+  const hints = tokens.map((token, index) => getTokenHint(token, tokens[index - 1], tokens[index + 1]));
   return hints.find((hint) => hint !== undefined);
 };

@@ -2,8 +2,8 @@
 
 import { editDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
-import { anyRow } from '../../schemas/tables/any-row.ts';
-import { countedWithin, hoursOf } from '../fields/catalogue.ts';
+import { anyRowClause } from '../../schemas/tables/any-row.ts';
+import { fieldsCondition, overlappingHours } from '../fields/catalogue.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { RowCache } from '../row-cache.ts';
@@ -13,7 +13,7 @@ import type { SearchSignal } from '../signals/index.ts';
 const maxNames = 5_000;
 const maxShown = 3;
 
-export interface NamesQuestion {
+export interface NamesQuery {
   readonly signal: SearchSignal;
   readonly range: Range;
   readonly projectId?: string | undefined;
@@ -24,7 +24,7 @@ export interface NamesQuestion {
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
 /** Names in the records of some hours. */
-export class Names {
+export class RecordNames {
   readonly #rows: readonly { readonly kind: string; readonly key: string }[];
 
   constructor(rows: readonly { readonly kind: string; readonly key: string }[]) {
@@ -32,22 +32,22 @@ export class Names {
   }
 
   /** Whether there are any records. */
-  get areThere(): boolean {
+  get hasRecords(): boolean {
     return this.#rows.length > 0;
   }
 
   /** Returns whether a record may have it: names beyond about 2,000 an hour are not counted. */
-  mayHave({ kind, key }: AttributeReference): boolean {
+  mayContain({ kind, key }: AttributeReference): boolean {
     const kinds = kind === 'any' ? ['attribute', 'resource'] : [kind];
     return this.#rows.some((row) => row.kind === 'other' || (row.key === key && kinds.includes(row.kind)));
   }
 
   /** Returns at most three similar names, most similar first. */
-  like(name: string): string[] {
-    const maxDistance = Math.ceil(plain(name).length / 3);
+  findSimilar(name: string): string[] {
+    const maxDistance = Math.ceil(normalizeName(name).length / 3);
     const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
     return [...names]
-      .map((each) => ({ each, distance: distanceOf(name, each) }))
+      .map((each) => ({ each, distance: nameDistance(name, each) }))
       .filter(({ distance }) => distance <= maxDistance)
       .sort((one, other) => one.distance - other.distance)
       .slice(0, maxShown)
@@ -56,7 +56,7 @@ export class Names {
 }
 
 /** Normalizes a name to its characters, regardless of separators. */
-const plain = (name: string): string =>
+const normalizeName = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
@@ -65,57 +65,59 @@ const plain = (name: string): string =>
 /**
  * Returns the distance of two names. A name within the other, as `status` in `http.status_code`, counts as one edit.
  */
-const distanceOf = (requestedName: string, name: string): number => {
-  const plainRequested = plain(requestedName);
-  const whole = plain(name);
+const nameDistance = (requestedName: string, name: string): number => {
+  const plainRequested = normalizeName(requestedName);
+  const plainName = normalizeName(name);
   const isWithin =
-    plainRequested.length > 2 && whole.length > 2 && (whole.includes(plainRequested) || plainRequested.includes(whole));
+    plainRequested.length > 2 &&
+    plainName.length > 2 &&
+    (plainName.includes(plainRequested) || plainRequested.includes(plainName));
   if (isWithin) return 1;
-  const parts = name.split('.').map(plain);
-  return Math.min(...[whole, ...parts].map((each) => editDistance(plainRequested, each)));
+  const parts = name.split('.').map(normalizeName);
+  return Math.min(...[plainName, ...parts].map((each) => editDistance(plainRequested, each)));
 };
 
 /** Reads names in one statement from the counts in `fields`, like the catalog of fields. */
-export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: NamesQuestion): Promise<Names> => {
-  const { sql, parameters } = countedWithin(question, hoursOf(question.range));
+export const readNames = async ({ columns }: Pick<Reading, 'columns'>, question: NamesQuery): Promise<RecordNames> => {
+  const { sql, parameters } = fieldsCondition(question, overlappingHours(question.range));
   const rows = await columns.query<{ kind: string; key: string }>(
     `SELECT toString(kind) AS kind, toString(key) AS key FROM fields WHERE ${sql}
     GROUP BY kind, key ORDER BY kind IN ('record', 'other') DESC, key IN {keys:Array(String)} DESC, sum(records) DESC, key LIMIT ${maxNames}`,
     { ...parameters, keys: question.keys },
   );
-  return new Names(rows);
+  return new RecordNames(rows);
 };
 
 const maxCachedHours = 10_000;
 /** Limited because records may be deleted. */
 const cacheTtlMs = 60_000;
-const withRecords = new RowCache<{ readonly atMs: number }>(maxCachedHours);
+const rangesWithRecords = new RowCache<{ readonly atMs: number }>(maxCachedHours);
 
 /** Returns whether the hours of a range have records. A positive result is cached for a minute. */
-export const areRecordsThere = async (
+export const hasRecordsInRange = async (
   { columns }: Pick<Reading, 'columns'>,
-  question: Omit<NamesQuestion, 'keys'>,
+  question: Omit<NamesQuery, 'keys'>,
 ): Promise<boolean> => {
-  const { sql, parameters } = countedWithin(question, hoursOf(question.range));
-  const cache = withRecords.of(columns);
+  const { sql, parameters } = fieldsCondition(question, overlappingHours(question.range));
+  const cache = rangesWithRecords.forTenant(columns);
   const key = JSON.stringify(parameters);
   const before = cache.get(key);
   if (before !== undefined && performance.now() - before.atMs < cacheTtlMs) return true;
   const rows = await columns.query(
-    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ${anyRow}`,
+    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ${anyRowClause}`,
     { ...parameters },
-    { maxResultRows: 1, ofEachServer: true },
+    { maxResultRows: 1, onEachServer: true },
   );
   if (rows.length > 0) cache.set(key, { atMs: performance.now() });
   return rows.length > 0;
 };
 
 /** Returns projects with records in the hours of a range. */
-export const projectsOf = async (
+export const listProjects = async (
   { columns }: Pick<Reading, 'columns'>,
-  { signal, range }: Pick<NamesQuestion, 'signal' | 'range'>,
+  { signal, range }: Pick<NamesQuery, 'signal' | 'range'>,
 ): Promise<string[]> => {
-  const { sql, parameters } = countedWithin({ signal }, hoursOf(range));
+  const { sql, parameters } = fieldsCondition({ signal }, overlappingHours(range));
   const rows = await columns.query<{ project: string }>(
     `SELECT toString(project_id) AS project FROM fields WHERE ${sql} AND kind = 'record'
     GROUP BY project ORDER BY sum(records) DESC, project LIMIT ${maxShown}`,

@@ -1,7 +1,7 @@
 /** Suggests existing values for one that was not found. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeValues } from '../records.ts';
+import { rangeParameterValues } from '../records.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
 
@@ -10,7 +10,7 @@ const maxRecords = 100_000;
 const maxShown = 3;
 const maxCharacters = 100;
 
-export interface ValueQuestion {
+export interface ValueQuery {
   readonly signal: SearchSignal;
   readonly range: Range;
   readonly projectId?: string | undefined;
@@ -23,19 +23,19 @@ export interface ValueQuestion {
  * Returns the hint for a missing value: the same in another case, similar values, or some existing ones. Undefined if
  * the value exists or there are none. Reads 100,000 records of the range.
  */
-export const hintOfValue = async (
+export const buildValueHint = async (
   { columns }: Pick<Reading, 'columns'>,
-  { signal, range, projectId, name, text: value }: ValueQuestion,
+  { signal, range, projectId, name, text: value }: ValueQuery,
 ): Promise<string | undefined> => {
   const reader = new ValueReader(signal);
-  const { text } = reader.value(name);
-  const from = reader.from(projectId === undefined ? 'true' : 'project_id = {project:String}', maxRecords);
+  const { text } = reader.getValue(name);
+  const from = reader.buildSource(projectId === undefined ? 'true' : 'project_id = {project:String}', maxRecords);
   const rows = await columns.query<{ value: string; is_like: number }>(
     `SELECT substringUTF8(${text}, 1, ${maxCharacters}) AS value, editDistance(lower(value), {folded:String}) <= 2 AS is_like FROM ${from}
     WHERE ${text} != '' GROUP BY value
     ORDER BY value = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxShown}`,
     {
-      ...rangeValues(range),
+      ...rangeParameterValues(range),
       ...(projectId === undefined ? {} : { project: projectId }),
       exact: value,
       folded: value.toLowerCase().slice(0, maxCharacters),
@@ -43,10 +43,12 @@ export const hintOfValue = async (
   );
   const [first] = rows;
   if (first === undefined || first.value === value) return undefined;
-  const missing = `no scanned record has ${name} "${value.slice(0, maxCharacters)}"`;
+  const missingText = `no scanned record has ${name} "${value.slice(0, maxCharacters)}"`;
   if (first.value.toLowerCase() === value.toLowerCase())
-    return `${missing}; it exists as "${first.value}", and values are case-sensitive`;
-  const like = rows.filter(({ is_like }) => Number(is_like) === 1);
-  const values = (like.length > 0 ? like : rows).map(({ value }) => `"${value}"`).join(', ');
-  return like.length > 0 ? `${missing}; similar values: ${values}` : `${missing}; it has values such as ${values}`;
+    return `${missingText}; it exists as "${first.value}", and values are case-sensitive`;
+  const similarRows = rows.filter(({ is_like }) => Number(is_like) === 1);
+  const values = (similarRows.length > 0 ? similarRows : rows).map(({ value }) => `"${value}"`).join(', ');
+  return similarRows.length > 0
+    ? `${missingText}; similar values: ${values}`
+    : `${missingText}; it has values such as ${values}`;
 };

@@ -1,20 +1,20 @@
 /** Queries for aggregates over the records of a signal. */
 import { runAggregate } from '../aggregate/aggregate.ts';
-import { defaultName, figuresOf } from '../aggregate/measures.ts';
-import { aggregatesKey, maxAggregates, runAggregateBatch } from '../batch/aggregates.ts';
-import { hintOfFigures } from '../hints/answers.ts';
+import { buildAggregations, defaultName } from '../aggregate/measures.ts';
+import { aggregateBatchKey, maxAggregates, runAggregateBatch } from '../batch/aggregates.ts';
+import { getAggregateHint } from '../hints/answers.ts';
 import type { AggregateQuery, Measure } from '../query.ts';
 import { defineQueryKind, type SentenceParts, type TextChanges } from '../query-kind.ts';
 import type { QuerySignal } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
-import { changeSearch, countRecords, groupsText, listText, recordsText } from './conditions.ts';
+import { changeSearch, countRecords, describeGroups, describeRecords, joinList } from './conditions.ts';
 
 const changeMeasure = (measure: Measure, { search, text }: TextChanges): Measure => {
   const { field, ...rest } = changeSearch(measure, search);
   return field === undefined ? rest : { ...rest, field: text(field) };
 };
 
-const functions: Readonly<Record<Exclude<Measure['function'], 'percentile' | 'count' | 'rate'>, string>> = {
+const functionNames: Readonly<Record<Exclude<Measure['function'], 'percentile' | 'count' | 'rate'>, string>> = {
   distinct: 'number of distinct values of',
   sum: 'sum of',
   avg: 'average of',
@@ -22,43 +22,43 @@ const functions: Readonly<Record<Exclude<Measure['function'], 'percentile' | 'co
   max: 'maximum of',
 };
 
-const measureText = (
+const describeMeasure = (
   { function: name, field, percentile, search }: Measure,
   signal: QuerySignal,
   parts: SentenceParts,
 ): string => {
-  const only = search === undefined ? '' : ` of those where ${parts.search(search, signal)}`;
-  if (name === 'count') return `number${field === undefined ? '' : ` with ${field}`}${only}`;
-  if (name === 'rate') return `number a second${only}`;
-  return `${name === 'percentile' ? `${percentile}th percentile of` : functions[name]} ${field}${only}`;
+  const conditionText = search === undefined ? '' : ` of those where ${parts.search(search, signal)}`;
+  if (name === 'count') return `number${field === undefined ? '' : ` with ${field}`}${conditionText}`;
+  if (name === 'rate') return `number a second${conditionText}`;
+  return `${name === 'percentile' ? `${percentile}th percentile of` : functionNames[name]} ${field}${conditionText}`;
 };
 
-const sentence = (query: AggregateQuery, parts: SentenceParts): string => {
+const describeQuery = (query: AggregateQuery, parts: SentenceParts): string => {
   const { signal, search, measures } = query;
   const [measure] = measures;
   // The condition of a single measure is displayed with the conditions of all records.
   if (measure?.search !== undefined && measures.length === 1) {
-    const { search: own, ...figure } = measure;
-    const conditions = search === undefined ? own : `(${search}) (${own})`;
-    return sentence({ ...query, measures: [figure], search: conditions }, parts);
+    const { search: measureSearch, ...measureWithoutSearch } = measure;
+    const conditions = search === undefined ? measureSearch : `(${search}) (${measureSearch})`;
+    return describeQuery({ ...query, measures: [measureWithoutSearch], search: conditions }, parts);
   }
-  const figures = listText(measures.map((each) => measureText(each, signal, parts)));
-  return `${figures} of ${recordsText(signal, search, parts)}${groupsText(query)}`;
+  const measureTexts = joinList(measures.map((each) => describeMeasure(each, signal, parts)));
+  return `${measureTexts} of ${describeRecords(signal, search, parts)}${describeGroups(query)}`;
 };
 
-const additive: readonly Measure['function'][] = ['count', 'sum', 'rate'];
+const additiveFunctions: readonly Measure['function'][] = ['count', 'sum', 'rate'];
 
 export const aggregate = defineQueryKind<AggregateQuery>({
   signals: ({ signal }) => [signal],
   run: runAggregate,
-  batch: { max: maxAggregates, key: aggregatesKey, run: runAggregateBatch },
+  batch: { max: maxAggregates, key: aggregateBatchKey, run: runAggregateBatch },
   hasZeros: true,
-  hint: hintOfFigures,
+  hint: getAggregateHint,
   inspect({ signal, search, measures, groupBy }, inspection) {
     inspection.search(search, signal, 'search');
     for (const [index, name] of groupBy.entries()) inspection.field(name, signal, `groupBy.${index}`);
     inspection.attempt(() => {
-      figuresOf(measures, signal, new ValueReader(signal));
+      buildAggregations(measures, signal, new ValueReader(signal));
       for (const [index, measure] of measures.entries()) {
         if (measure.field !== undefined) inspection.field(measure.field, signal, `measures.${index}.field`);
         inspection.search(measure.search, signal, `measures.${index}.search`);
@@ -80,9 +80,9 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   countMatches: countRecords,
   splittable(query, figure, limit) {
     const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === figure);
-    return measure !== undefined && additive.includes(measure.function)
+    return measure !== undefined && additiveFunctions.includes(measure.function)
       ? { ...query, measures: [measure], order: undefined, limit }
       : 'only counts and sums can be split into contributions';
   },
-  sentence,
+  sentence: describeQuery,
 });

@@ -1,7 +1,7 @@
 /** Conditions and groups that several kinds of queries have. */
 import type { AggregateQuery, Query } from '../query.ts';
 import type { SentenceParts, TextChanges } from '../query-kind.ts';
-import { type QuerySignal, signals } from '../signals/index.ts';
+import { type QuerySignal, signalDefinitions } from '../signals/index.ts';
 
 /** Returns a query or measure with its search changed. */
 export const changeSearch = <Part extends { search?: string | undefined }>(
@@ -20,22 +20,26 @@ export const countRecords = ({ signal }: { readonly signal: QuerySignal }, searc
 });
 
 /** Returns the records of a query in words. */
-export const recordsText = (signal: QuerySignal, search: string | undefined, parts: SentenceParts): string => {
-  const { records } = signals[signal];
+export const describeRecords = (signal: QuerySignal, search: string | undefined, parts: SentenceParts): string => {
+  const { records } = signalDefinitions[signal];
   const condition = search === undefined ? '' : parts.search(search, signal);
   return condition === '' ? records : `${records} where ${condition}`;
 };
 
 /** Returns items of a list in words. */
-export const listText = (items: readonly string[]): string =>
+export const joinList = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
 const defaultLimit = 100;
 
 /** Returns the groups of a query in words, as the end of a sentence. */
-export const groupsText = ({ groupBy, limit, order }: Pick<AggregateQuery, 'groupBy' | 'limit' | 'order'>): string => {
+export const describeGroups = ({
+  groupBy,
+  limit,
+  order,
+}: Pick<AggregateQuery, 'groupBy' | 'limit' | 'order'>): string => {
   if (groupBy.length === 0) return '';
   const limitText =
     limit === defaultLimit ? '' : `, the ${limit} ${order?.direction === 'ascending' ? 'smallest' : 'largest'}`;
-  return `, by ${listText(groupBy)}${limitText}`;
+  return `, by ${joinList(groupBy)}${limitText}`;
 };

@@ -1,8 +1,8 @@
 /** Queries for the probability that values cross a limit. */
-import { forecastFigures, forecastProblem, runForecast } from '../forecast/run-forecast.ts';
+import { findForecastProblem, forecastColumnCount, runForecast } from '../forecast/run-forecast.ts';
 import type { ForecastQuery, MeasuringQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
-import { seriesStates } from '../series-states.ts';
+import { toStateGroups } from '../series-states.ts';
 
 export const forecast = defineQueryKind<ForecastQuery>({
   parts: {
@@ -12,10 +12,10 @@ export const forecast = defineQueryKind<ForecastQuery>({
   signals: () => [],
   run: runForecast,
   inspect(query, inspection) {
-    const problem = forecastProblem(query);
+    const problem = findForecastProblem(query);
     if (problem !== undefined) inspection.problem(...problem);
   },
-  states: (_query, table) => seriesStates(table, forecastFigures),
+  states: (_query, table) => toStateGroups(table, forecastColumnCount),
   singleValue: 'a forecast has one probability',
   isPrediction: true,
   sentence({ until, horizon, query }, parts) {

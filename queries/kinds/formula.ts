@@ -1,10 +1,10 @@
 /** Arithmetic over the answers of other queries. */
 import { invalid } from '../errors.ts';
 import { runFormula } from '../formula/formula.ts';
-import { namesIn, parseFormula } from '../formula/parse.ts';
+import { collectNames, parseFormula } from '../formula/parse.ts';
 import type { FormulaQuery } from '../query.ts';
-import { defineQueryKind, kindOf } from '../query-kind.ts';
-import { listText } from './conditions.ts';
+import { defineQueryKind, getQueryKind } from '../query-kind.ts';
+import { joinList } from './conditions.ts';
 
 export const formula = defineQueryKind<FormulaQuery>({
   parts: {
@@ -19,7 +19,7 @@ export const formula = defineQueryKind<FormulaQuery>({
   combine: runFormula,
   inspect({ expression, queries }, inspection) {
     inspection.attempt(() => {
-      const names = namesIn(parseFormula(expression));
+      const names = collectNames(parseFormula(expression));
       if (names.length === 0) throw invalid('expression', 'must name at least one query');
       for (const name of names)
         if (!Object.hasOwn(queries, name))
@@ -28,7 +28,7 @@ export const formula = defineQueryKind<FormulaQuery>({
   },
   changeTexts: (query, changes) => ({ ...query, expression: changes.formula(query.expression) }),
   groupBy: ({ queries }) =>
-    Object.values(queries).every((part) => kindOf(part).groupBy?.(part)?.length === 0) ? [] : undefined,
+    Object.values(queries).every((part) => getQueryKind(part).groupBy?.(part)?.length === 0) ? [] : undefined,
   sentence: ({ expression, queries }, parts) =>
-    `${expression}, where ${listText(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}`,
+    `${expression}, where ${joinList(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}`,
 });

@@ -1,15 +1,15 @@
 /** Queries for values of a metric. */
 import { contextKey } from '../batch/context-key.ts';
-import { isSharedMetric, maxMetrics, runMetricBatch } from '../batch/metrics.ts';
+import { isBatchableMetric, maxMetrics, runMetricBatch } from '../batch/metrics.ts';
 import { invalid } from '../errors.ts';
-import { hintOfMetric } from '../metrics/hint.ts';
+import { buildMetricHint } from '../metrics/hint.ts';
 import { runMetric } from '../metrics/metric.ts';
 import type { MetricQuery } from '../query.ts';
 import { defineQueryKind, type SentenceParts } from '../query-kind.ts';
 import { parseSearch } from '../search/parse.ts';
-import { changeSearch, groupsText } from './conditions.ts';
+import { changeSearch, describeGroups } from './conditions.ts';
 
-const overTimes: Readonly<Record<MetricQuery['overTime'], string>> = {
+const overTimeTexts: Readonly<Record<MetricQuery['overTime'], string>> = {
   last: 'last value',
   avg: 'average',
   min: 'minimum',
@@ -20,7 +20,7 @@ const overTimes: Readonly<Record<MetricQuery['overTime'], string>> = {
   increase: 'increase',
   quantile: 'quantile',
 };
-const acrosses: Readonly<Record<MetricQuery['across'], string>> = {
+const acrossTexts: Readonly<Record<MetricQuery['across'], string>> = {
   sum: 'over all its series',
   avg: 'averaged over its series',
   min: 'minimum of its series',
@@ -29,25 +29,25 @@ const acrosses: Readonly<Record<MetricQuery['across'], string>> = {
   none: 'for each series separately',
 };
 
-const sentence = (query: MetricQuery, parts: SentenceParts): string => {
+const describeQuery = (query: MetricQuery, parts: SentenceParts): string => {
   const { metric, overTime, across, quantile, search } = query;
-  const figure =
-    quantile === undefined ? overTimes[overTime] : `${Number((quantile * 100).toPrecision(6))}th percentile`;
+  const valueText =
+    quantile === undefined ? overTimeTexts[overTime] : `${Number((quantile * 100).toPrecision(6))}th percentile`;
   const condition = search === undefined ? '' : ` where ${parts.search(search, 'metrics')}`;
-  return `${figure} of the metric ${metric}${condition}, ${acrosses[across]}${groupsText(query)}`;
+  return `${valueText} of the metric ${metric}${condition}, ${acrossTexts[across]}${describeGroups(query)}`;
 };
 
-const additive: readonly MetricQuery['overTime'][] = ['rate', 'increase', 'sum', 'last', 'avg', 'count'];
+const additiveFunctions: readonly MetricQuery['overTime'][] = ['rate', 'increase', 'sum', 'last', 'avg', 'count'];
 
 export const metric = defineQueryKind<MetricQuery>({
   signals: () => ['metrics'],
   run: (query, reading, context) => runMetric(query, reading, context),
   batch: {
     max: maxMetrics,
-    key: (query, context) => (isSharedMetric(query, context) ? contextKey(context) : undefined),
+    key: (query, context) => (isBatchableMetric(query, context) ? contextKey(context) : undefined),
     run: (queries, reading, [context]) => runMetricBatch(queries, reading, context),
   },
-  hint: (query, answer, _range, reading) => hintOfMetric(query, answer, reading),
+  hint: (query, answer, _range, reading) => buildMetricHint(query, answer, reading),
   inspect({ overTime, quantile, search, metric: name }, inspection) {
     inspection.attempt(() => {
       if (overTime === 'quantile' && quantile === undefined)
@@ -70,8 +70,8 @@ export const metric = defineQueryKind<MetricQuery>({
   },
   countValues: (query) => ({ ...query, overTime: 'count', across: 'sum' }),
   splittable: (query, _figure, limit) =>
-    query.across === 'sum' && additive.includes(query.overTime)
+    query.across === 'sum' && additiveFunctions.includes(query.overTime)
       ? { ...query, limit }
       : 'only sums over series can be split into contributions',
-  sentence,
+  sentence: describeQuery,
 });

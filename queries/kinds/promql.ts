@@ -1,6 +1,6 @@
 /** Queries in PromQL. */
 import { contextKey } from '../batch/context-key.ts';
-import { isSharedPromql, maxPromqlQueries, runPromqlBatch } from '../batch/promql.ts';
+import { isBatchablePromql, maxPromqlQueries, runPromqlBatch } from '../batch/promql.ts';
 import { runPromql } from '../promql/run-promql.ts';
 import type { PromqlQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
@@ -11,7 +11,7 @@ export const promql = defineQueryKind<PromqlQuery>({
   batch: {
     max: maxPromqlQueries,
     key(_query, context) {
-      if (!isSharedPromql(context)) return undefined;
+      if (!isBatchablePromql(context)) return undefined;
       // Without steps it is evaluated at the end of its range, regardless of the start.
       return context.stepMs === undefined ? `at ${context.range.to}` : contextKey(context);
     },

@@ -1,16 +1,16 @@
 /** Queries for records of a signal. */
-import { hintOfRows } from '../hints/answers.ts';
+import { getRowsHint } from '../hints/answers.ts';
 import type { RowsQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
 import { runRows } from '../rows/rows.ts';
-import { changeSearch, countRecords, recordsText } from './conditions.ts';
+import { changeSearch, countRecords, describeRecords } from './conditions.ts';
 
 export const rows = defineQueryKind<RowsQuery>({
   signals: ({ signal }) => [signal],
   run: runRows,
   returnsRecords: true,
   isCurrentOnly: true,
-  hint: hintOfRows,
+  hint: getRowsHint,
   inspect({ signal, search, fields = [] }, inspection) {
     inspection.search(search, signal, 'search');
     for (const [index, name] of fields.entries()) inspection.field(name, signal, `fields.${index}`);
@@ -22,5 +22,6 @@ export const rows = defineQueryKind<RowsQuery>({
   }),
   addFilters: (query, { search }) => ({ ...query, search: search(query.search, query.signal) }),
   countMatches: countRecords,
-  sentence: ({ limit, order, signal, search }, parts) => `the ${limit} ${order} ${recordsText(signal, search, parts)}`,
+  sentence: ({ limit, order, signal, search }, parts) =>
+    `the ${limit} ${order} ${describeRecords(signal, search, parts)}`,
 });

@@ -14,7 +14,7 @@ export interface BudgetThreadsOptions {
   readonly module: URL;
   readonly memoryMb: number;
   /** Name of the queued work in messages: `runs of detection rules`. */
-  readonly works: string;
+  readonly workDescription: string;
 }
 
 /** Organization of the work, and its limits. */
@@ -26,10 +26,10 @@ export interface Budget {
 }
 
 /** Errors thrown when a limit is exceeded. */
-export interface Refusals {
-  readonly tooLong: () => Error;
+export interface LimitErrors {
+  readonly createTimeoutError: () => Error;
   /** The work needs more memory than its thread has. */
-  readonly tooLarge: () => Error;
+  readonly createMemoryError: () => Error;
 }
 
 /**
@@ -38,17 +38,17 @@ export interface Refusals {
  */
 export type SendRequest<Reply> = (
   request: (id: number) => unknown,
-  moved?: readonly TransferListItem[],
+  transferList?: readonly TransferListItem[],
 ) => Promise<Reply>;
 
-const waitingPerTenant = 50;
+const maxWaitingPerTenant = 50;
 /** One organization leaves a thread to others. */
-const slots = 2;
+const threadCount = 2;
 
 /** Threads for one purpose, started on demand. */
 export class BudgetThreads<Reply extends { readonly id: number }> {
   readonly #options: BudgetThreadsOptions;
-  readonly #queue = new FairQueue({ slots, slotsPerTenant: 1, waitingPerTenant });
+  readonly #queue = new FairQueue({ slots: threadCount, maxSlotsPerTenant: 1, maxWaitingPerTenant });
   readonly #idle: PoolThread<Reply>[] = [];
 
   constructor(options: BudgetThreadsOptions) {
@@ -60,23 +60,24 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
    */
   async run<Result>(
     { tenantId, budgetMs, signal }: Budget,
-    { tooLong, tooLarge }: Refusals,
+    { createTimeoutError, createMemoryError }: LimitErrors,
     work: (sendRequest: SendRequest<Reply>) => Promise<Result>,
   ): Promise<Result> {
-    const leave = await this.#acquireSlot(tenantId, signal);
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(tooLong()), budgetMs);
-    const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    const releaseSlot = await this.#acquireSlot(tenantId, signal);
+    const timeoutController = new AbortController();
+    const timer = setTimeout(() => timeoutController.abort(createTimeoutError()), budgetMs);
+    const endSignal =
+      signal === undefined ? timeoutController.signal : AbortSignal.any([signal, timeoutController.signal]);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      return await work((request, moved) => requestUntil(thread, ending, request, moved));
+      return await work((request, moved) => requestUntil(thread, endSignal, request, moved));
     } catch (error) {
-      throw isOutOfMemory(error) ? tooLarge() : error;
+      throw isOutOfMemory(error) ? createMemoryError() : error;
     } finally {
       clearTimeout(timer);
-      if (ending.aborted || thread.isDead) void thread.end();
+      if (endSignal.aborted || thread.isDead) void thread.terminate();
       else this.#idle.push(thread);
-      leave();
+      releaseSlot();
     }
   }
 
@@ -85,7 +86,7 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
       return await this.#queue.acquire(tenantId, signal);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
-      const message = `${waitingPerTenant} ${this.#options.works} of this organization are waiting already`;
+      const message = `${maxWaitingPerTenant} ${this.#options.workDescription} of this organization are waiting already`;
       throw new QueryError('RATE_LIMITED', message, undefined, { retryAfterSeconds: 10 });
     }
   }
@@ -111,14 +112,14 @@ const requestUntil = async <Reply extends { readonly id: number }>(
   ...args: Parameters<SendRequest<Reply>>
 ): Promise<Reply> => {
   ending.throwIfAborted();
-  const stop = (): void => void thread.end();
-  ending.addEventListener('abort', stop, { once: true });
+  const endThread = (): void => void thread.terminate();
+  ending.addEventListener('abort', endThread, { once: true });
   try {
     return await thread.request(...args);
   } catch (error) {
     ending.throwIfAborted();
     throw error;
   } finally {
-    ending.removeEventListener('abort', stop);
+    ending.removeEventListener('abort', endThread);
   }
 };

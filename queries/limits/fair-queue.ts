@@ -10,9 +10,9 @@ export interface FairQueueLimits {
   /**
    * Maximum per tenant: fewer than the total, so that others find a free slot while one tenant's statements run long.
    */
-  readonly slotsPerTenant: number;
+  readonly maxSlotsPerTenant: number;
   /** Maximum number of waiting statements per tenant. */
-  readonly waitingPerTenant: number;
+  readonly maxWaitingPerTenant: number;
 }
 
 interface Waiter {
@@ -25,8 +25,8 @@ export class TooManyWaiting extends Error {}
 export class FairQueue {
   readonly #limits: FairQueueLimits;
   /** Tenants with waiting statements, in rotation order. */
-  readonly #waiting = new Map<string, Waiter[]>();
-  readonly #running = new Map<string, number>();
+  readonly #waitersByTenant = new Map<string, Waiter[]>();
+  readonly #runningByTenant = new Map<string, number>();
   #runningCount = 0;
   #waitingCount = 0;
 
@@ -34,11 +34,11 @@ export class FairQueue {
     this.#limits = limits;
   }
 
-  get running(): number {
+  get runningCount(): number {
     return this.#runningCount;
   }
 
-  get waiting(): number {
+  get waitingCount(): number {
     return this.#waitingCount;
   }
 
@@ -49,17 +49,17 @@ export class FairQueue {
    */
   async acquire(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    const free = this.tryAcquire(tenantId);
-    if (free !== undefined) return free;
-    const queue = this.#waiting.get(tenantId) ?? [];
-    if (queue.length >= this.#limits.waitingPerTenant) throw new TooManyWaiting();
+    const release = this.tryAcquire(tenantId);
+    if (release !== undefined) return release;
+    const queue = this.#waitersByTenant.get(tenantId) ?? [];
+    if (queue.length >= this.#limits.maxWaitingPerTenant) throw new TooManyWaiting();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { start: resolve };
     queue.push(waiter);
-    this.#waiting.set(tenantId, queue);
+    this.#waitersByTenant.set(tenantId, queue);
     this.#waitingCount++;
     const leave = (): void => {
-      if (this.#leave(tenantId, waiter)) reject(signal?.reason);
+      if (this.#removeWaiter(tenantId, waiter)) reject(signal?.reason);
     };
     signal?.addEventListener('abort', leave, { once: true });
     try {
@@ -67,53 +67,55 @@ export class FairQueue {
     } finally {
       signal?.removeEventListener('abort', leave);
     }
-    return () => this.#end(tenantId);
+    return () => this.#release(tenantId);
   }
 
   /** As `acquire`, for a statement that need not wait, without the setup for waiting; undefined if it must wait. */
   tryAcquire(tenantId: string): (() => void) | undefined {
-    const { slots, slotsPerTenant } = this.#limits;
-    const running = this.#running.get(tenantId) ?? 0;
-    if (this.#runningCount >= slots || running >= slotsPerTenant) return undefined;
-    this.#begin(tenantId);
-    return () => this.#end(tenantId);
+    const { slots, maxSlotsPerTenant } = this.#limits;
+    const running = this.#runningByTenant.get(tenantId) ?? 0;
+    if (this.#runningCount >= slots || running >= maxSlotsPerTenant) return undefined;
+    this.#countStarted(tenantId);
+    return () => this.#release(tenantId);
   }
 
-  #begin(tenantId: string): void {
-    this.#running.set(tenantId, (this.#running.get(tenantId) ?? 0) + 1);
+  #countStarted(tenantId: string): void {
+    this.#runningByTenant.set(tenantId, (this.#runningByTenant.get(tenantId) ?? 0) + 1);
     this.#runningCount++;
   }
 
   /** Returns whether the statement was still waiting. */
-  #leave(tenantId: string, waiter: Waiter): boolean {
-    const queue = this.#waiting.get(tenantId) ?? [];
+  #removeWaiter(tenantId: string, waiter: Waiter): boolean {
+    const queue = this.#waitersByTenant.get(tenantId) ?? [];
     const at = queue.indexOf(waiter);
     if (at < 0) return false;
     queue.splice(at, 1);
-    if (queue.length === 0) this.#waiting.delete(tenantId);
+    if (queue.length === 0) this.#waitersByTenant.delete(tenantId);
     this.#waitingCount--;
     return true;
   }
 
-  #end(tenantId: string): void {
-    const left = (this.#running.get(tenantId) ?? 1) - 1;
-    if (left === 0) this.#running.delete(tenantId);
-    else this.#running.set(tenantId, left);
+  #release(tenantId: string): void {
+    const remaining = (this.#runningByTenant.get(tenantId) ?? 1) - 1;
+    if (remaining === 0) this.#runningByTenant.delete(tenantId);
+    else this.#runningByTenant.set(tenantId, remaining);
     this.#runningCount--;
     this.#startNext();
   }
 
   #startNext(): void {
-    const { slots, slotsPerTenant } = this.#limits;
+    const { slots, maxSlotsPerTenant } = this.#limits;
     while (this.#runningCount < slots) {
-      const next = [...this.#waiting].find(([tenantId]) => (this.#running.get(tenantId) ?? 0) < slotsPerTenant);
+      const next = [...this.#waitersByTenant].find(
+        ([tenantId]) => (this.#runningByTenant.get(tenantId) ?? 0) < maxSlotsPerTenant,
+      );
       if (next === undefined) return;
       const [tenantId, queue] = next;
       const waiter = queue[0] as Waiter;
-      this.#leave(tenantId, waiter);
+      this.#removeWaiter(tenantId, waiter);
       // Moves the tenant to the end of the rotation.
-      if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, queue);
-      this.#begin(tenantId);
+      if (this.#waitersByTenant.delete(tenantId)) this.#waitersByTenant.set(tenantId, queue);
+      this.#countStarted(tenantId);
       waiter.start();
     }
   }

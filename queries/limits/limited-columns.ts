@@ -15,16 +15,16 @@ export interface ReadLimits extends FairQueueLimits {
   readonly maxRowsRead: number;
 }
 
-const lower = (one: number | undefined, other: number | undefined): number =>
+const minLimit = (one: number | undefined, other: number | undefined): number =>
   Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY);
 
 /** Returns the limits that a caller requests, bounded by the allowed ones. */
 const clampLimits = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
-  const memory = lower(limits.maxMemoryBytes, allowed.maxMemoryBytes);
+  const memory = minLimit(limits.maxMemoryBytes, allowed.maxMemoryBytes);
   return {
     ...limits,
-    maxExecutionSeconds: lower(limits.maxExecutionSeconds, allowed.maxExecutionSeconds),
-    maxRowsRead: lower(limits.maxRowsRead, allowed.maxRowsRead),
+    maxExecutionSeconds: minLimit(limits.maxExecutionSeconds, allowed.maxExecutionSeconds),
+    maxRowsRead: minLimit(limits.maxRowsRead, allowed.maxRowsRead),
     ...(Number.isFinite(memory) && { maxMemoryBytes: memory }),
   };
 };
@@ -34,53 +34,56 @@ const clampLimits = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
  * unchanged. A read without a slot in time rejects with `UnavailableError`, a read of a tenant with too many waiting
  * with `RATE_LIMITED`.
  */
-export const limitedColumns = (
+export const limitColumns = (
   columns: Columns,
   { limits, metrics }: { readonly limits: ReadLimits; readonly metrics: Metrics },
 ): Columns => {
   const queue = new FairQueue(limits);
-  const count = (): void => {
-    metrics.set('oiq_queries_running', queue.running, {});
-    metrics.set('oiq_queries_waiting', queue.waiting, {});
+  const publishCounts = (): void => {
+    metrics.set('oiq_queries_running', queue.runningCount, {});
+    metrics.set('oiq_queries_waiting', queue.waitingCount, {});
   };
-  count();
+  publishCounts();
 
   const acquireSlot = (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> | (() => void) => {
     signal?.throwIfAborted();
-    const free = queue.tryAcquire(tenantId);
-    if (free === undefined) return waitedFor(tenantId, signal);
+    const release = queue.tryAcquire(tenantId);
+    if (release === undefined) return waitForSlot(tenantId, signal);
     metrics.observe('oiq_query_wait_seconds', 0, {});
-    count();
-    return free;
+    publishCounts();
+    return release;
   };
 
-  const waitedFor = async (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> => {
+  const waitForSlot = async (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> => {
     const queuedAt = performance.now();
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), limits.waitSeconds * 1000);
+    const timeoutController = new AbortController();
+    const timer = setTimeout(() => timeoutController.abort(), limits.waitSeconds * 1000);
     try {
-      const slot = queue.acquire(tenantId, signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]));
-      count();
+      const slot = queue.acquire(
+        tenantId,
+        signal === undefined ? timeoutController.signal : AbortSignal.any([signal, timeoutController.signal]),
+      );
+      publishCounts();
       return await slot;
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof TooManyWaiting) && !over.signal.aborted) throw error;
-      const reason = over.signal.aborted ? 'waited' : 'too-many';
+      if (!(error instanceof TooManyWaiting) && !timeoutController.signal.aborted) throw error;
+      const reason = timeoutController.signal.aborted ? 'waited' : 'too-many';
       metrics.add('oiq_queries_refused_total', 1, { reason });
-      throw reason === 'waited' ? busy(limits) : tooMany(limits);
+      throw reason === 'waited' ? waitTimeoutError(limits) : queueFullError(limits);
     } finally {
       clearTimeout(timer);
       metrics.observe('oiq_query_wait_seconds', (performance.now() - queuedAt) / 1000, {});
-      count();
+      publishCounts();
     }
   };
 
-  const read = async <Result>(
+  const runLimited = async <Result>(
     tenantId: string,
     queryLimits: QueryLimits,
     work: (limits: QueryLimits) => Promise<Result>,
   ): Promise<Result> => {
-    const end = await acquireSlot(tenantId, queryLimits.signal);
+    const releaseSlot = await acquireSlot(tenantId, queryLimits.signal);
     const started = performance.now();
     let outcome: 'answered' | 'failed' | 'cancelled' = 'failed';
     const onCost = (cost: StatementCost): void => {
@@ -96,43 +99,43 @@ export const limitedColumns = (
       if (queryLimits.signal?.aborted === true) outcome = 'cancelled';
       throw error;
     } finally {
-      end();
-      count();
+      releaseSlot();
+      publishCounts();
       metrics.observe('oiq_query_duration_seconds', (performance.now() - started) / 1000, { outcome });
     }
   };
 
   return {
-    of(tenantId) {
-      const own = columns.of(tenantId);
+    forTenant(tenantId) {
+      const tenantColumns = columns.forTenant(tenantId);
       return {
-        ...own,
+        ...tenantColumns,
         query: (sql, parameters, queryLimits = {}) =>
-          read(tenantId, queryLimits, (clampLimits) => own.query(sql, parameters, clampLimits)),
+          runLimited(tenantId, queryLimits, (clampLimits) => tenantColumns.query(sql, parameters, clampLimits)),
         native: (sql, parameters, queryLimits = {}) =>
-          read(tenantId, queryLimits, (clampLimits) => own.native(sql, parameters, clampLimits)),
+          runLimited(tenantId, queryLimits, (clampLimits) => tenantColumns.native(sql, parameters, clampLimits)),
       };
     },
     insert: (...block) => columns.insert(...block),
     recordWatermark: (...args) => columns.recordWatermark(...args),
     query: (sql, parameters, queryLimits) => columns.query(sql, parameters, queryLimits),
     execute: (sql) => columns.execute(sql),
-    each: () => columns.each(),
-    tablesChanged: () => columns.tablesChanged(),
+    listServers: () => columns.listServers(),
+    handleTablesChanged: () => columns.handleTablesChanged(),
     check: () => columns.check(),
     close: () => columns.close(),
   };
 };
 
-const busy = ({ waitSeconds }: ReadLimits): UnavailableError =>
+const waitTimeoutError = ({ waitSeconds }: ReadLimits): UnavailableError =>
   new UnavailableError(
     `the query waited ${waitSeconds} seconds for others and was not started: retry later, or narrow the query`,
     { retryAfterSeconds: Math.ceil(waitSeconds) },
   );
-const tooMany = ({ waitingPerTenant, waitSeconds }: ReadLimits): QueryError =>
+const queueFullError = ({ maxWaitingPerTenant, waitSeconds }: ReadLimits): QueryError =>
   new QueryError(
     'RATE_LIMITED',
-    `${waitingPerTenant} queries of this organization are waiting already: retry later, or send fewer at a time`,
+    `${maxWaitingPerTenant} queries of this organization are waiting already: retry later, or send fewer at a time`,
     undefined,
     { retryAfterSeconds: Math.ceil(waitSeconds) },
   );

@@ -5,14 +5,17 @@ import type { ReadLimits } from './limited-columns.ts';
 /** Number of connections of the in-process engine for queries. */
 const embeddedSlots = 4;
 /** The client of a server has 16 connections; inserts and the platform's own reads need some of them. */
-const servedSlots = 12;
+const serverSlots = 12;
 
-export const readLimitsOf = (settings: Settings): ReadLimits => {
-  const slots = settings.QUERY_SLOTS ?? (settings.CLICKHOUSE_URL === undefined ? embeddedSlots : servedSlots);
+export const buildReadLimits = (settings: Settings): ReadLimits => {
+  const slots = settings.QUERY_SLOTS ?? (settings.CLICKHOUSE_URL === undefined ? embeddedSlots : serverSlots);
   return {
     slots,
-    slotsPerTenant: Math.min(slots, settings.QUERY_SLOTS_PER_ORGANIZATION ?? Math.max(1, Math.floor((slots * 3) / 4))),
-    waitingPerTenant: settings.QUERY_QUEUE_PER_ORGANIZATION,
+    maxSlotsPerTenant: Math.min(
+      slots,
+      settings.QUERY_SLOTS_PER_ORGANIZATION ?? Math.max(1, Math.floor((slots * 3) / 4)),
+    ),
+    maxWaitingPerTenant: settings.QUERY_QUEUE_PER_ORGANIZATION,
     waitSeconds: settings.QUERY_WAIT_SECONDS,
     maxExecutionSeconds: settings.QUERY_SECONDS,
     maxMemoryBytes: settings.QUERY_MEMORY_BYTES,

@@ -1,14 +1,14 @@
 /** Filters of the records that a listener receives. */
 import { z } from 'zod';
 import type { Field, Reference } from '../../schemas/fields.ts';
-import { logFields, readReference, referenceOf, spanFields } from '../../schemas/fields.ts';
+import { logFields, readReference, resolveReference, spanFields } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { invalid } from '../errors.ts';
 import { serviceParameter } from '../range.ts';
-import { searchPredicate } from '../search/predicate.ts';
+import { buildSearchPredicate } from '../search/predicate.ts';
 
 /**
  * Predicate of a record. It runs for every record of the tenant: it must not throw or wait, and must not retain the
@@ -28,8 +28,8 @@ export type Filter = { readonly key: string } & (
 const tailSignals = ['logs', 'spans'] as const;
 export type TailSignal = (typeof tailSignals)[number];
 
-const maxAttributes = 16;
-const attribute = z
+const maxAttributeFilters = 16;
+const attributeFilter = z
   .string()
   .max(1024)
   .regex(/^[^=]+=/, 'must be name=value');
@@ -51,7 +51,7 @@ export const filterParameters = {
     .optional()
     .describe('Minimum severity of log records: trace, debug, info, warn, error, fatal, or a number from 1 to 24'),
   attribute: z
-    .union([attribute, z.array(attribute).max(maxAttributes)])
+    .union([attributeFilter, z.array(attributeFilter).max(maxAttributeFilters)])
     .optional()
     .describe(
       'name=value; may be repeated, and all must match. A field, or an attribute of the record or its resource',
@@ -65,7 +65,7 @@ export type FilterRequest = z.output<typeof FilterSchema>;
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 /** Returns the OpenTelemetry number of a severity. */
-const severityNumberOf = (text: string): number => {
+const parseSeverityNumber = (text: string): number => {
   const number = /^\d{1,2}$/.test(text) ? Number(text) : levels.indexOf(text.toLowerCase()) * 4 + 1;
   if (number < 1 || number >= severityNames.length)
     throw invalid('severity', `must be one of ${levels.join(', ')}, or a number from 1 to 24`);
@@ -73,46 +73,46 @@ const severityNumberOf = (text: string): number => {
 };
 
 /** Returns the value of a reference as text; for fields with named numbers, the name. */
-const textOf = <View extends RecordView>(reference: Reference<View>, record: View): string | undefined => {
+const readText = <View extends RecordView>(reference: Reference<View>, record: View): string | undefined => {
   const value = readReference(reference, record);
   if (value === undefined) return undefined;
   const names = reference.kind === 'field' ? reference.field.names : undefined;
   return names?.[Number(value)] ?? String(value);
 };
 
-const sharedPredicates = <View extends RecordView>(
+const buildSharedPredicates = <View extends RecordView>(
   fields: readonly Field<View>[],
-  { service, attribute: equalities = [] }: FilterRequest,
+  { service, attribute: attributeFilters = [] }: FilterRequest,
 ): RecordPredicate<View>[] => [
   ...(service === undefined ? [] : [(record: View) => record.service === service]),
-  ...[equalities].flat().map((equality) => {
-    const at = equality.indexOf('=');
-    const reference = referenceOf(fields, equality.slice(0, at));
-    const value = equality.slice(at + 1);
-    return (record: View) => textOf(reference, record) === value;
+  ...[attributeFilters].flat().map((attributeEquality) => {
+    const at = attributeEquality.indexOf('=');
+    const reference = resolveReference(fields, attributeEquality.slice(0, at));
+    const value = attributeEquality.slice(at + 1);
+    return (record: View) => readText(reference, record) === value;
   }),
 ];
 
-const all =
+const matchAll =
   <View extends RecordView>(predicates: readonly RecordPredicate<View>[]): RecordPredicate<View> =>
   (record) =>
     predicates.every((holds) => holds(record));
 
 /** Returns the filter of a request. Throws a `QueryError` if it is invalid. */
-export const filterOf = (request: FilterRequest): Filter => {
+export const buildFilter = (request: FilterRequest): Filter => {
   const { signal, service, search, severity, attribute: equalities } = request;
   const key = JSON.stringify([signal, service, search, severity, equalities]);
   if (signal === 'spans') {
     if (severity !== undefined) throw invalid('severity', 'is not supported for spans: use attribute=status=error');
-    const predicates = sharedPredicates(spanFields, request);
-    if (search !== undefined) predicates.push(searchPredicate(search, 'traces'));
-    return { key, signal, matches: all(predicates) };
+    const predicates = buildSharedPredicates(spanFields, request);
+    if (search !== undefined) predicates.push(buildSearchPredicate(search, 'traces'));
+    return { key, signal, matches: matchAll(predicates) };
   }
-  const predicates = sharedPredicates(logFields, request);
+  const predicates = buildSharedPredicates(logFields, request);
   if (severity !== undefined) {
-    const minSeverity = severityNumberOf(severity);
+    const minSeverity = parseSeverityNumber(severity);
     predicates.unshift((log) => log.severityNumber >= minSeverity);
   }
-  if (search !== undefined) predicates.push(searchPredicate(search, 'logs'));
-  return { key, signal, matches: all(predicates) };
+  if (search !== undefined) predicates.push(buildSearchPredicate(search, 'logs'));
+  return { key, signal, matches: matchAll(predicates) };
 };

@@ -3,25 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import type { ListenerFilter } from './listener.ts';
-import { type Between, match, type Target, targetsOf } from './matching.ts';
+import { offerMatchingRecords, type RecordHooks, selectTargets, type Target } from './matching.ts';
 import type { RecordPosition } from './positions.ts';
 
 /** Pause after each time slice of reading the past. */
 export const restMs = 20;
 /** Number of messages of the first window of each partition; each next window is four times as large. */
-const firstWindow = 4;
+const firstWindowMessages = 4;
 /** Maximum number of messages searched per partition. */
 const maxMessages = 2_000;
 /** Number of bytes after which no further window is read. */
 const maxBytes = 32 * 1024 * 1024;
 /** Maximum number of characters of all records. */
-const maxLength = 4 * 1024 * 1024;
+const maxTotalCharacters = 4 * 1024 * 1024;
 
 /**
  * The start of a window is the median time of this many oldest messages, because the clock of one receiver may be
  * wrong.
  */
-const oldestMessages = 5;
+const medianSampleSize = 5;
 
 /** A partition, its retained range, and the offset before which the past ends. */
 export interface PastPartition {
@@ -33,22 +33,26 @@ export interface PastPartition {
 export interface FoundRecord {
   readonly text: string;
   readonly partition: number;
-  readonly place: RecordPosition;
+  readonly position: RecordPosition;
   /** Time at which the bus received its message. */
   readonly timestampMs: number;
 }
 
 /** Returns pauses between records that yield to other work for longer. */
-export const restful = (): Between => ({ spent: () => undefined, isDue: () => false, pause: () => sleep(restMs) });
+export const createRestingBetween = (): RecordHooks => ({
+  addCpuTime: () => undefined,
+  isPauseDue: () => false,
+  pause: () => sleep(restMs),
+});
 
-const inOrder = (one: FoundRecord, other: FoundRecord): number =>
+const compareByTime = (one: FoundRecord, other: FoundRecord): number =>
   one.timestampMs - other.timestampMs ||
   one.partition - other.partition ||
-  one.place.offset - other.place.offset ||
-  one.place.ordinal - other.place.ordinal;
+  one.position.offset - other.position.offset ||
+  one.position.ordinal - other.position.ordinal;
 
 /** The newest of the added records, oldest first. */
-class Newest {
+class NewestRecords {
   readonly #maxRecords: number;
   records: readonly FoundRecord[] = [];
   /** Older records are not accepted. */
@@ -59,11 +63,11 @@ class Newest {
   }
 
   add(found: readonly FoundRecord[]): void {
-    const last = [...this.records, ...found].sort(inOrder).slice(-this.#maxRecords);
+    const last = [...this.records, ...found].sort(compareByTime).slice(-this.#maxRecords);
     let length = 0;
     const full = last.findLastIndex(({ text }) => {
       length += text.length;
-      return length > maxLength;
+      return length > maxTotalCharacters;
     });
     this.records = last.slice(Math.max(0, full));
     const [oldest] = this.records;
@@ -71,36 +75,36 @@ class Newest {
   }
 }
 
-const medianOf = (values: readonly number[]): number | undefined =>
+const computeMedian = (values: readonly number[]): number | undefined =>
   values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
 
 /** Collects the matching records of messages. */
-class Gathering implements Target {
-  readonly wish: ListenerFilter;
+class RecordCollector implements Target {
+  readonly listenerFilter: ListenerFilter;
   readonly found: FoundRecord[] = [];
   timestampMs = 0;
 
-  constructor(wish: ListenerFilter) {
-    this.wish = wish;
+  constructor(listenerFilter: ListenerFilter) {
+    this.listenerFilter = listenerFilter;
   }
 
   position(): undefined {
     return undefined;
   }
 
-  offer(text: string, partition: number, place: RecordPosition): void {
-    this.found.push({ text, partition, place, timestampMs: this.timestampMs });
+  enqueue(text: string, partition: number, position: RecordPosition): void {
+    this.found.push({ text, partition, position, timestampMs: this.timestampMs });
   }
 }
 
 /** A partition that is read backwards, window by window. */
-class Backwards {
+class PartitionReader {
   readonly #partition: PastPartition;
   readonly #bus: Pick<Bus, 'read'>;
   #from: number;
-  #window = firstWindow;
+  #window = firstWindowMessages;
   /** Unread messages are not newer than this. */
-  readToMs = Number.POSITIVE_INFINITY;
+  unreadBeforeMs = Number.POSITIVE_INFINITY;
 
   constructor(partition: PastPartition, bus: Pick<Bus, 'read'>) {
     this.#partition = partition;
@@ -109,7 +113,7 @@ class Backwards {
   }
 
   /** Whether the partition is read to its start. */
-  get isRead(): boolean {
+  get isExhausted(): boolean {
     return this.#from <= this.#partition.earliest;
   }
 
@@ -117,8 +121,8 @@ class Backwards {
     return this.#partition.end - this.#from >= maxMessages;
   }
 
-  /** Reads the next window into `gathering`. Returns the number of bytes, which should be less than `room`. */
-  async read(gathering: Gathering, room: number): Promise<number> {
+  /** Reads the next window into `gathering`. Returns the number of bytes, which should be less than `remainingBytes`. */
+  async read(gathering: RecordCollector, remainingBytes: number): Promise<number> {
     const { where, earliest, end } = this.#partition;
     const to = this.#from;
     const from = Math.max(earliest, to - this.#window, end - maxMessages);
@@ -126,15 +130,18 @@ class Backwards {
     const times: number[] = [];
     for await (const message of this.#bus.read(where.topic, where.partition, from, to)) {
       bytes += message.value.length;
-      if (times.length < oldestMessages) times.push(message.timestampMs);
+      if (times.length < medianSampleSize) times.push(message.timestampMs);
       gathering.timestampMs = message.timestampMs;
-      const targets = targetsOf(message, [gathering]);
-      if (targets.length > 0) await match(message, where, targets, restful());
+      const targets = selectTargets(message, [gathering]);
+      if (targets.length > 0) await offerMatchingRecords(message, where, targets, createRestingBetween());
     }
     this.#from = from;
-    this.readToMs = medianOf(times) ?? this.readToMs;
+    this.unreadBeforeMs = computeMedian(times) ?? this.unreadBeforeMs;
     const perMessage = Math.max(1, bytes / Math.max(1, to - from));
-    this.#window = Math.max(firstWindow, Math.min(this.#window * 4, Math.floor((room - bytes) / perMessage)));
+    this.#window = Math.max(
+      firstWindowMessages,
+      Math.min(this.#window * 4, Math.floor((remainingBytes - bytes) / perMessage)),
+    );
     return bytes;
   }
 }
@@ -146,23 +153,23 @@ class Backwards {
  * The partition with the latest unread time is read next, so that no window is read if the other partitions have enough
  * newer records.
  */
-export const lastRecords = async (
+export const readLastRecords = async (
   { wish, maxRecords, isClosed }: { readonly wish: ListenerFilter; readonly maxRecords: number; isClosed(): boolean },
   partitions: readonly PastPartition[],
   bus: Pick<Bus, 'read'>,
 ): Promise<readonly FoundRecord[]> => {
-  const pasts = partitions.map((partition) => new Backwards(partition, bus));
-  const newest = new Newest(maxRecords);
+  const pasts = partitions.map((partition) => new PartitionReader(partition, bus));
+  const newest = new NewestRecords(maxRecords);
   for (let bytes = 0; ; ) {
-    const remaining = pasts.filter(({ isRead }) => !isRead);
-    const readToMs = Math.max(...remaining.map((past) => past.readToMs));
-    const next = remaining.find((past) => past.readToMs === readToMs);
+    const remaining = pasts.filter(({ isExhausted }) => !isExhausted);
+    const readToMs = Math.max(...remaining.map((past) => past.unreadBeforeMs));
+    const next = remaining.find((past) => past.unreadBeforeMs === readToMs);
     if (next === undefined) return newest.records;
     // The first window of each partition is read, however large it is.
     const isTooMuch = next.isTooLong || (bytes > maxBytes && readToMs < Number.POSITIVE_INFINITY);
     if (readToMs <= newest.sinceMs || isTooMuch || isClosed())
       return newest.records.filter(({ timestampMs }) => timestampMs >= readToMs);
-    const gathering = new Gathering(wish);
+    const gathering = new RecordCollector(wish);
     bytes += await next.read(gathering, maxBytes - bytes);
     newest.add(gathering.found);
   }

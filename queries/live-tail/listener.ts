@@ -26,7 +26,7 @@ export interface TailBatch {
   readonly positions: Positions;
 }
 
-interface Waiting {
+interface WaitingRecord {
   readonly text: string;
   readonly partition: number;
   readonly next: RecordPosition;
@@ -39,7 +39,7 @@ interface Waiting {
 const maxRecordCharacters = 256 * 1024;
 
 export class Listener {
-  readonly wish: ListenerFilter;
+  readonly listenerFilter: ListenerFilter;
   live = false;
   closed = false;
   #gap = false;
@@ -47,104 +47,104 @@ export class Listener {
   #skipped = 0;
   #reportedDropped = 0;
   #reportedSkipped = 0;
-  #isNews = false;
+  #hasUnreportedChange = false;
   /** Number of waiting characters. Most are one byte. */
-  #waitingLength = 0;
-  #waiting: Waiting[] = [];
-  readonly #roomOf: () => number;
-  readonly #read = new Map<number, RecordPosition>();
-  readonly #sent = new Map<number, RecordPosition>();
-  #onRoom: (() => void) | undefined;
+  #waitingCharacters = 0;
+  #waiting: WaitingRecord[] = [];
+  readonly #maxWaitingCharacters: () => number;
+  readonly #readPositions = new Map<number, RecordPosition>();
+  readonly #sentPositions = new Map<number, RecordPosition>();
+  #onDrained: (() => void) | undefined;
 
-  /** `roomOf` returns how many characters may wait. */
-  constructor(wish: ListenerFilter, roomOf: () => number) {
-    this.wish = wish;
-    this.#roomOf = roomOf;
+  /** `maxWaitingCharacters` returns how many characters may wait. */
+  constructor(wish: ListenerFilter, maxWaitingCharacters: () => number) {
+    this.listenerFilter = wish;
+    this.#maxWaitingCharacters = maxWaitingCharacters;
   }
 
   get waitingLength(): number {
-    return this.#waitingLength;
+    return this.#waitingCharacters;
   }
 
   /** Whether there is data to send. */
-  get hasNews(): boolean {
-    return this.#isNews || this.#waiting.length > 0;
+  get hasPendingData(): boolean {
+    return this.#hasUnreportedChange || this.#waiting.length > 0;
   }
 
   /** Whether more than half of the room is used. */
   get isFull(): boolean {
-    return !this.closed && this.#waitingLength > this.#roomOf() / 2;
+    return !this.closed && this.#waitingCharacters > this.#maxWaitingCharacters() / 2;
   }
 
   /** Returns its position in a partition. */
   position(partition: number): RecordPosition | undefined {
-    return this.#read.get(partition);
+    return this.#readPositions.get(partition);
   }
 
   /** Sets the start position in a partition before the first record. */
-  begin(partition: number, place: RecordPosition): void {
-    this.#read.set(partition, place);
-    this.#sent.set(partition, place);
+  setStart(partition: number, place: RecordPosition): void {
+    this.#readPositions.set(partition, place);
+    this.#sentPositions.set(partition, place);
   }
 
   /** Continues at a position, skipping everything before it. */
-  jump(partition: number, place: RecordPosition): void {
-    this.#read.set(partition, place);
+  skipTo(partition: number, place: RecordPosition): void {
+    this.#readPositions.set(partition, place);
     this.#gap = true;
-    this.#isNews = true;
+    this.#hasUnreportedChange = true;
   }
 
   /** Adds a matching record. */
-  offer(text: string, partition: number, { offset, ordinal }: RecordPosition): void {
+  enqueue(text: string, partition: number, { offset, ordinal }: RecordPosition): void {
     const next = { offset, ordinal: ordinal + 1 };
-    this.#read.set(partition, next);
-    const hasRoom = this.#waiting.length === 0 || this.#waitingLength + text.length <= this.#roomOf();
+    this.#readPositions.set(partition, next);
+    const hasRoom = this.#waiting.length === 0 || this.#waitingCharacters + text.length <= this.#maxWaitingCharacters();
     if (text.length > maxRecordCharacters || !hasRoom) {
       this.#dropped++;
-      this.#isNews = true;
+      this.#hasUnreportedChange = true;
       return;
     }
     this.#waiting.push({ text, partition, next, dropped: this.#dropped, skipped: this.#skipped });
-    this.#waitingLength += text.length;
+    this.#waitingCharacters += text.length;
   }
 
   /** Marks everything up to and including this message as read. */
-  passed(partition: number, offset: number): void {
-    if ((this.#read.get(partition)?.offset ?? 0) <= offset)
-      this.#read.set(partition, { offset: offset + 1, ordinal: 0 });
+  markRead(partition: number, offset: number): void {
+    if ((this.#readPositions.get(partition)?.offset ?? 0) <= offset)
+      this.#readPositions.set(partition, { offset: offset + 1, ordinal: 0 });
   }
 
   /** Counts the records of a message as skipped. */
-  skip(partition: number, offset: number, records: number): void {
+  countSkipped(partition: number, offset: number, records: number): void {
     this.#skipped += records;
-    this.#isNews = true;
-    this.passed(partition, offset);
+    this.#hasUnreportedChange = true;
+    this.markRead(partition, offset);
   }
 
   /** Marks that records before the next ones may be missing. */
   markGap(): void {
     this.#gap = true;
-    this.#isNews = true;
+    this.#hasUnreportedChange = true;
   }
 
   becomeLive(): void {
     this.live = true;
-    this.#isNews = true;
+    this.#hasUnreportedChange = true;
   }
 
   /** Resolves once the queue has room again, or is closed. */
-  async room(): Promise<void> {
+  async waitForRoom(): Promise<void> {
     while (this.isFull)
       await new Promise<void>((resolve) => {
-        this.#onRoom = resolve;
+        this.#onDrained = resolve;
       });
   }
 
   close(): void {
     this.closed = true;
     this.#waiting = [];
-    this.#waitingLength = 0;
-    this.#onRoom?.();
+    this.#waitingCharacters = 0;
+    this.#onDrained?.();
   }
 
   /** Removes and returns records of at most this many characters, and at least one record if there is any. */
@@ -157,10 +157,10 @@ export class Listener {
       count++;
     }
     const batch = this.#waiting.splice(0, count);
-    this.#waitingLength -= length;
-    for (const { partition, next } of batch) this.#sent.set(partition, next);
+    this.#waitingCharacters -= length;
+    for (const { partition, next } of batch) this.#sentPositions.set(partition, next);
     const isDrained = this.#waiting.length === 0;
-    if (isDrained) for (const [partition, place] of this.#read) this.#sent.set(partition, place);
+    if (isDrained) for (const [partition, place] of this.#readPositions) this.#sentPositions.set(partition, place);
     const last = batch.at(-1);
     const dropped = isDrained ? this.#dropped : (last?.dropped ?? this.#reportedDropped);
     const skipped = isDrained ? this.#skipped : (last?.skipped ?? this.#reportedSkipped);
@@ -170,13 +170,13 @@ export class Listener {
       skipped: skipped - this.#reportedSkipped,
       gap: this.#gap,
       live: this.live && isDrained,
-      positions: new Map(this.#sent),
+      positions: new Map(this.#sentPositions),
     };
     this.#reportedDropped = dropped;
     this.#reportedSkipped = skipped;
     this.#gap = false;
-    if (isDrained) this.#isNews = false;
-    this.#onRoom?.();
+    if (isDrained) this.#hasUnreportedChange = false;
+    this.#onDrained?.();
     return answer;
   }
 }

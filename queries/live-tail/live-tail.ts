@@ -1,22 +1,22 @@
 /** Live tail: records from the bus as they arrive, for each listener. See the README. */
 
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { tenantKeys } from '../../schemas/tenant-key.ts';
+import { buildTenantKeys } from '../../schemas/tenant-key.ts';
 import { Listener, type ListenerFilter, type TailBatch } from './listener.ts';
-import { topicOf } from './matching.ts';
+import { tailTopicName } from './matching.ts';
 import { PartitionTail } from './partition-tail.ts';
-import { catchUp, giveUp, offerLastRecords } from './past.ts';
+import { attachWithGap, catchUp, offerLastRecords } from './past.ts';
 import type { Positions } from './positions.ts';
-import { Slots } from './slots.ts';
-import { TenantTime } from './tenant-time.ts';
+import { Semaphore } from './slots.ts';
+import { TenantCpuTime } from './tenant-time.ts';
 
 /** Maximum number of waiting characters, for all listeners and for one. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 const maxWaitingPerListener = 1024 * 1024;
 /** Maximum number of concurrent readers of the past. */
-const readersOfThePast = 2;
+const maxPastReaders = 2;
 
 /** Request of a listener. */
 export interface ListenRequest extends ListenerFilter {
@@ -29,25 +29,25 @@ export interface ListenRequest extends ListenerFilter {
 }
 
 /** A connected listener. Data is pulled, not pushed. */
-export interface Listening {
+export interface OpenListener {
   readonly hasNews: boolean;
   /** Returns records of at most this many characters. */
   nextBatch(maxCharacters: number): TailBatch;
   /** Updates the number of partitions of the tenant's telemetry. */
-  spread(shards: number): void;
+  setShards(shards: number): void;
   close(): void;
 }
 
 /** Reads each partition once for all its listeners, and only while it has any. */
 export interface LiveTail {
   /** Opens a listener. Rejects with errors of the bus. */
-  open(request: ListenRequest): Promise<Listening>;
+  open(request: ListenRequest): Promise<OpenListener>;
   close(): Promise<void>;
 }
 
 /** Returns the partitions of a tenant's messages, including those from before it had shards. */
-const partitionsOf = (tenantId: string, shards: number, count: number): number[] => [
-  ...new Set(tenantKeys(tenantId, shards).map((key) => partitionOf(key, count))),
+const listPartitions = (tenantId: string, shards: number, count: number): number[] => [
+  ...new Set(buildTenantKeys(tenantId, shards).map((key) => computePartition(key, count))),
 ];
 
 class BusLiveTail implements LiveTail {
@@ -55,8 +55,8 @@ class BusLiveTail implements LiveTail {
   readonly #log: Log;
   readonly #tails = new Map<string, PartitionTail>();
   readonly #listeners = new Set<Listener>();
-  readonly #time = new TenantTime();
-  readonly #slots = new Slots(readersOfThePast);
+  readonly #cpuTime = new TenantCpuTime();
+  readonly #slots = new Semaphore(maxPastReaders);
   #follower: Follower | undefined;
 
   constructor(bus: Bus, log: Log) {
@@ -64,72 +64,72 @@ class BusLiveTail implements LiveTail {
     this.#log = log;
   }
 
-  async open({ shards, last, resume, ...wish }: ListenRequest): Promise<Listening> {
-    const topic = topicOf(wish.filter.signal);
+  async open({ shards, last, resume, ...wish }: ListenRequest): Promise<OpenListener> {
+    const topic = tailTopicName(wish.filter.signal);
     const bounds = await this.#bus.offsets(topic);
-    const listener = new Listener(wish, () => this.#room());
-    const mine = partitionsOf(wish.tenantId, shards, bounds.length);
-    const partitions = mine.map((partition) => {
+    const listener = new Listener(wish, () => this.#maxWaitingPerListener());
+    const tenantPartitions = listPartitions(wish.tenantId, shards, bounds.length);
+    const partitions = tenantPartitions.map((partition) => {
       const { earliest = 0, end = 0 } = bounds[partition] ?? {};
-      const tail = this.#tail(topic, partition);
-      tail.endsAt(end);
-      return { where: tail.where, tail, earliest, end: tail.next };
+      const tail = this.#getOrCreateTail(topic, partition);
+      tail.setEnd(end);
+      return { where: tail.topicPartition, tail, earliest, end: tail.nextOffset };
     });
     this.#listeners.add(listener);
     for (const { where, earliest, end } of partitions) {
       const place = resume === undefined ? { offset: end, ordinal: 0 } : resume.get(where.partition);
       const last = Math.max(end, bounds[where.partition]?.end ?? 0);
       const isRetained = place !== undefined && place.offset >= earliest && place.offset <= last;
-      listener.begin(where.partition, isRetained ? place : { offset: end, ordinal: 0 });
+      listener.setStart(where.partition, isRetained ? place : { offset: end, ordinal: 0 });
       if (!isRetained) listener.markGap();
     }
-    void this.#begin(listener, partitions, resume === undefined ? last : 0);
+    void this.#start(listener, partitions, resume === undefined ? last : 0);
     return {
       get hasNews() {
-        return listener.hasNews;
+        return listener.hasPendingData;
       },
       nextBatch: (maxCharacters) => listener.nextBatch(maxCharacters),
-      spread: (now) => {
-        const added = partitionsOf(wish.tenantId, now, bounds.length).filter(
+      setShards: (now) => {
+        const addedPartitions = listPartitions(wish.tenantId, now, bounds.length).filter(
           (partition) => listener.position(partition) === undefined,
         );
         // A failure is retried when the permissions of the listener are checked.
-        if (added.length > 0) this.#join(listener, topic, added).catch(() => undefined);
+        if (addedPartitions.length > 0) this.#addPartitions(listener, topic, addedPartitions).catch(() => undefined);
       },
-      close: () => this.#leave(listener),
+      close: () => this.#remove(listener),
     };
   }
 
   async close(): Promise<void> {
-    for (const listener of [...this.#listeners]) this.#leave(listener);
+    for (const listener of [...this.#listeners]) this.#remove(listener);
     await this.#follower?.close();
   }
 
-  #room(): number {
+  #maxWaitingPerListener(): number {
     return Math.min(maxWaitingPerListener, maxWaitingCharacters / Math.max(1, this.#listeners.size));
   }
 
-  #tail(topic: string, partition: number): PartitionTail {
+  #getOrCreateTail(topic: string, partition: number): PartitionTail {
     const key = `${topic}/${partition}`;
     const known = this.#tails.get(key);
     if (known !== undefined) return known;
-    const made = new PartitionTail(
+    const tail = new PartitionTail(
       { topic, partition },
       {
         bus: this.#bus,
         log: this.#log,
-        time: this.#time,
-        follower: () => {
+        cpuTime: this.#cpuTime,
+        openFollower: () => {
           this.#follower ??= this.#bus.follower();
           return this.#follower;
         },
       },
     );
-    this.#tails.set(key, made);
-    return made;
+    this.#tails.set(key, tail);
+    return tail;
   }
 
-  async #begin(
+  async #start(
     listener: Listener,
     partitions: readonly (Parameters<typeof offerLastRecords>[2][number] & { readonly tail: PartitionTail })[],
     last: number,
@@ -146,29 +146,30 @@ class BusLiveTail implements LiveTail {
         await catchUp(listener, tail, ports);
       } catch (error) {
         this.#log.warn({ error }, 'a live tail could not catch up');
-        giveUp(listener, tail);
+        attachWithGap(listener, tail);
       }
     listener.becomeLive();
   }
 
   /** Reads further partitions from their ends on. Records that arrived just before are missed. */
-  async #join(listener: Listener, topic: string, partitions: readonly number[]): Promise<void> {
+  async #addPartitions(listener: Listener, topic: string, partitions: readonly number[]): Promise<void> {
     const bounds = await this.#bus.offsets(topic);
     for (const partition of partitions) {
       if (listener.closed || listener.position(partition) !== undefined) continue;
-      const tail = this.#tail(topic, partition);
-      tail.endsAt(bounds[partition]?.end ?? 0);
-      listener.begin(partition, { offset: tail.next, ordinal: 0 });
-      giveUp(listener, tail);
+      const tail = this.#getOrCreateTail(topic, partition);
+      tail.setEnd(bounds[partition]?.end ?? 0);
+      listener.setStart(partition, { offset: tail.nextOffset, ordinal: 0 });
+      attachWithGap(listener, tail);
     }
   }
 
-  #leave(listener: Listener): void {
+  #remove(listener: Listener): void {
     listener.close();
     this.#listeners.delete(listener);
     for (const tail of this.#tails.values()) tail.detach(listener);
-    const { tenantId } = listener.wish;
-    if (![...this.#listeners].some(({ wish }) => wish.tenantId === tenantId)) this.#time.forget(tenantId);
+    const { tenantId } = listener.listenerFilter;
+    if (![...this.#listeners].some(({ listenerFilter }) => listenerFilter.tenantId === tenantId))
+      this.#cpuTime.forget(tenantId);
     if (this.#listeners.size > 0) return;
     const follower = this.#follower;
     this.#follower = undefined;

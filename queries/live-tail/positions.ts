@@ -17,28 +17,31 @@ const maxPartitions = 1_024;
 /** Maximum token length: three numbers per partition. */
 export const maxTokenCharacters = 32 * 1024;
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isNonNegativeInteger = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isEntry = (entry: unknown): entry is [number, number, number] =>
-  Array.isArray(entry) && entry.length === 3 && entry.every(isCount) && (entry[0] as number) < maxPartitions;
+  Array.isArray(entry) &&
+  entry.length === 3 &&
+  entry.every(isNonNegativeInteger) &&
+  (entry[0] as number) < maxPartitions;
 
 /** Returns the token of positions. It contains only positions; the tenant is determined by the request that uses it. */
-export const tokenOf = (signal: TailSignal, positions: Positions): string =>
+export const encodeToken = (signal: TailSignal, positions: Positions): string =>
   Buffer.from(
     JSON.stringify([version, signal, ...[...positions].map(([partition, at]) => [partition, at.offset, at.ordinal])]),
   ).toString('base64url');
 
 /** Returns the positions in a token of this telemetry signal; throws a `QueryError` for any other text. */
-export const positionsIn = (token: string, signal: TailSignal): Positions => {
-  const refused = invalid('resume', 'is not a position of this live tail');
+export const decodeToken = (token: string, signal: TailSignal): Positions => {
+  const invalidToken = invalid('resume', 'is not a position of this live tail');
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
   } catch {
-    throw refused;
+    throw invalidToken;
   }
-  if (!Array.isArray(parts) || parts.length > maxPartitions + 2) throw refused;
-  const [found, about, ...entries] = parts as unknown[];
-  if (found !== version || about !== signal || !entries.every(isEntry)) throw refused;
+  if (!Array.isArray(parts) || parts.length > maxPartitions + 2) throw invalidToken;
+  const [tokenVersion, tokenSignal, ...entries] = parts as unknown[];
+  if (tokenVersion !== version || tokenSignal !== signal || !entries.every(isEntry)) throw invalidToken;
   return new Map(entries.map(([partition, offset, ordinal]) => [partition, { offset, ordinal }]));
 };

@@ -1,24 +1,24 @@
 /** A counting semaphore. */
-export class Slots {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
+export class Semaphore {
+  #freeCount: number;
+  readonly #waiters: (() => void)[] = [];
 
   constructor(count: number) {
-    this.#free = count;
+    this.#freeCount = count;
   }
 
   /** Resolves once a slot is free; `release` frees it. */
   async acquire(): Promise<void> {
-    if (this.#free > 0) {
-      this.#free--;
+    if (this.#freeCount > 0) {
+      this.#freeCount--;
       return;
     }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   release(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free++;
+    const next = this.#waiters.shift();
+    if (next === undefined) this.#freeCount++;
     else next();
   }
 }

@@ -1,30 +1,30 @@
 /** Limits the CPU time of live tails. */
 
 /** Share of one core for all listening tenants, in equal parts. */
-const share = 0.25;
+const cpuShare = 0.25;
 /** CPU time that an idle tenant may use at once. */
 const burstMs = 500;
 
-interface Account {
-  leftMs: number;
-  at: number;
+interface TimeAccount {
+  remainingMs: number;
+  updatedAtMs: number;
 }
 
 /** Counts CPU time per tenant. A tenant without remaining time is skipped until it has some again. */
-export class TenantTime {
-  readonly #accounts = new Map<string, Account>();
-  readonly #now: () => number;
+export class TenantCpuTime {
+  readonly #accounts = new Map<string, TimeAccount>();
+  readonly #nowMs: () => number;
 
   constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
+    this.#nowMs = now;
   }
 
   hasTime(tenantId: string): boolean {
-    return this.#account(tenantId).leftMs > 0;
+    return this.#account(tenantId).remainingMs > 0;
   }
 
-  spend(tenantId: string, ms: number): void {
-    this.#account(tenantId).leftMs -= ms;
+  spend(tenantId: string, spentMs: number): void {
+    this.#account(tenantId).remainingMs -= spentMs;
   }
 
   /** Forgets a tenant that has no listeners. */
@@ -32,13 +32,13 @@ export class TenantTime {
     this.#accounts.delete(tenantId);
   }
 
-  #account(tenantId: string): Account {
-    const now = this.#now();
-    const account = this.#accounts.get(tenantId) ?? { leftMs: burstMs, at: now };
+  #account(tenantId: string): TimeAccount {
+    const now = this.#nowMs();
+    const account = this.#accounts.get(tenantId) ?? { remainingMs: burstMs, updatedAtMs: now };
     this.#accounts.set(tenantId, account);
-    const earned = ((now - account.at) * share) / this.#accounts.size;
-    account.leftMs = Math.min(burstMs, account.leftMs + earned);
-    account.at = now;
+    const addedMs = ((now - account.updatedAtMs) * cpuShare) / this.#accounts.size;
+    account.remainingMs = Math.min(burstMs, account.remainingMs + addedMs);
+    account.updatedAtMs = now;
     return account;
   }
 }

@@ -2,7 +2,7 @@
  * Scanned part of a log body, as character codes. Bytes of the wire format are only converted to a string if its words
  * or values are requested.
  */
-import { textOf } from '../../schemas/otlp/any-value.ts';
+import { decodeText } from '../../schemas/otlp/any-value.ts';
 import { isKey } from './keyed.ts';
 import { BEYOND, characters } from './spans.ts';
 
@@ -12,30 +12,30 @@ const MAX_LENGTH = 4096;
 const MARGIN = 16;
 
 const { SPACE, LETTER, DIGIT, JOINT, classes } = characters;
-const nothing: Uint8Array = new Uint8Array(0);
+const emptyBytes: Uint8Array = new Uint8Array(0);
 
 /** Returns where a long text is cut: after a complete word, unless that word is very long. */
-const endOfWhole = (codes: Uint16Array): number => {
+const findCutEnd = (codes: Uint16Array): number => {
   for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
     if (((classes[codes[end - 1] as number] as number) & (LETTER | DIGIT | JOINT)) === 0) return end;
   return MAX_LENGTH;
 };
 
 /** Returns the position after a key and its equals sign; 0 if there is no key at this position. */
-const afterKey = (bytes: Uint8Array, from: number, to: number): number => {
+const skipKey = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
   while (at < to && isKey(bytes[at] as number)) at++;
   return at > from && at < to && bytes[at] === 61 ? at + 1 : 0;
 };
 
 /** Returns whether a body may be a JSON object or logfmt, which has at least two keys. */
-const mayBeKeyed = (bytes: Uint8Array, from: number, to: number): boolean => {
+const mayHaveKeys = (bytes: Uint8Array, from: number, to: number): boolean => {
   if (from < to && bytes[from] === 123) return true;
-  let at = afterKey(bytes, from, to);
+  let at = skipKey(bytes, from, to);
   if (at === 0 || bytes[at] === 34) return at > 0;
   while (at < to && (bytes[at] as number) > 32) at++;
   while (at < to && (bytes[at] as number) <= 32) at++;
-  return afterKey(bytes, at, to) > 0;
+  return skipKey(bytes, at, to) > 0;
 };
 
 export class BodyText {
@@ -46,29 +46,29 @@ export class BodyText {
   readonly #memory = Buffer.from(this.codes.buffer);
   /** View of the same codes, two per element */
   readonly #pairs = new Int32Array(this.codes.buffer);
-  #viewed = nothing;
-  #view = new DataView(nothing.buffer);
+  #viewedBytes = emptyBytes;
+  #view = new DataView(emptyBytes.buffer);
   #text: string | undefined = '';
-  #bytes = nothing;
-  #from = 0;
+  #bytes = emptyBytes;
+  #bytesStart = 0;
 
   /** Returns the text up to at least the end of the line. */
   get text(): string {
-    this.#text ??= textOf(this.#bytes, this.#from, this.#from + this.end);
+    this.#text ??= decodeText(this.#bytes, this.#bytesStart, this.#bytesStart + this.end);
     return this.#text;
   }
 
-  read(text: string): void {
+  readText(text: string): void {
     const { codes } = this;
     this.#memory.write(text, 0, 2 * MAX_LENGTH, 'utf16le');
     // Cut first, so that nothing reads further.
-    const length = text.length > MAX_LENGTH ? endOfWhole(codes) : text.length;
+    const length = text.length > MAX_LENGTH ? findCutEnd(codes) : text.length;
     this.#text = text.length > length ? text.slice(0, length) : text;
-    this.#bytes = nothing;
+    this.#bytes = emptyBytes;
     let start = 0;
     while (start < length && classes[codes[start] as number] === SPACE) start++;
     const line = this.#text.indexOf('\n', start);
-    this.#ends(start, line < 0 ? length : line, length);
+    this.#setBounds(start, line < 0 ? length : line, length);
   }
 
   /**
@@ -76,7 +76,7 @@ export class BodyText {
    * a body that may be JSON or logfmt.
    */
   readBytes(bytes: Uint8Array, from: number, to: number): boolean {
-    if (mayBeKeyed(bytes, from, to)) return false;
+    if (mayHaveKeys(bytes, from, to)) return false;
     const { codes } = this;
     const length = Math.min(to - from, MAX_LENGTH);
     let start = 0;
@@ -86,7 +86,7 @@ export class BodyText {
       if (code > 32) break;
       codes[start] = code;
     }
-    let end = start > 0 ? start : this.#plainWords(bytes, from, length);
+    let end = start > 0 ? start : this.#copyAscii(bytes, from, length);
     for (; end < length; end++) {
       code = bytes[from + end] as number;
       if (code > 127) return false;
@@ -95,11 +95,11 @@ export class BodyText {
     }
     // The line break remains, as in a string.
     let read = Math.min(end + 1, length);
-    if (end === MAX_LENGTH && to - from > MAX_LENGTH) read = end = endOfWhole(codes);
+    if (end === MAX_LENGTH && to - from > MAX_LENGTH) read = end = findCutEnd(codes);
     this.#text = undefined;
     this.#bytes = bytes;
-    this.#from = from;
-    this.#ends(start, end, read);
+    this.#bytesStart = from;
+    this.#setBounds(start, end, read);
     return true;
   }
 
@@ -107,9 +107,9 @@ export class BodyText {
    * Copies four characters at a time, up to a line break or a non-ASCII character, and returns the number of
    * characters.
    */
-  #plainWords(bytes: Uint8Array, from: number, length: number): number {
-    if (bytes !== this.#viewed) {
-      this.#viewed = bytes;
+  #copyAscii(bytes: Uint8Array, from: number, length: number): number {
+    if (bytes !== this.#viewedBytes) {
+      this.#viewedBytes = bytes;
       this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     }
     const view = this.#view;
@@ -118,15 +118,15 @@ export class BodyText {
     let at = 0;
     for (; at <= last; at += 4) {
       const word = view.getInt32(from + at, true);
-      const ends = word ^ 0x0a0a0a0a;
-      if (((word | ((ends - 0x01010101) & ~ends)) & 0x80808080) !== 0) break;
+      const lineBreaks = word ^ 0x0a0a0a0a;
+      if (((word | ((lineBreaks - 0x01010101) & ~lineBreaks)) & 0x80808080) !== 0) break;
       pairs[at >> 1] = (word & 0xff) | ((word & 0xff00) << 8);
       pairs[(at >> 1) + 1] = ((word >>> 16) & 0xff) | ((word >>> 8) & 0xff0000);
     }
     return at;
   }
 
-  #ends(start: number, end: number, read: number): void {
+  #setBounds(start: number, end: number, read: number): void {
     this.start = start;
     this.end = end;
     for (let at = read; at < read + MARGIN; at++) this.codes[at] = BEYOND;

@@ -24,43 +24,45 @@ export const covers = (outer: ArrayLike<number>, inner: ArrayLike<number>): bool
   return true;
 };
 
-const widthOf = (places: readonly number[]): number => places.reduce((sum, place) => sum + (place === ANY ? 1 : 0), 0);
+const countWildcards = (places: readonly number[]): number =>
+  places.reduce((sum, place) => sum + (place === ANY ? 1 : 0), 0);
 
-interface Ranked extends PatternCoverage {
-  readonly width: number;
+interface RankedCoverage extends PatternCoverage {
+  readonly wildcardCount: number;
 }
 
 /** The narrowest first. Ids decide between equals, so that every reader decides identically. */
-const inOrder = (one: Ranked, two: Ranked): number => one.width - two.width || (one.id < two.id ? -1 : 1);
+const compareWidth = (one: RankedCoverage, two: RankedCoverage): number =>
+  one.wildcardCount - two.wildcardCount || (one.id < two.id ? -1 : 1);
 
 /**
  * Forms of one service and structure. A pattern that another one covers was merged into it, or would have been if one
  * member had seen all bodies; its id is an alias. All other patterns survive.
  */
-export class Forms {
-  readonly #all: readonly Ranked[];
+export class PatternForms {
+  readonly #all: readonly RankedCoverage[];
   /** Forms that no other form covers, the narrowest first */
-  readonly #surviving: readonly Ranked[];
-  readonly #ids: ReadonlySet<string>;
+  readonly #survivingForms: readonly RankedCoverage[];
+  readonly #survivingIds: ReadonlySet<string>;
 
   constructor(forms: readonly PatternCoverage[]) {
-    this.#all = forms.map((form) => ({ ...form, width: widthOf(form.places) })).sort(inOrder);
-    const wide = this.#all.filter(({ width }) => width > 0);
-    this.#surviving = this.#all.filter(
-      (form) => !wide.some((other) => other.width > form.width && covers(other.places, form.places)),
+    this.#all = forms.map((form) => ({ ...form, wildcardCount: countWildcards(form.places) })).sort(compareWidth);
+    const wide = this.#all.filter(({ wildcardCount }) => wildcardCount > 0);
+    this.#survivingForms = this.#all.filter(
+      (form) => !wide.some((other) => other.wildcardCount > form.wildcardCount && covers(other.places, form.places)),
     );
-    this.#ids = new Set(this.#surviving.map(({ id }) => id));
+    this.#survivingIds = new Set(this.#survivingForms.map(({ id }) => id));
   }
 
   /** Returns the id of the pattern of a body; `undefined` if no form covers it. */
   match(hashes: ArrayLike<number>): string | undefined {
-    return this.#surviving.find(({ places }) => covers(places, hashes))?.id;
+    return this.#survivingForms.find(({ places }) => covers(places, hashes))?.id;
   }
 
   /** Returns the current id of a pattern: the id itself, or that of the pattern that covers it. */
   resolve(id: string): string {
-    if (this.#ids.has(id)) return id;
-    const own = this.#all.filter((form) => form.id === id);
-    return this.#surviving.find(({ places }) => own.some((form) => covers(places, form.places)))?.id ?? id;
+    if (this.#survivingIds.has(id)) return id;
+    const ownForms = this.#all.filter((form) => form.id === id);
+    return this.#survivingForms.find(({ places }) => ownForms.some((form) => covers(places, form.places)))?.id ?? id;
   }
 }

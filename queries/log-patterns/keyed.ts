@@ -1,66 +1,66 @@
 /** Parses JSON objects and logfmt. The message and the names of the keys distinguish patterns. */
 
 const MAX_HASHES = 10_000;
-const hashes = new Map<string, number>();
+const hashByName = new Map<string, number>();
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Initial value and step of the hash of a key. Numbers in keys do not distinguish bodies: each is hashed as `0`. */
 const SEED = 17;
-const mixed = (hash: number, code: number, before: number): number => {
+const mixKeyHash = (hash: number, code: number, before: number): number => {
   if (!isDigit(code)) return Math.imul(hash ^ code, 0x01000193);
   return isDigit(before) ? hash : Math.imul(hash ^ 48, 0x01000193);
 };
-const finished = (hash: number): number => hash ^ (hash >>> 15);
+const finishHash = (hash: number): number => hash ^ (hash >>> 15);
 
-export const keyHash = (name: string): number => {
-  const known = hashes.get(name);
+export const hashKey = (name: string): number => {
+  const known = hashByName.get(name);
   if (known !== undefined) return known;
   let hash = SEED;
   for (let index = 0; index < name.length; index++)
-    hash = mixed(hash, name.charCodeAt(index), name.charCodeAt(index - 1));
-  hash = finished(hash);
-  if (hashes.size >= MAX_HASHES) hashes.clear();
-  hashes.set(name.length < 13 ? name : Buffer.from(name).toString(), hash);
+    hash = mixKeyHash(hash, name.charCodeAt(index), name.charCodeAt(index - 1));
+  hash = finishHash(hash);
+  if (hashByName.size >= MAX_HASHES) hashByName.clear();
+  hashByName.set(name.length < 13 ? name : Buffer.from(name).toString(), hash);
   return hash;
 };
 
 const messageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
-const messageHashes = new Set([...messageKeys].map(keyHash));
+const messageHashes = new Set([...messageKeys].map(hashKey));
 const MAX_FIELDS = 64;
 /** `JSON.stringify` overflows the stack on values that `JSON.parse` accepts, at a depth that depends on the caller. */
 const MAX_DEPTH = 64;
 const TOO_DEEP = '…';
 
 /** Name and value of a key */
-export type Field = readonly [name: string, value: string];
+export type KeyValue = readonly [name: string, value: string];
 
 /** Positions of logfmt fields, and the hashes of their keys. Most fields are never read as text. */
-export class Pairs {
+export class LogfmtPairs {
   #body = '';
   /** For each field: start and end of the key, and of the value */
-  readonly #places = new Int32Array(4 * MAX_FIELDS);
+  readonly #positions = new Int32Array(4 * MAX_FIELDS);
   #count = 0;
   /** Sum of the hashes of the keys */
-  hashes = 0;
+  hashSum = 0;
 
   begin(body: string): void {
     this.#body = body;
     this.#count = 0;
-    this.hashes = 0;
+    this.hashSum = 0;
   }
 
   add(hash: number, key: number, equals: number, from: number, to: number): void {
     if (this.#count >= MAX_FIELDS) return;
     const at = 4 * this.#count++;
-    this.#places[at] = key;
-    this.#places[at + 1] = equals;
-    this.#places[at + 2] = from;
-    this.#places[at + 3] = to;
-    this.hashes = (this.hashes + hash) | 0;
+    this.#positions[at] = key;
+    this.#positions[at + 1] = equals;
+    this.#positions[at + 2] = from;
+    this.#positions[at + 3] = to;
+    this.hashSum = (this.hashSum + hash) | 0;
   }
 
-  fields(): Field[] {
-    const at = (place: number): number => this.#places[place] as number;
+  fields(): KeyValue[] {
+    const at = (place: number): number => this.#positions[place] as number;
     return Array.from({ length: this.#count }, (_, index) => [
       this.#body.slice(at(4 * index), at(4 * index + 1)),
       this.#body.slice(at(4 * index + 2), at(4 * index + 3)),
@@ -69,18 +69,18 @@ export class Pairs {
 }
 
 /** A body that consists of keys and values */
-export interface Keyed {
+export interface KeyedBody {
   form: 'text' | 'json' | 'logfmt';
   /** For JSON: name and value of each key except the message */
-  readonly ofJson: Field[];
+  readonly jsonFields: KeyValue[];
   /** For logfmt: positions of the fields */
-  readonly pairs: Pairs;
+  readonly pairs: LogfmtPairs;
   /** Key of the message; empty if there is none */
   message: string;
 }
 
 /** Returns the message of a JSON object; `undefined` if the body is not one. */
-export const readJson = (body: string, into: Keyed): string | undefined => {
+export const readJson = (body: string, target: KeyedBody): string | undefined => {
   if (body.charCodeAt(0) !== 123 || body.length > 65_536) return undefined;
   let value: unknown;
   try {
@@ -88,25 +88,25 @@ export const readJson = (body: string, into: Keyed): string | undefined => {
   } catch {
     return undefined;
   }
-  into.form = 'json';
-  return fieldsOf(value as object, '', into) ?? '';
+  target.form = 'json';
+  return readFields(value as object, '', target) ?? '';
 };
 
-const fieldsOf = (value: object, path: string, into: Keyed): string | undefined => {
+const readFields = (value: object, path: string, into: KeyedBody): string | undefined => {
   let message: string | undefined;
   for (const [key, item] of Object.entries(value)) {
-    if (into.ofJson.length >= MAX_FIELDS) break;
+    if (into.jsonFields.length >= MAX_FIELDS) break;
     if (path === '' && message === undefined && typeof item === 'string' && messageKeys.has(key)) {
       into.message = key;
       message = item;
     } else if (typeof item === 'object' && item !== null && !Array.isArray(item) && path.length < 64)
-      fieldsOf(item, `${path}${key}.`, into);
-    else into.ofJson.push([path + key, typeof item === 'string' ? item : textOf(item)]);
+      readFields(item, `${path}${key}.`, into);
+    else into.jsonFields.push([path + key, typeof item === 'string' ? item : stringifyValue(item)]);
   }
   return message;
 };
 
-const textOf = (item: unknown): string => (isDeeper(item, MAX_DEPTH) ? TOO_DEEP : JSON.stringify(item));
+const stringifyValue = (item: unknown): string => (isDeeper(item, MAX_DEPTH) ? TOO_DEEP : JSON.stringify(item));
 
 const isDeeper = (item: unknown, levels: number): boolean =>
   typeof item === 'object' &&
@@ -123,21 +123,21 @@ export const isKey = (code: number): boolean =>
   code === 45;
 
 /** Indexed by ASCII code */
-const ofKeys = Uint8Array.from({ length: 128 }, (_, code) => (isKey(code) ? 1 : 0));
+const keyCharacters = Uint8Array.from({ length: 128 }, (_, code) => (isKey(code) ? 1 : 0));
 
 /** Key and message of the current body, empty if there are none, and the hash of the last key */
-const found = { key: '', message: '', hash: 0 };
+const scanResult = { key: '', message: '', hash: 0 };
 
 /**
  * Returns the message of a body that consists of at least two `key=value` or `key="value"` pairs; `undefined` for other
  * bodies.
  */
-export const readLogfmt = (body: string, into: Keyed): string | undefined => {
+export const readLogfmt = (body: string, into: KeyedBody): string | undefined => {
   if (body.length > 65_536) return undefined;
   let index = 0;
   let pairs = 0;
-  found.key = '';
-  found.message = '';
+  scanResult.key = '';
+  scanResult.message = '';
   into.pairs.begin(body);
   while (index < body.length) {
     index = readPair(body, index, into.pairs);
@@ -147,50 +147,50 @@ export const readLogfmt = (body: string, into: Keyed): string | undefined => {
   }
   if (pairs < 2) return undefined;
   into.form = 'logfmt';
-  into.message = found.key;
-  return found.message;
+  into.message = scanResult.key;
+  return scanResult.message;
 };
 
 /** Stores the hash of the key that begins at `start`. */
-const endOfKey = (body: string, start: number): number => {
+const scanKey = (body: string, start: number): number => {
   let hash = SEED;
   let code = 0;
   let end = start;
   for (let before = 0; end < body.length; end++) {
     before = code;
     code = body.charCodeAt(end);
-    if (code > 127 || ofKeys[code] === 0) break;
-    hash = mixed(hash, code, before);
+    if (code > 127 || keyCharacters[code] === 0) break;
+    hash = mixKeyHash(hash, code, before);
   }
-  found.hash = finished(hash);
+  scanResult.hash = finishHash(hash);
   return end;
 };
 
 /** Reads one pair. Returns the index after it, or -1 if there is none. */
-const readPair = (body: string, start: number, pairs: Pairs): number => {
-  const equals = endOfKey(body, start);
-  const { hash } = found;
+const readPair = (body: string, start: number, pairs: LogfmtPairs): number => {
+  const equals = scanKey(body, start);
+  const { hash } = scanResult;
   if (equals === start || body.charCodeAt(equals) !== 61) return -1;
   const quoted = body.charCodeAt(equals + 1) === 34;
   const from = equals + (quoted ? 2 : 1);
-  const to = quoted ? endOfQuoted(body, from) : endOfBare(body, from);
+  const to = quoted ? findQuotedEnd(body, from) : findBareEnd(body, from);
   if (quoted && (to >= body.length || body.charCodeAt(to + 1) > 32)) return -1;
-  const key = found.key === '' && messageHashes.has(hash) ? body.slice(start, equals) : '';
+  const key = scanResult.key === '' && messageHashes.has(hash) ? body.slice(start, equals) : '';
   if (messageKeys.has(key)) {
-    found.key = key;
-    found.message = body.slice(from, to);
+    scanResult.key = key;
+    scanResult.message = body.slice(from, to);
   } else pairs.add(hash, start, equals, from, to);
   return quoted ? to + 1 : to;
 };
 
-const endOfBare = (body: string, from: number): number => {
+const findBareEnd = (body: string, from: number): number => {
   let index = from;
   while (index < body.length && body.charCodeAt(index) > 32) index++;
   return index;
 };
 
 /** Returns the index of the closing quote; past the end if there is none. */
-const endOfQuoted = (body: string, from: number): number => {
+const findQuotedEnd = (body: string, from: number): number => {
   let index = from;
   while (index < body.length && body.charCodeAt(index) !== 34) index += body.charCodeAt(index) === 92 ? 2 : 1;
   return index;

@@ -13,8 +13,8 @@ const DIGIT = 4;
 const JOINT = 8;
 const HEXADECIMAL = 16;
 /** In addition to `JOINT`: `@` and `?`. */
-const AT = 32;
-const QUERY = 64;
+const AT_SIGN = 32;
+const QUESTION_MARK = 64;
 
 const classes = new Uint8Array(0x10000).fill(LETTER);
 for (let code = 0; code < 128; code++) {
@@ -25,17 +25,28 @@ for (let code = 0; code < 128; code++) {
   else if ('._-/\\@#$%~+&*!?^`'.includes(character)) classes[code] = JOINT;
   else classes[code] = 0;
 }
-classes[63] = JOINT | QUERY;
-classes[64] = JOINT | AT;
+classes[63] = JOINT | QUESTION_MARK;
+classes[64] = JOINT | AT_SIGN;
 /** Character classes as bits, and the bits of each character; characters outside words have none */
-export const characters = { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, classes } as const;
+export const characters = {
+  SPACE,
+  LETTER,
+  DIGIT,
+  JOINT,
+  HEXADECIMAL,
+  AT: AT_SIGN,
+  QUERY: QUESTION_MARK,
+  classes,
+} as const;
 /** Code after the end of a text; no character has this code */
 export const BEYOND = 0xffff;
 
 const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
 /** Months, weekdays and day halves, which are part of a time next to them */
-const calendar = new WordSet('jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun'.split(' '));
+const calendarWords = new WordSet(
+  'jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun'.split(' '),
+);
 const units = new WordSet(
   (
     'ns us µs ms msec msecs s sec secs min mins h hr hrs b kb mb gb tb pb kib mib gib tib hz khz mhz ghz am pm utc gmt ' +
@@ -43,9 +54,9 @@ const units = new WordSet(
   ).split(' '),
 );
 /** Maximum number of letters of a unit */
-const MAX_UNIT = 12;
-const missing = new WordSet('null nil none undefined'.split(' '));
-const methods = new WordSet('get post put patch delete head options connect trace'.split(' '));
+const MAX_UNIT_LETTERS = 12;
+const missingValueWords = new WordSet('null nil none undefined'.split(' '));
+const httpMethods = new WordSet('get post put patch delete head options connect trace'.split(' '));
 
 /** Returns whether a word occurs at a position, case-sensitively. */
 export const isWordAt = (codes: Uint16Array, at: number, word: string): boolean => {
@@ -58,9 +69,9 @@ export const isWordAt = (codes: Uint16Array, at: number, word: string): boolean 
 export const isOpeningBracket = (code: number): boolean =>
   code === 40 || code === 91 || code === 123 || code === 60 || code === 34 || code === 39;
 /** Returns whether a character is one of `) ] } >`. */
-export const closes = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;
+export const isClosingBracket = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;
 /** Returns whether a character is a blank, quote or closing bracket. */
-const endsUrl = (code: number): boolean =>
+const isUrlEnd = (code: number): boolean =>
   code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
 
 /** Returns whether a character may occur in a list. Blanks only follow commas, so prose is not a list. */
@@ -73,7 +84,12 @@ interface ListForm {
   readonly minItems: number;
 }
 
-const closeOf = (codes: Uint16Array, open: number, to: number, { end, separator, minItems }: ListForm): number => {
+const findListClose = (
+  codes: Uint16Array,
+  open: number,
+  to: number,
+  { end, separator, minItems }: ListForm,
+): number => {
   let separators = 0;
   for (let index = open + 1; index < to && index < open + 512; index++) {
     const code = codes[index] as number;
@@ -89,13 +105,13 @@ const roundList: ListForm = { end: 41, separator: 44, minItems: 1 };
 const paddedList: ListForm = { end: 41, separator: 32, minItems: 3 };
 
 /** Returns the index of the closing bracket of `[a, b, c]`, `(a, b)` or `( a b )`; 0 if it is not a list of words. */
-export const listEnd = (codes: Uint16Array, open: number, to: number): number => {
-  if (codes[open] === 91) return closeOf(codes, open, to, squareList);
-  return closeOf(codes, open, to, codes[open + 1] === 32 ? paddedList : roundList);
+export const findListEnd = (codes: Uint16Array, open: number, to: number): number => {
+  if (codes[open] === 91) return findListClose(codes, open, to, squareList);
+  return findListClose(codes, open, to, codes[open + 1] === 32 ? paddedList : roundList);
 };
 
 /** Returns the index after a range of numbers in brackets, as in `node-[0-31,40]`; 0 if there is none. */
-export const rangeEnd = (codes: Uint16Array, open: number, to: number): number => {
+export const findRangeEnd = (codes: Uint16Array, open: number, to: number): number => {
   let between = 0;
   let index = open + 1;
   for (; index < to && index < open + 128; index++) {
@@ -107,7 +123,7 @@ export const rangeEnd = (codes: Uint16Array, open: number, to: number): number =
 };
 
 /** Returns the index after a MAC or IPv6 address with a known first colon; 0 if it is neither. */
-export const addressEnd = (codes: Uint16Array, from: number, colon: number, to: number): number => {
+export const findAddressEnd = (codes: Uint16Array, from: number, colon: number, to: number): number => {
   let index = colon;
   let colons = 0;
   let isShort = false;
@@ -126,7 +142,7 @@ export const addressEnd = (codes: Uint16Array, from: number, colon: number, to: 
 };
 
 /** Returns the index after an object (`Name{…}`) with a known bracket; 0 if its end is too far. */
-export const objectEnd = (codes: Uint16Array, open: number, to: number): number => {
+export const findObjectEnd = (codes: Uint16Array, open: number, to: number): number => {
   let depth = 0;
   for (let index = open; index < to && index < open + 256; index++) {
     const code = codes[index] as number;
@@ -140,7 +156,7 @@ export const objectEnd = (codes: Uint16Array, open: number, to: number): number 
  * Returns the end of the word in a numbered word such as `core.2275`: only letters and `_` before the dot, only digits
  * after it; otherwise 0.
  */
-export const stemEnd = (codes: Uint16Array, from: number, to: number): number => {
+export const findStemEnd = (codes: Uint16Array, from: number, to: number): number => {
   let index = from;
   while (index < to && (classAt(codes, index) & LETTER || codes[index] === 95)) index++;
   const stem = index;
@@ -150,21 +166,21 @@ export const stemEnd = (codes: Uint16Array, from: number, to: number): number =>
 };
 
 /** Returns whether a word denotes a missing value. */
-export const isMissing = (codes: Uint16Array, from: number, to: number): boolean =>
-  to - from < 10 && missing.has(codes, from, to);
+export const isMissingValue = (codes: Uint16Array, from: number, to: number): boolean =>
+  to - from < 10 && missingValueWords.has(codes, from, to);
 
 /** Returns the end of a URL or a path with a query. */
-export const urlEnd = (codes: Uint16Array, from: number, to: number): number => {
+export const findUrlEnd = (codes: Uint16Array, from: number, to: number): number => {
   let index = from;
-  while (index < to && !endsUrl(codes[index] as number)) index++;
+  while (index < to && !isUrlEnd(codes[index] as number)) index++;
   return index;
 };
 
 /** Returns the end of a unit after a number: `10 ms` and `3 KB` are one value. */
-export const unitEnd = (codes: Uint16Array, end: number, to: number): number => {
-  if (codes[end] !== 32 || !units.begins(codes[end + 1] as number)) return end;
+export const findUnitEnd = (codes: Uint16Array, end: number, to: number): number => {
+  if (codes[end] !== 32 || !units.hasPrefix(codes[end + 1] as number)) return end;
   let index = end + 1;
-  while (index < to && index < end + 2 + MAX_UNIT && classAt(codes, index) & LETTER) index++;
+  while (index < to && index < end + 2 + MAX_UNIT_LETTERS && classAt(codes, index) & LETTER) index++;
   const next = index < to ? classAt(codes, index) : SPACE;
   if (index === end + 1 || (next & (LETTER | DIGIT | JOINT) && codes[index] !== 46)) return end;
   return units.has(codes, end + 1, index) ? index : end;
@@ -200,17 +216,17 @@ export const isName = (codes: Uint16Array, from: number, to: number): boolean =>
 };
 
 /** Returns whether the name of a month or day ends here, followed by a digit or another name of this kind. */
-export const isDate = (codes: Uint16Array, end: number, to: number): boolean => {
-  if (!calendar.has(codes, end - 3, end)) return false;
+export const isDatePart = (codes: Uint16Array, end: number, to: number): boolean => {
+  if (!calendarWords.has(codes, end - 3, end)) return false;
   let index = end;
   while (index < to && (codes[index] === 32 || codes[index] === 44)) index++;
   if (index === end || index >= to) return false;
-  return classAt(codes, index) === (DIGIT | HEXADECIMAL) || calendar.has(codes, index, index + 3);
+  return classAt(codes, index) === (DIGIT | HEXADECIMAL) || calendarWords.has(codes, index, index + 3);
 };
 
 /** Returns whether an HTTP method begins here, as in `"GET /path HTTP/1.1"`. */
-export const isRequest = (codes: Uint16Array, from: number): boolean => {
+export const isHttpRequest = (codes: Uint16Array, from: number): boolean => {
   let index = from;
   while (index < from + 8 && isCapital(codes[index] as number)) index++;
-  return codes[index] === 32 && methods.has(codes, from, index);
+  return codes[index] === 32 && httpMethods.has(codes, from, index);
 };

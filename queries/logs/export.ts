@@ -3,14 +3,14 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { RecordFilter } from '../search/query-parts.ts';
 import type { LogPosition, LogRecord } from '../signals/log-record.ts';
-import { logCondition } from './filter.ts';
-import { type LogOrder, readPage } from './pages.ts';
-import { chosenColumns, readChosen } from './read-log.ts';
+import { buildLogCondition } from './filter.ts';
+import { type LogOrder, readLogPage } from './pages.ts';
+import { readSelectedColumns, resolveColumns } from './read-log.ts';
 
 /** A page reads entire buckets of the sorting key, ten minutes, so small pages would read the same rows repeatedly. */
 const pageSize = 5_000;
 
-export interface ExportQuestion {
+export interface ExportQuery {
   readonly filter: RecordFilter;
   readonly range: Range;
   readonly order: LogOrder;
@@ -22,7 +22,7 @@ export interface ExportQuestion {
 export interface ExportPage<Item> {
   readonly items: readonly Item[];
   /** Set on the last page only. */
-  readonly cutAt?: LogPosition | undefined;
+  readonly resumeAfter?: LogPosition | undefined;
 }
 
 type ReadPage<Item> = (
@@ -30,27 +30,24 @@ type ReadPage<Item> = (
   after: LogPosition | undefined,
 ) => Promise<{ readonly items: readonly Item[]; readonly more: LogPosition | undefined }>;
 
-async function* pagesOf<Item>(
-  { limit, after }: ExportQuestion,
-  read: ReadPage<Item>,
-): AsyncGenerator<ExportPage<Item>> {
+async function* readPages<Item>({ limit, after }: ExportQuery, read: ReadPage<Item>): AsyncGenerator<ExportPage<Item>> {
   let position = after;
-  for (let left = limit; ; ) {
-    const { items, more } = await read(Math.min(left, pageSize), position);
-    left -= items.length;
-    yield { items, ...(left <= 0 && more !== undefined ? { cutAt: more } : {}) };
-    if (more === undefined || left <= 0) return;
+  for (let remaining = limit; ; ) {
+    const { items, more } = await read(Math.min(remaining, pageSize), position);
+    remaining -= items.length;
+    yield { items, ...(remaining <= 0 && more !== undefined ? { resumeAfter: more } : {}) };
+    if (more === undefined || remaining <= 0) return;
     position = more;
   }
 }
 
 /** Whole records. */
-export const exportRecords = (reading: Reading, question: ExportQuestion): AsyncGenerator<ExportPage<LogRecord>> => {
+export const exportRecords = (reading: Reading, question: ExportQuery): AsyncGenerator<ExportPage<LogRecord>> => {
   const { filter, range, order } = question;
-  const condition = logCondition(filter);
-  return pagesOf(question, async (limit, after) => {
-    const { found, more } = await readPage(reading.columns, condition, { limit, after, order, range });
-    return { items: found.map(({ record }) => record), more };
+  const condition = buildLogCondition(filter);
+  return readPages(question, async (limit, after) => {
+    const { found, nextPosition } = await readLogPage(reading.columns, condition, { limit, after, order, range });
+    return { items: found.map(({ record }) => record), more: nextPosition };
   });
 };
 
@@ -58,17 +55,22 @@ export const exportRecords = (reading: Reading, question: ExportQuestion): Async
 export const exportColumns = (
   reading: Reading,
   names: readonly string[],
-  question: ExportQuestion,
+  question: ExportQuery,
 ): AsyncGenerator<ExportPage<readonly unknown[]>> => {
   const { filter, range, order } = question;
-  const condition = logCondition(filter);
-  const columns = chosenColumns(names);
-  return pagesOf(question, async (limit, after) => {
-    const found = await readChosen(reading.columns, columns, condition, { limit: limit + 1, after, order, range });
-    const shown = found.slice(0, limit);
+  const condition = buildLogCondition(filter);
+  const columns = resolveColumns(names);
+  return readPages(question, async (limit, after) => {
+    const found = await readSelectedColumns(reading.columns, columns, condition, {
+      limit: limit + 1,
+      after,
+      order,
+      range,
+    });
+    const pageRows = found.slice(0, limit);
     return {
-      items: shown.map(({ values }) => values),
-      more: found.length > limit ? shown.at(-1)?.position : undefined,
+      items: pageRows.map(({ values }) => values),
+      more: found.length > limit ? pageRows.at(-1)?.position : undefined,
     };
   });
 };

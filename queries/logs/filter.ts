@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../project-scope.ts';
 import { serviceParameter } from '../range.ts';
-import { type Condition, recordsCondition } from '../records.ts';
-import { queryPartsOf, type RecordFilter } from '../search/query-parts.ts';
+import { buildRecordsCondition, type Condition } from '../records.ts';
+import { type RecordFilter, toQueryParts } from '../search/query-parts.ts';
 
 export const logFilterParameters = {
   ...serviceParameter,
@@ -18,14 +18,14 @@ export const logFilterParameters = {
 };
 
 /** Returns the condition on log records of a filter. */
-export const logCondition = ({ service, search, ...scope }: RecordFilter): Condition => {
-  const { projectId } = queryPartsOf('logs', scope);
-  const ofRecords = recordsCondition({
+export const buildLogCondition = ({ service, search, ...scope }: RecordFilter): Condition => {
+  const { projectId } = toQueryParts('logs', scope);
+  const baseCondition = buildRecordsCondition({
     signal: 'logs',
     ...(search === undefined ? {} : { search }),
     ...(projectId === undefined ? {} : { projectId }),
   });
-  if (service === undefined) return ofRecords;
-  const { sql, parameters } = ofRecords;
-  return { ...ofRecords, sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
+  if (service === undefined) return baseCondition;
+  const { sql, parameters } = baseCondition;
+  return { ...baseCondition, sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
 };

@@ -4,17 +4,17 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { type QueryRequest, run } from '../run.ts';
-import type { queryPartsOf } from '../search/query-parts.ts';
-import { stepsOf } from '../steps.ts';
+import type { toQueryParts } from '../search/query-parts.ts';
+import { buildSteps } from '../steps.ts';
 
-export interface HistogramQuestion {
-  readonly records: ReturnType<typeof queryPartsOf>;
+export interface HistogramQuery {
+  readonly records: ReturnType<typeof toQueryParts>;
   readonly range: Range;
   readonly stepMs: number;
   /** Field to group by; without it all records are one group. */
   readonly groupBy?: string | undefined;
   /** Maximum number of values, most records first. */
-  readonly groups: number;
+  readonly maxGroups: number;
 }
 
 export interface HistogramSeries {
@@ -29,15 +29,15 @@ export interface Histogram {
   readonly partialSteps: readonly number[];
   readonly series: readonly HistogramSeries[];
   /** Records of all other values; empty if there are none. */
-  readonly rest: readonly number[];
+  readonly otherCounts: readonly number[];
   readonly partial: readonly Incompleteness[];
   readonly hint?: string | undefined;
 }
 
 /** Returns counts of all steps, including those without records. Values and rest add up to all records. */
-export const logHistogram = async (
+export const countLogs = async (
   reading: Reading,
-  { records, range, stepMs, groupBy, groups }: HistogramQuestion,
+  { records, range, stepMs, groupBy, maxGroups }: HistogramQuery,
 ): Promise<Histogram> => {
   const query: QueryRequest & { kind: 'aggregate' } = {
     kind: 'aggregate',
@@ -45,34 +45,37 @@ export const logHistogram = async (
     measures: [{ function: 'count' }],
     ...records,
   };
-  const byValue =
+  const countsByValue =
     groupBy === undefined
       ? undefined
-      : await run({ ...query, groupBy: [groupBy], limit: groups }, reading, { range, stepMs });
-  const isCut = byValue?.partial.some(({ code }) => code === 'groups') ?? false;
+      : await run({ ...query, groupBy: [groupBy], limit: maxGroups }, reading, { range, stepMs });
+  const hasOmittedGroups = countsByValue?.partial.some(({ code }) => code === 'groups') ?? false;
   // If no value is omitted, there is no rest, and the total need not be counted.
-  const all = byValue === undefined || isCut ? await run(query, reading, { range, stepMs }) : undefined;
-  const totals = (all?.series[0]?.points ?? []).map(([, value]) => Number(value ?? 0));
-  const found = (byValue?.series ?? []).map(({ labels, points }) => ({
+  const totalCounts =
+    countsByValue === undefined || hasOmittedGroups ? await run(query, reading, { range, stepMs }) : undefined;
+  const totals = (totalCounts?.series[0]?.points ?? []).map(([, value]) => Number(value ?? 0));
+  const valueSeries = (countsByValue?.series ?? []).map(({ labels, points }) => ({
     value: labels[groupBy ?? ''] ?? '',
     counts: points.map(([, value]) => Number(value ?? 0)),
   }));
-  const rest = isCut
+  const otherCounts = hasOmittedGroups
     ? totals.map((value, step) =>
         Math.max(
           0,
-          found.reduce((left, { counts }) => left - (counts[step] ?? 0), value),
+          valueSeries.reduce((remaining, { counts }) => remaining - (counts[step] ?? 0), value),
         ),
       )
     : [];
-  const { starts, partial: partialSteps } = stepsOf(range, stepMs);
-  const partial = [...(all?.partial ?? []), ...(byValue?.partial ?? [])].filter(({ code }) => code !== 'groups');
+  const { starts, partial: partialSteps } = buildSteps(range, stepMs);
+  const partial = [...(totalCounts?.partial ?? []), ...(countsByValue?.partial ?? [])].filter(
+    ({ code }) => code !== 'groups',
+  );
   return {
     starts,
     partialSteps,
-    rest,
+    otherCounts,
     partial,
-    hint: (byValue ?? all)?.hint,
-    series: byValue === undefined ? [{ value: '', counts: totals }] : found,
+    hint: (countsByValue ?? totalCounts)?.hint,
+    series: countsByValue === undefined ? [{ value: '', counts: totals }] : valueSeries,
   };
 };

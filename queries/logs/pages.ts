@@ -1,19 +1,19 @@
 /** Lists log records, page by page. */
 
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
-import { anyRow } from '../../schemas/tables/any-row.ts';
+import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, isLong, rangeValues, selectionClauses } from '../records.ts';
-import { earlierOf, orderByTime, readTimeSpans } from '../rows/in-order.ts';
-import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
+import { type Condition, isLongRange, rangeParameterValues, selectionClauses } from '../records.ts';
+import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
+import { type LogPosition, type LogRow, type LogWithPosition, logColumns, toLogs } from '../signals/log-record.ts';
 
 /** By time, then by position on the bus: an order without ties. */
 export const logOrders = ['newest', 'oldest'] as const;
 export type LogOrder = (typeof logOrders)[number];
 
 /** Returns the condition for records after a position in an order; its parameters are the position's fields. */
-export const afterPosition = (order: LogOrder): string =>
+export const positionAfterCondition = (order: LogOrder): string =>
   `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) ${order === 'newest' ? '<' : '>'}
   (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 
@@ -24,11 +24,12 @@ export const readLogs = async (
   parameters: QueryParameters,
   limit: number,
   order: LogOrder = 'newest',
-): Promise<FoundLog[]> => foundLogs(columns, await readRows(columns, ofTenant(condition), parameters, limit, order));
+): Promise<LogWithPosition[]> =>
+  toLogs(columns, await readRows(columns, tenantClause(condition), parameters, limit, order));
 
-const both = (condition: string, position: string | undefined): string =>
+const andCondition = (condition: string, position: string | undefined): string =>
   position === undefined ? condition : `${condition} AND ${position}`;
-const ofTenant = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
+const tenantClause = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
 
 const readRows = async (
   columns: TenantColumns,
@@ -38,18 +39,18 @@ const readRows = async (
   order: LogOrder,
 ): Promise<readonly LogRow[]> => {
   const rows = await columns.query<LogRow>(
-    `SELECT ${logSelection} FROM logs ${clauses} ORDER BY ${orderByTime('logs', order)} LIMIT ${limit}`,
+    `SELECT ${logColumns} FROM logs ${clauses} ORDER BY ${orderByTime('logs', order)} LIMIT ${limit}`,
     parameters,
-    { ofEachServer: true },
+    { onEachServer: true },
   );
-  return mergeServerRows(rows, { order, limit, placeOf: (row) => row });
+  return mergeServerRows(rows, { order, limit, positionOf: (row) => row });
 };
 
 /** A page of a list, and the position after which the next one begins. */
 export interface LogPage {
-  readonly found: readonly FoundLog[];
+  readonly found: readonly LogWithPosition[];
   /** `undefined` if there is no next page. */
-  readonly more: LogPosition | undefined;
+  readonly nextPosition: LogPosition | undefined;
 }
 
 /** Selection of a page of a list. */
@@ -65,45 +66,46 @@ export interface LogPageRequest {
    */
   readonly range?: Range | undefined;
   /** Whether the condition is limited to one service. */
-  readonly isOfService?: boolean | undefined;
+  readonly hasServiceCondition?: boolean | undefined;
   /** Whether the condition is a search, which may match nothing. */
   readonly isSearch?: boolean | undefined;
 }
 
 /** Returns records that match a condition, up to `limit`. */
-export const readPage = async (
+export const readLogPage = async (
   columns: TenantColumns,
   condition: Condition,
   { limit, ...request }: LogPageRequest,
 ): Promise<LogPage> => {
   const found = await readLogsOfRange(columns, condition, { ...request, limit: limit + 1 });
-  const shown = found.slice(0, limit);
-  return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
+  const pageLogs = found.slice(0, limit);
+  return { found: pageLogs, nextPosition: found.length > limit ? pageLogs.at(-1)?.position : undefined };
 };
 
-/** As `readPage`, without checking whether more records follow. */
+/** As `readLogPage`, without checking whether more records follow. */
 export const readLogsOfRange = async (
   columns: TenantColumns,
   condition: Condition,
-  { limit, after, range, order = 'newest', isOfService, isSearch = false }: LogPageRequest,
-): Promise<FoundLog[]> => {
-  const position = after === undefined ? undefined : afterPosition(order);
+  { limit, after, range, order = 'newest', hasServiceCondition, isSearch = false }: LogPageRequest,
+): Promise<LogWithPosition[]> => {
+  const position = after === undefined ? undefined : positionAfterCondition(order);
   const { sql, parameters } = condition;
-  if (range === undefined) return readLogs(columns, both(sql, position), { ...parameters, ...after }, limit, order);
-  const earlier = earlierOf(columns, order, condition);
+  if (range === undefined)
+    return readLogs(columns, andCondition(sql, position), { ...parameters, ...after }, limit, order);
+  const earlier = findPreviousRead(columns, order, condition);
   const isFirst = isSearch && after === undefined;
-  const hasSome = isFirst ? hasRecords(columns, condition) : undefined;
-  const options = { order, limit, isOfService, earlier, hasSome };
-  const rows = await readTimeSpans(rangeAfter(range, after, order), options, (stretch, missing) =>
+  const hasSome = isFirst ? buildExistenceCheck(columns, condition) : undefined;
+  const options = { order, limit, isOfService: hasServiceCondition, earlier, hasSome };
+  const rows = await readGrowingRanges(remainingRange(range, after, order), options, (stretch, missing) =>
     readRows(
       columns,
       selectionClauses('logs', condition, stretch, position),
-      { ...parameters, ...after, ...rangeValues(stretch) },
+      { ...parameters, ...after, ...rangeParameterValues(stretch) },
       missing,
       order,
     ),
   );
-  return foundLogs(columns, rows);
+  return toLogs(columns, rows);
 };
 
 /**
@@ -111,23 +113,23 @@ export const readLogsOfRange = async (
  * planned in any case. The engine caches negative results. Undefined if the condition uses no index, because most of
  * the span would be read twice.
  */
-export const hasRecords = (
+export const buildExistenceCheck = (
   columns: TenantColumns,
   condition: Condition,
 ): ((stretch: Range) => Promise<boolean>) | undefined =>
   condition.usesIndex
     ? async (stretch) => {
-        const some = await columns.query(
-          `SELECT 1 AS one FROM logs ${selectionClauses('logs', condition, stretch)} ${anyRow}`,
-          { ...condition.parameters, ...rangeValues(stretch) },
-          { maxResultRows: 1, ofEachServer: true, isShort: !isLong(stretch) },
+        const rows = await columns.query(
+          `SELECT 1 AS one FROM logs ${selectionClauses('logs', condition, stretch)} ${anyRowClause}`,
+          { ...condition.parameters, ...rangeParameterValues(stretch) },
+          { maxResultRows: 1, onEachServer: true, isShort: !isLongRange(stretch) },
         );
-        return some.length > 0;
+        return rows.length > 0;
       }
     : undefined;
 
 /** Returns the rest of a range after a position. */
-export const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
+export const remainingRange = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
   if (after === undefined) return range;
   const time = BigInt(after.time);
   return order === 'newest' ? { from: range.from, to: time } : { from: time, to: range.to };

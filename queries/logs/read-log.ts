@@ -2,22 +2,24 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeValues, selectionClauses } from '../records.ts';
-import { resourcesOf } from '../resources.ts';
-import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
-import { earlierOf, orderByTime, readTimeSpans } from '../rows/in-order.ts';
+import { type Condition, rangeParameterValues, selectionClauses } from '../records.ts';
+import { getResources } from '../resources.ts';
+import { buildSelectedColumn, type SelectedColumn, type SelectedRow } from '../rows/columns.ts';
+import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
-import { afterPosition, hasRecords, type LogPageRequest, rangeAfter } from './pages.ts';
+import { buildExistenceCheck, type LogPageRequest, positionAfterCondition, remainingRange } from './pages.ts';
 
-export interface ChosenLog {
+export interface SelectedLog {
   readonly position: LogPosition;
   /** In the order of the names; null if a record has no value. */
   readonly values: readonly unknown[];
 }
 
-type Row = ChosenRow & { readonly [Name in keyof LogPosition as `p_${Name}`]: string } & { readonly resource: string };
+type Row = SelectedRow & { readonly [Name in keyof LogPosition as `p_${Name}`]: string } & {
+  readonly resource: string;
+};
 
-const positionOf = (row: Row): LogPosition => ({
+const readPosition = (row: Row): LogPosition => ({
   time: row.p_time,
   partition: row.p_partition,
   offset: row.p_offset,
@@ -28,39 +30,45 @@ const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_ti
   toString(logs.offset) AS p_offset, toString(logs.ordinal) AS p_ordinal, toString(resource_id) AS resource`;
 
 /** Returns columns by names of the search language. */
-export const chosenColumns = (names: readonly string[]): readonly ChosenColumn[] =>
-  names.map((name, index) => chosenColumn(name, 'logs', index));
+export const resolveColumns = (names: readonly string[]): readonly SelectedColumn[] =>
+  names.map((name, index) => buildSelectedColumn(name, 'logs', index));
 
 /** Returns up to `limit` records of a range that match a condition (`logCondition`), in order. */
-export const readChosen = async (
+export const readSelectedColumns = async (
   columns: TenantColumns,
-  chosen: readonly ChosenColumn[],
+  selectedColumns: readonly SelectedColumn[],
   condition: Condition,
   {
     limit,
     after,
     order = 'newest',
     range,
-    isOfService,
+    hasServiceCondition,
     isSearch = false,
   }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
-): Promise<ChosenLog[]> => {
-  const position = after === undefined ? undefined : afterPosition(order);
-  const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
-  const hasSome = isSearch && after === undefined ? hasRecords(columns, condition) : undefined;
-  const options = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), hasSome };
-  const rows = await readTimeSpans(rangeAfter(range, after, order), options, async (stretch, missing) => {
+): Promise<SelectedLog[]> => {
+  const position = after === undefined ? undefined : positionAfterCondition(order);
+  const selection = [positionColumns, ...selectedColumns.flatMap((each) => each.selection)].join(', ');
+  const hasSome = isSearch && after === undefined ? buildExistenceCheck(columns, condition) : undefined;
+  const options = {
+    order,
+    limit,
+    isOfService: hasServiceCondition,
+    earlier: findPreviousRead(columns, order, condition),
+    hasSome,
+  };
+  const rows = await readGrowingRanges(remainingRange(range, after, order), options, async (stretch, missing) => {
     const found = await columns.query<Row>(
       `SELECT ${selection} FROM logs ${selectionClauses('logs', condition, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
-      { ...condition.parameters, ...after, ...rangeValues(stretch) },
-      { maxResultRows: missing, ofEachServer: true },
+      { ...condition.parameters, ...after, ...rangeParameterValues(stretch) },
+      { maxResultRows: missing, onEachServer: true },
     );
-    return mergeServerRows(found, { order, limit: missing, placeOf: positionOf });
+    return mergeServerRows(found, { order, limit: missing, positionOf: readPosition });
   });
-  const ids = chosen.some(({ needsResource }) => needsResource) ? rows.map(({ resource }) => resource) : [];
-  const resources = await resourcesOf(columns, ids);
+  const ids = selectedColumns.some(({ needsResource }) => needsResource) ? rows.map(({ resource }) => resource) : [];
+  const resources = await getResources(columns, ids);
   return rows.map((row) => ({
-    position: positionOf(row),
-    values: chosen.map((each) => each.read(row, resources.get(row.resource)?.attributes)),
+    position: readPosition(row),
+    values: selectedColumns.map((each) => each.readValue(row, resources.get(row.resource)?.attributes)),
   }));
 };

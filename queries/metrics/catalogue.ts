@@ -1,9 +1,9 @@
 /** Catalog of metrics. A metric whose series have conflicting metadata lists each variant. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
 import { formatTime } from '../time.ts';
 
 const temporalities = ['unspecified', 'delta', 'cumulative'] as const;
@@ -41,7 +41,7 @@ export const CatalogueMetric = z.strictObject({
 });
 export type CatalogueMetric = z.output<typeof CatalogueMetric>;
 
-export interface CatalogueQuestion extends ProjectScope {
+export interface MetricCatalogueQuery extends ProjectScope {
   readonly range: Range;
   readonly name?: string | undefined;
   readonly service?: string | undefined;
@@ -73,51 +73,55 @@ interface VariantRow {
 /** Returns metrics with points in a range, by name. The cursor of the next page is the last name if there are more. */
 export const listCatalogue = async (
   { columns }: Pick<Reading, 'columns'>,
-  question: CatalogueQuestion,
-): Promise<{ readonly items: CatalogueMetric[]; readonly more: string | undefined }> => {
+  question: MetricCatalogueQuery,
+): Promise<{ readonly items: CatalogueMetric[]; readonly nextName: string | undefined }> => {
   const { limit } = question;
-  const { sql, parameters } = conditionOf(question);
+  const { sql, parameters } = buildCondition(question);
   const names = await columns.query<{ name: string }>(
-    `SELECT metric AS name FROM series WHERE ${sql} AND ${seriesSeen} GROUP BY metric ORDER BY metric LIMIT ${limit + 1}`,
+    `SELECT metric AS name FROM series WHERE ${sql} AND ${seriesSeenCondition} GROUP BY metric ORDER BY metric LIMIT ${limit + 1}`,
     parameters,
   );
-  const shown = names.slice(0, limit).map(({ name }) => name);
-  if (shown.length === 0) return { items: [], more: undefined };
+  const pageNames = names.slice(0, limit).map(({ name }) => name);
+  if (pageNames.length === 0) return { items: [], nextName: undefined };
   const [rows, descriptions, variants] = await Promise.all([
     columns.query<Row>(
       `SELECT metric AS name, arraySort(arrayDistinct(arrayFlatten(groupUniqArray(1000)(mapKeys(attributes))))) AS label_names,
-        arraySort(groupUniqArray(1000)(series.service)) AS service_names, toString(uniqExactIf(series_id, ${seriesSeen})) AS series_count,
+        arraySort(groupUniqArray(1000)(series.service)) AS service_names, toString(uniqExactIf(series_id, ${seriesSeenCondition})) AS series_count,
         toString(toUnixTimestamp64Milli(min(series.first_seen))) AS first, toString(toUnixTimestamp64Milli(max(series.last_seen))) AS last
       FROM series WHERE ${sql} AND metric IN {names:Array(String)} GROUP BY metric ORDER BY metric`,
-      { ...parameters, names: shown },
+      { ...parameters, names: pageNames },
     ),
     columns.query<{ readonly name: string; readonly about: string }>(
       `SELECT metric AS name, argMax(description, metric_metadata.last_seen) AS about FROM metric_metadata
       WHERE tenant_id = {tenant:String}${projectScopeCondition(question)} AND metric IN {names:Array(String)} AND description != '' GROUP BY metric`,
-      { ...projectScopeValues(question), names: shown },
+      { ...projectScopeParameterValues(question), names: pageNames },
     ),
     columns.query<VariantRow>(
       `SELECT metric AS name, of_kind, of_unit, of_temporality, of_monotonic,
         toString(count()) AS series_count, arraySort(groupUniqArray(100)(of_service)) AS service_names
       FROM (SELECT metric, series_id, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.temporality) AS of_temporality,
           max(series.monotonic) AS of_monotonic, any(series.service) AS of_service
-        FROM series WHERE ${sql} AND ${seriesSeen} AND metric IN {names:Array(String)} GROUP BY metric, series_id)
+        FROM series WHERE ${sql} AND ${seriesSeenCondition} AND metric IN {names:Array(String)} GROUP BY metric, series_id)
       GROUP BY ALL ORDER BY metric, count() DESC, of_kind, of_unit, of_temporality, of_monotonic LIMIT 20 BY metric`,
-      { ...parameters, names: shown },
+      { ...parameters, names: pageNames },
     ),
   ]);
-  const abouts = new Map(descriptions.map(({ name, about }) => [name, about]));
+  const descriptionByName = new Map(descriptions.map(({ name, about }) => [name, about]));
   return {
     items: rows.map((row) =>
-      metricOf(row, abouts.get(row.name) ?? '', variants.filter(({ name }) => name === row.name).map(variantOf)),
+      toCatalogueMetric(
+        row,
+        descriptionByName.get(row.name) ?? '',
+        variants.filter(({ name }) => name === row.name).map(toVariant),
+      ),
     ),
-    more: names.length > limit ? shown.at(-1) : undefined,
+    nextName: names.length > limit ? pageNames.at(-1) : undefined,
   };
 };
 
 /** Returns the condition of the requested metrics, except for the range, whose parameters are included. */
-const conditionOf = ({ range, name, service, search, after, ...scope }: CatalogueQuestion) => {
-  const parameters: Record<string, string> = { ...seriesSeenValues(range), ...projectScopeValues(scope) };
+const buildCondition = ({ range, name, service, search, after, ...scope }: MetricCatalogueQuery) => {
+  const parameters: Record<string, string> = { ...seriesSeenParameters(range), ...projectScopeParameterValues(scope) };
   const conditions = ['tenant_id = {tenant:String}'];
   const add = (condition: string, key: string, value: string | undefined): void => {
     if (value === undefined) return;
@@ -135,18 +139,22 @@ const conditionOf = ({ range, name, service, search, after, ...scope }: Catalogu
   return { sql: `${conditions.join(' AND ')}${projectScopeCondition(scope)}`, parameters };
 };
 
-const withoutEmpty = (names: readonly string[]): string[] => names.filter((name) => name !== '');
+const removeEmpty = (names: readonly string[]): string[] => names.filter((name) => name !== '');
 
-const variantOf = (row: VariantRow): z.output<typeof Variant> => ({
+const toVariant = (row: VariantRow): z.output<typeof Variant> => ({
   type: row.of_kind,
   unit: row.of_unit,
   temporality: temporalities[row.of_temporality] ?? 'unspecified',
   monotonic: row.of_monotonic,
   seriesCount: Number(row.series_count),
-  services: withoutEmpty(row.service_names),
+  services: removeEmpty(row.service_names),
 });
 
-const metricOf = (row: Row, description: string, variants: readonly z.output<typeof Variant>[]): CatalogueMetric => {
+const toCatalogueMetric = (
+  row: Row,
+  description: string,
+  variants: readonly z.output<typeof Variant>[],
+): CatalogueMetric => {
   const [first] = variants;
   return {
     name: row.name,
@@ -156,7 +164,7 @@ const metricOf = (row: Row, description: string, variants: readonly z.output<typ
     temporality: first?.temporality ?? 'unspecified',
     monotonic: first?.monotonic ?? false,
     labels: [...row.label_names],
-    services: withoutEmpty(row.service_names),
+    services: removeEmpty(row.service_names),
     seriesCount: Number(row.series_count),
     firstSeen: formatTime(BigInt(row.first) * 1_000_000n),
     lastSeen: formatTime(BigInt(row.last) * 1_000_000n),

@@ -5,9 +5,9 @@ import type { MetricQuery } from '../query.ts';
 export type Across = MetricQuery['across'];
 
 /** How a cell combines the values of series: `ratio` divides the sum of values by that of divisors. */
-export type Combining = Across | 'ratio';
+export type CombineFunction = Across | 'ratio';
 
-/** A row of `combined`. */
+/** A row of `combineByGroupSql`. */
 interface Row {
   readonly g: number;
   readonly windows: readonly string[];
@@ -18,14 +18,14 @@ interface Row {
   readonly points: string;
 }
 
-const numbers = 'NOT isNaN(a)';
+const isNumberSql = 'NOT isNaN(a)';
 
 /** Returns SQL of the combined value of several series, and of the exact integer if there is one. */
-const combining = (by: Combining): readonly [value: string, integer: string] => {
+const combineSql = (by: CombineFunction): readonly [value: string, integer: string] => {
   switch (by) {
     case 'min':
     case 'max':
-      return [`if(countIf(${numbers}) = 0, nan, ${by}If(a, ${numbers}))`, `${by}If(i, i != 0)`];
+      return [`if(countIf(${isNumberSql}) = 0, nan, ${by}If(a, ${isNumberSql}))`, `${by}If(i, i != 0)`];
     default:
       return ['sum(a)', 'if(count() = 1, any(i), 0)'];
   }
@@ -35,8 +35,8 @@ const combining = (by: Combining): readonly [value: string, integer: string] => 
  * Returns SQL of the values of groups, from those of series (`numbers.ts`). `{members:Array(UInt64)}` are series,
  * `{groups:Array(UInt32)}` the group of each.
  */
-const combined = (series: string, by: Combining): string => {
-  const [value, integer] = combining(by);
+const combineByGroupSql = (series: string, by: CombineFunction): string => {
+  const [value, integer] = combineSql(by);
   return `SELECT g, groupArray(toInt64(w)) AS windows, groupArray(v) AS values, groupArray(d) AS divisors, groupArray(n) AS counts,
       groupArrayIf((toInt64(w), e), e != 0) AS integers, sum(p) AS points FROM (
     SELECT transform(series_id, {members:Array(UInt64)}, {groups:Array(UInt32)}, toUInt32(0)) AS g, w, ${value} AS v, sum(b) AS d, count() AS n,
@@ -45,15 +45,15 @@ const combined = (series: string, by: Combining): string => {
 };
 
 /** Parses numbers that JSON lacks, which are `nan`, `inf` and `-inf`. */
-export const numberOf = (value: number | string): number => {
+export const parseClickHouseNumber = (value: number | string): number => {
   if (typeof value === 'number') return value;
   if (value === 'inf') return Number.POSITIVE_INFINITY;
   return value === '-inf' ? Number.NEGATIVE_INFINITY : Number(value);
 };
 
-const lesser = (one: number, other: number): number =>
+const minIgnoringNaN = (one: number, other: number): number =>
   Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.min(one, other);
-const greater = (one: number, other: number): number =>
+const maxIgnoringNaN = (one: number, other: number): number =>
   Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.max(one, other);
 
 /** Value of a group in a window: `undefined` if no series has one. */
@@ -62,7 +62,7 @@ export type Cell = number | bigint | undefined;
 /** Cells of a query; results of statements over parts of its series are added in sequence. */
 export class Cells {
   readonly #windows: number;
-  readonly #by: Combining;
+  readonly #by: CombineFunction;
   readonly #values: Float64Array;
   readonly #divisors: Float64Array;
   readonly #counts: Uint32Array;
@@ -70,7 +70,7 @@ export class Cells {
   /** Points read. */
   points = 0;
 
-  constructor(groups: number, windows: number, by: Combining) {
+  constructor(groups: number, windows: number, by: CombineFunction) {
     this.#windows = windows;
     this.#by = by;
     this.#values = new Float64Array(groups * windows);
@@ -85,58 +85,58 @@ export class Cells {
     parameters: Readonly<Record<string, readonly string[]>>,
     { members, groups }: { readonly members: readonly string[]; readonly groups: readonly number[] },
   ): Promise<void> {
-    const rows = await columns.query<Row>(combined(series, this.#by), { ...parameters, members, groups });
+    const rows = await columns.query<Row>(combineByGroupSql(series, this.#by), { ...parameters, members, groups });
     for (const row of rows) {
       this.points += Number(row.points);
       const begin = row.g * this.#windows;
       for (let at = 0; at < row.windows.length; at++)
-        this.#put(
+        this.#combine(
           begin + Number(row.windows[at]),
-          numberOf(row.values[at] ?? 0),
-          numberOf(row.divisors[at] ?? 0),
+          parseClickHouseNumber(row.values[at] ?? 0),
+          parseClickHouseNumber(row.divisors[at] ?? 0),
           Number(row.counts[at]),
         );
-      for (const [window, integer] of row.integers) this.#putInteger(begin + Number(window), BigInt(integer));
+      for (const [window, integer] of row.integers) this.#combineInteger(begin + Number(window), BigInt(integer));
     }
   }
 
   /** Adds a value of one series. */
-  set(group: number, window: number, value: number): void {
-    this.#put(group * this.#windows + window, value, 0, 1);
+  addValue(group: number, window: number, value: number): void {
+    this.#combine(group * this.#windows + window, value, 0, 1);
   }
 
   /** Adds the values of one series; series must be added in the order of their ids. */
-  setSeries(
+  addSeriesValue(
     group: number,
     window: number,
     { a, b, i }: { readonly a: number; readonly b: number; readonly i: bigint },
   ): void {
     const cell = group * this.#windows + window;
-    this.#put(cell, a, b, 1);
+    this.#combine(cell, a, b, 1);
     if (this.#by === 'min' || this.#by === 'max') {
-      if (i !== 0n) this.#putInteger(cell, i);
+      if (i !== 0n) this.#combineInteger(cell, i);
     } else if (this.#counts[cell] === 1 && i !== 0n) this.#integers.set(cell, i);
     else this.#integers.delete(cell);
   }
 
-  #put(cell: number, value: number, divisor: number, count: number): void {
+  #combine(cell: number, value: number, divisor: number, count: number): void {
     const values = this.#values;
     const before = this.#counts[cell] as number;
     this.#counts[cell] = before + count;
     if (before === 0) values[cell] = value;
-    else if (this.#by === 'min') values[cell] = lesser(values[cell] as number, value);
-    else if (this.#by === 'max') values[cell] = greater(values[cell] as number, value);
+    else if (this.#by === 'min') values[cell] = minIgnoringNaN(values[cell] as number, value);
+    else if (this.#by === 'max') values[cell] = maxIgnoringNaN(values[cell] as number, value);
     else values[cell] = (values[cell] as number) + value;
     if (this.#by === 'ratio') this.#divisors[cell] = (this.#divisors[cell] as number) + divisor;
   }
 
-  #putInteger(cell: number, integer: bigint): void {
+  #combineInteger(cell: number, integer: bigint): void {
     const known = this.#integers.get(cell);
     const isBetter = known === undefined || (this.#by === 'min' ? integer < known : integer > known);
     if (isBetter) this.#integers.set(cell, integer);
   }
 
-  at(group: number, window: number): Cell {
+  get(group: number, window: number): Cell {
     const cell = group * this.#windows + window;
     const count = this.#counts[cell] as number;
     if (count === 0) return undefined;

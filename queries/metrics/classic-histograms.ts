@@ -1,9 +1,9 @@
 /** Quantiles of Prometheus' classic histograms, whose buckets are separate series. */
 import { Cells } from './cells.ts';
-import type { Reads } from './kinds.ts';
-import { increaseInWindows, samplesOf } from './numbers.ts';
-import { inParts, type Plan, requireCells, type Values } from './plan.ts';
-import { classicQuantile } from './quantile.ts';
+import type { SeriesRead } from './kinds.ts';
+import { increaseInWindows, sampleNumbers } from './numbers.ts';
+import { type MetricPlan, type ReadValue, readInParts, requireCells } from './plan.ts';
+import { computeClassicQuantile } from './quantile.ts';
 
 /** A bucket of one histogram or of several added histograms. */
 interface Bucket {
@@ -13,65 +13,72 @@ interface Bucket {
 }
 
 /** Buckets of histograms by number, the bucket of each series, and the group of each histogram. */
-interface Buckets {
+interface BucketLayout {
   readonly buckets: readonly Bucket[];
-  readonly bucketOf: readonly number[];
-  readonly groupOf: readonly number[];
+  readonly bucketOfSeries: readonly number[];
+  readonly groupOfHistogram: readonly number[];
 }
 
-const bucketsOf = ({ series, groupOf: groups }: Plan, isSummed: boolean): Buckets => {
+const numberBuckets = ({ series, groupIndexes: groups }: MetricPlan, isSummed: boolean): BucketLayout => {
   const histograms = new Numbering();
   const numbering = new Numbering();
   const buckets: Bucket[] = [];
-  const groupOf: number[] = [];
-  const bucketOf = series.map(({ le, histogram: name }, member) => {
+  const groupOfHistogram: number[] = [];
+  const bucketOfSeries = series.map(({ le, histogram: name }, member) => {
     const group = groups[member] ?? 0;
-    const histogram = histograms.of(isSummed ? String(group) : name);
+    const histogram = histograms.getNumber(isSummed ? String(group) : name);
     const bound = le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le === '' ? Number.NaN : le);
-    const bucket = numbering.of(`${histogram}/${bound}`);
+    const bucket = numbering.getNumber(`${histogram}/${bound}`);
     buckets[bucket] = { histogram, bound };
-    groupOf[histogram] = group;
+    groupOfHistogram[histogram] = group;
     return bucket;
   });
-  return { buckets, bucketOf, groupOf };
+  return { buckets, bucketOfSeries, groupOfHistogram };
 };
 
 /** Returns quantiles of the bucket increases of each group; of each histogram if series are not added. */
-export const classicQuantiles = async (plan: Plan, reads: readonly Reads[], quantile: number): Promise<Values> => {
+export const computeClassicQuantiles = async (
+  plan: MetricPlan,
+  reads: readonly SeriesRead[],
+  quantile: number,
+): Promise<ReadValue> => {
   const { query, windows, groups } = plan;
   const isSummed = query.across === 'sum' || query.across === 'none';
-  const { buckets, bucketOf, groupOf } = bucketsOf(plan, isSummed);
+  const { buckets, bucketOfSeries, groupOfHistogram } = numberBuckets(plan, isSummed);
   requireCells(buckets.length, windows, plan.limits);
   const increases = new Cells(buckets.length, windows.count, 'sum');
   for (const read of reads)
-    await inParts(plan, read, increases, (source, { members }) =>
+    await readInParts(plan, read, increases, (source, { members }) =>
       increases.add(
         plan.reading.columns,
-        increaseInWindows(samplesOf(source), windows, read.temporality),
+        increaseInWindows(sampleNumbers(source), windows, read.temporality),
         { metrics: source.metrics },
-        { members: source.ids, groups: members.map((at) => bucketOf[at] ?? 0) },
+        { members: source.ids, groups: members.map((at) => bucketOfSeries[at] ?? 0) },
       ),
     );
-  const own: { readonly bucket: number; readonly bound: number }[][] = groupOf.map(() => []);
+  const bucketsByHistogram: { readonly bucket: number; readonly bound: number }[][] = groupOfHistogram.map(() => []);
   for (const [bucket, { histogram, bound }] of buckets.entries())
-    if (!Number.isNaN(bound)) own[histogram]?.push({ bucket, bound });
+    if (!Number.isNaN(bound)) bucketsByHistogram[histogram]?.push({ bucket, bound });
   const cells = new Cells(groups.length, windows.count, isSummed ? 'sum' : query.across);
-  for (const [histogram, group] of groupOf.entries())
+  for (const [histogram, group] of groupOfHistogram.entries())
     for (let window = 0; window < windows.count; window++) {
-      const value = classicQuantile(cumulativeIn(own[histogram] ?? [], increases, window), quantile);
-      if (value !== undefined) cells.set(group, window, value);
+      const value = computeClassicQuantile(
+        readCumulativeCounts(bucketsByHistogram[histogram] ?? [], increases, window),
+        quantile,
+      );
+      if (value !== undefined) cells.addValue(group, window, value);
     }
-  return (group, window) => cells.at(group, window);
+  return (group, window) => cells.get(group, window);
 };
 
-const cumulativeIn = (
-  own: readonly { readonly bucket: number; readonly bound: number }[],
+const readCumulativeCounts = (
+  histogramBuckets: readonly { readonly bucket: number; readonly bound: number }[],
   increases: Cells,
   window: number,
 ): Map<number, number> => {
   const cumulative = new Map<number, number>();
-  for (const { bucket, bound } of own) {
-    const value = increases.at(bucket, window);
+  for (const { bucket, bound } of histogramBuckets) {
+    const value = increases.get(bucket, window);
     if (value !== undefined) cumulative.set(bound, Number(value));
   }
   return cumulative;
@@ -85,7 +92,7 @@ class Numbering {
     return this.#numbers.size;
   }
 
-  of(name: string): number {
+  getNumber(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
     this.#numbers.set(name, this.#numbers.size);

@@ -1,14 +1,14 @@
 /** Exemplars: single representative measurements, most with a trace. */
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { Attributes, attributesOf } from '../attributes.ts';
+import { Attributes, decodeAttributes } from '../attributes.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { formatTime } from '../time.ts';
 import {
-  bySeries,
-  numberOrText,
+  groupBySeries,
   type PointQuery,
+  parseNumberOrText,
   pointCondition,
   pointOrder,
   pointParameters,
@@ -37,27 +37,27 @@ interface Row {
   readonly types: string;
 }
 
-const selection = `toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(exemplars.value) AS value,
+const exemplarColumns = `toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(exemplars.value) AS value,
   lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types`;
 
 /** Returns exemplars by the ids of their series, newest first. */
 export const readExemplars = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, Exemplar[]>> => {
   if (query.ids.length === 0) return new Map();
   const rows = await columns.query<Row>(
-    `SELECT ${selection} FROM exemplars WHERE ${pointCondition(query)} ${pointOrder(query)}`,
+    `SELECT ${exemplarColumns} FROM exemplars WHERE ${pointCondition(query)} ${pointOrder(query)}`,
     pointParameters(query),
   );
-  return new Map([...bySeries(rows)].map(([id, own]) => [id, own.map(exemplarOf)]));
+  return new Map([...groupBySeries(rows)].map(([id, seriesRows]) => [id, seriesRows.map(toExemplar)]));
 };
 
-const idOf = (hex: string): string | null => (/^0*$/.test(hex) ? null : hex);
+const nullIfZero = (hex: string): string | null => (/^0*$/.test(hex) ? null : hex);
 
-const exemplarOf = (row: Row): Exemplar => ({
+const toExemplar = (row: Row): Exemplar => ({
   timestamp: formatTime(BigInt(row.time)),
-  value: numberOrText(row.value),
-  traceId: idOf(row.trace),
-  spanId: idOf(row.span),
-  attributes: attributesOf(row.keys, row.values, row.types),
+  value: parseNumberOrText(row.value),
+  traceId: nullIfZero(row.trace),
+  spanId: nullIfZero(row.span),
+  attributes: decodeAttributes(row.keys, row.values, row.types),
 });
 
 /** An exemplar with the labels of its series. */
@@ -76,7 +76,7 @@ export interface ExemplarPosition {
   readonly hash: string;
 }
 
-export interface ExemplarQuestion {
+export interface ExemplarQuery {
   readonly metric: string;
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
@@ -86,25 +86,25 @@ export interface ExemplarQuestion {
 }
 
 /** Returns exemplars of a metric in a range, newest first, and the position of the last one if there are more. */
-export const listExemplarsOf = async (
+export const listMetricExemplars = async (
   reading: Pick<Reading, 'columns'>,
-  { metric, search, projectId, range, limit, after }: ExemplarQuestion,
+  { metric, search, projectId, range, limit, after }: ExemplarQuery,
 ): Promise<{
   readonly items: z.output<typeof SeriesExemplar>[];
-  readonly more: ExemplarPosition | undefined;
-  readonly isCut: boolean;
+  readonly nextPosition: ExemplarPosition | undefined;
+  readonly hasOmittedSeries: boolean;
 }> => {
-  const { series, isCut } = await selectSeries(reading, {
+  const { series, hasOmittedSeries } = await selectSeries(reading, {
     metrics: [metric],
     search,
     projectId,
     range,
     groupBy: 'every',
   });
-  if (series.length === 0) return { items: [], more: undefined, isCut };
+  if (series.length === 0) return { items: [], nextPosition: undefined, hasOmittedSeries };
   const hash = 'cityHash64(partition, offset, exemplars.value, trace_id, span_id, toString(attributes))';
   const rows = await reading.columns.query<Row & { readonly hash: string }>(
-    `SELECT ${selection}, toString(${hash}) AS hash FROM exemplars
+    `SELECT ${exemplarColumns}, toString(${hash}) AS hash FROM exemplars
     WHERE ${pointCondition({ ids: series.map(({ id }) => id) })}${
       after === undefined
         ? ''
@@ -117,11 +117,12 @@ export const listExemplarsOf = async (
     { ...pointParameters({ metric, range }), ...after },
   );
   const labels = new Map(series.map(({ id, labels }) => [id, labels]));
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const pageRows = rows.slice(0, limit);
+  const last = pageRows.at(-1);
   return {
-    items: shown.map((row) => ({ seriesId: row.id, labels: labels.get(row.id) ?? {}, ...exemplarOf(row) })),
-    more: rows.length > limit && last !== undefined ? { time: last.time, id: last.id, hash: last.hash } : undefined,
-    isCut,
+    items: pageRows.map((row) => ({ seriesId: row.id, labels: labels.get(row.id) ?? {}, ...toExemplar(row) })),
+    nextPosition:
+      rows.length > limit && last !== undefined ? { time: last.time, id: last.id, hash: last.hash } : undefined,
+    hasOmittedSeries,
   };
 };

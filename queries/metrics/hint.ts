@@ -5,10 +5,11 @@ import type { Reading } from '../reading.ts';
 
 const maxNames = 3;
 /** Normalizes names to their characters, regardless of separators: `shop_items` equals `shop.items`. */
-const plain = (sql: string): string => `substring(lower(replaceRegexpAll(${sql}, '[^A-Za-z0-9]', '')), 1, 200)`;
+const normalizedNameSql = (sql: string): string =>
+  `substring(lower(replaceRegexpAll(${sql}, '[^A-Za-z0-9]', '')), 1, 200)`;
 
 /** Returns whether the metric has series at all, and similar names; undefined if there is an answer. */
-export const hintOfMetric = async (
+export const buildMetricHint = async (
   { metric, overTime }: MetricQuery,
   answer: Answer,
   { columns }: Pick<Reading, 'columns'>,
@@ -16,7 +17,7 @@ export const hintOfMetric = async (
   if (answer.series.length + answer.rows.length > 0) return undefined;
   const rows = await columns.query<{ name: string }>(
     `SELECT metric AS name FROM series WHERE tenant_id = {tenant:String} GROUP BY metric
-    ORDER BY metric IN {metrics:Array(String)} DESC, editDistance(${plain('metric')}, ${plain('{metric:String}')}), metric LIMIT ${maxNames}`,
+    ORDER BY metric IN {metrics:Array(String)} DESC, editDistance(${normalizedNameSql('metric')}, ${normalizedNameSql('{metric:String}')}), metric LIMIT ${maxNames}`,
     { metric, metrics: overTime === 'quantile' ? [metric, `${metric}_bucket`] : [metric] },
   );
   const names = rows.map(({ name }) => name);

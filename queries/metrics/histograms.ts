@@ -2,23 +2,23 @@
  * Buckets of histograms by group and window: added by the engine if their layouts are equal, and here if they differ.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { numberOf } from './cells.ts';
-import { increaseOf, isReset, pairs } from './numbers.ts';
+import { parseClickHouseNumber } from './cells.ts';
+import { increaseSql, pairsSql, resetSql } from './numbers.ts';
 import {
   addExplicit,
   addExponential,
   type Bucket,
+  computeQuantile,
   type ExplicitBuckets,
   type ExponentialBuckets,
   type Extremes,
   explicitBuckets,
   exponentialBuckets,
-  mixedBuckets,
-  quantileOf,
+  mergeLayouts,
 } from './quantile.ts';
 import { type PointSource, type Windows, windowSql } from './windows.ts';
 
-const selected = {
+const selectedColumns = {
   c: 'histograms.count',
   zc: 'histograms.zero_count',
   zt: 'histograms.zero_threshold',
@@ -34,7 +34,7 @@ const selected = {
 } as const;
 
 /** Returns SQL of whether a bucket of one sign decreased, for equal scales. */
-const sideFell = (offset: string, counts: string): string =>
+const bucketDecreasedSql = (offset: string, counts: string): string =>
   `(notEmpty(q${counts}) AND if(q${offset} >= ${offset},
     arrayExists((now, before) -> now < before, ${counts}, arrayResize(arrayConcat(arrayWithConstant(least(toUInt64(greatest(q${offset} - ${offset}, 0)), 65536), toUInt64(0)), q${counts}), length(${counts}))),
     q${counts}[1] > 0))`;
@@ -42,40 +42,45 @@ const sideFell = (offset: string, counts: string): string =>
 /** Other bounds, a finer scale or a narrower zero bucket than before indicate a new histogram. */
 const fell = `(c < qc OR bs != qbs OR sc > qsc OR zt < qzt
   OR arrayExists((now, before) -> now < before, bc, arrayResize(qbc, length(bc)))
-  OR (sc = qsc AND (${sideFell('po', 'pc')} OR ${sideFell('no', 'nc')})))`;
+  OR (sc = qsc AND (${bucketDecreasedSql('po', 'pc')} OR ${bucketDecreasedSql('no', 'nc')})))`;
 
-const doubles = (counts: string, sign = ''): string => `arrayMap(x -> ${sign}toFloat64(x) * part, ${counts})`;
-const none = 'emptyArrayFloat64()';
+const scaledCountsSql = (counts: string, sign = ''): string => `arrayMap(x -> ${sign}toFloat64(x) * part, ${counts})`;
+const emptyArraySql = 'emptyArrayFloat64()';
 
 /**
  * Returns SQL of the bucket indexes of one sign, with the previous point converted to the current scale, and of their
  * increases.
  */
-const side = (offset: string, counts: string): readonly [indexes: string, values: string] => [
+const sideIncreasesSql = (offset: string, counts: string): readonly [indexes: string, values: string] => [
   `arrayConcat(arrayMap(x -> toInt32(${offset} + x - 1), arrayEnumerate(${counts})),
     if(is_new, emptyArrayInt32(), arrayMap(x -> toInt32(floor((q${offset} + x - 1) / exp2(qsc - sc))), arrayEnumerate(q${counts}))))`,
-  `arrayConcat(${doubles(counts)}, if(is_new, ${none}, ${doubles(`q${counts}`, '-')}))`,
+  `arrayConcat(${scaledCountsSql(counts)}, if(is_new, ${emptyArraySql}, ${scaledCountsSql(`q${counts}`, '-')}))`,
 ];
 
 /** Returns SQL of bucket increases, by `key` (a group or a series) and window. */
-const grown = (source: PointSource, windows: Windows, temporality: 'cumulative' | 'delta', key: string): string => {
-  const { indexOf, isLong, isWithin, shares } = windowSql(windows);
-  const { isKnown, since } = increaseOf(windows, fell);
+const bucketIncreasesSql = (
+  source: PointSource,
+  windows: Windows,
+  temporality: 'cumulative' | 'delta',
+  key: string,
+): string => {
+  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = windowSql(windows);
+  const { isKnown, since } = increaseSql(windows, fell);
   const steps =
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', isNewCounter: 'true' }
-      : { known: isKnown, since, isNewCounter: `(qt = 0 OR ${isReset(fell)})` };
-  const [positive, positiveValues] = side('po', 'pc');
-  const [negative, negativeValues] = side('no', 'nc');
+      : { known: isKnown, since, isNewCounter: `(qt = 0 OR ${resetSql(fell)})` };
+  const [positive, positiveValues] = sideIncreasesSql('po', 'pc');
+  const [negative, negativeValues] = sideIncreasesSql('no', 'nc');
   return `SELECT k, w, bs AS bounds, sc AS scale, zt AS threshold,
       sumForEach(more) AS counts, sum(zeros) AS zero, sumMap(positives, positive_values) AS positive, sumMap(negatives, negative_values) AS negative,
       if(countIf(lo IS NULL) > 0, NULL, min(lo)) AS least, if(countIf(hi IS NULL) > 0, NULL, max(hi)) AS most, count() AS points FROM (
     SELECT ${key} AS k, w, bs, sc, zt, lo, hi,
       (toFloat64(zc) - if(is_new, 0, toFloat64(qzc))) * part AS zeros,
-      if(is_new, ${doubles('bc')}, arrayMap((x, y) -> (toFloat64(x) - y) * part, bc, arrayResize(qbc, length(bc)))) AS more,
+      if(is_new, ${scaledCountsSql('bc')}, arrayMap((x, y) -> (toFloat64(x) - y) * part, bc, arrayResize(qbc, length(bc)))) AS more,
       ${positive} AS positives, ${positiveValues} AS positive_values, ${negative} AS negatives, ${negativeValues} AS negative_values
-    FROM (SELECT *, arrayJoin(${shares('t0', 't', `if(${isLong('t0', 't')}, -1, ${indexOf('t')})`)}) AS share, share.1 AS w, share.2 AS part FROM (
-      SELECT *, ${steps.since} AS t0, ${steps.isNewCounter} AS is_new FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known})))
+    FROM (SELECT *, arrayJoin(${sharesSql('t0', 't', `if(${isLongerSql('t0', 't')}, -1, ${indexOf('t')})`)}) AS share, share.1 AS w, share.2 AS part FROM (
+      SELECT *, ${steps.since} AS t0, ${steps.isNewCounter} AS is_new FROM (${pairsSql(source, windows, selectedColumns)}) WHERE ${isInRangeSql('t')} AND ${steps.known})))
     GROUP BY k, w, bs, sc, zt`;
 };
 
@@ -96,7 +101,7 @@ interface Row {
 }
 
 /** A histogram with several layouts. */
-interface Mixed {
+interface MixedHistogram {
   readonly explicit: Map<string, ExplicitBuckets>;
   exponential: ExponentialBuckets | undefined;
   min: number;
@@ -104,12 +109,12 @@ interface Mixed {
 }
 
 /** If one of several bounds is unknown, the result is unknown. */
-const extreme = (value: number | string | null, unknown: number): number =>
-  value === null ? unknown : numberOf(value);
+const parseExtreme = (value: number | string | null, unknown: number): number =>
+  value === null ? unknown : parseClickHouseNumber(value);
 
 /** Histograms of groups by window, combined from several statements. */
 export class HistogramCells {
-  readonly #cells = new Map<string, Mixed>();
+  readonly #cells = new Map<string, MixedHistogram>();
   /** Points read. */
   points = 0;
 
@@ -121,7 +126,7 @@ export class HistogramCells {
   ): Promise<void> {
     const key = 'transform(series_id, {members:Array(UInt64)}, {groups:Array(UInt32)}, toUInt32(0))';
     const rows = await columns.query<Row>(
-      grown(source, windows, temporality, key),
+      bucketIncreasesSql(source, windows, temporality, key),
       { metrics: source.metrics, members, groups },
       { maxResultRows: 2_000_000 },
     );
@@ -139,36 +144,39 @@ export class HistogramCells {
       max: Number.NEGATIVE_INFINITY,
     };
     if (known === undefined) this.#cells.set(key, cell);
-    cell.min = Math.min(cell.min, extreme(row.least, Number.NEGATIVE_INFINITY));
-    cell.max = Math.max(cell.max, extreme(row.most, Number.POSITIVE_INFINITY));
+    cell.min = Math.min(cell.min, parseExtreme(row.least, Number.NEGATIVE_INFINITY));
+    cell.max = Math.max(cell.max, parseExtreme(row.most, Number.POSITIVE_INFINITY));
     if (row.counts.length > 0) {
       const layout = row.bounds.join(' ');
-      const own = { bounds: row.bounds.map(numberOf), counts: row.counts.map(numberOf) };
+      const rowBuckets = {
+        bounds: row.bounds.map(parseClickHouseNumber),
+        counts: row.counts.map(parseClickHouseNumber),
+      };
       const other = cell.explicit.get(layout);
-      cell.explicit.set(layout, other === undefined ? own : addExplicit(other, own));
+      cell.explicit.set(layout, other === undefined ? rowBuckets : addExplicit(other, rowBuckets));
       return;
     }
     const own: ExponentialBuckets = {
       scale: row.scale,
       zeroThreshold: row.threshold,
-      zeroCount: numberOf(row.zero),
-      positive: sideOf(row.positive),
-      negative: sideOf(row.negative),
+      zeroCount: parseClickHouseNumber(row.zero),
+      positive: toBucketMap(row.positive),
+      negative: toBucketMap(row.negative),
     };
-    cell.exponential = addExponential(cell.exponential ?? nothingIn(own), own);
+    cell.exponential = addExponential(cell.exponential ?? emptyBuckets(own), own);
   }
 
   /** Returns the quantile of a group in a window; `undefined` if nothing was observed. */
   quantile(group: number, window: number, quantile: number): number | undefined {
     const cell = this.#cells.get(`${group}/${window}`);
     if (cell === undefined) return undefined;
-    const layouts = layoutsOf(cell, cell);
+    const layouts = toLayouts(cell, cell);
     const [only = []] = layouts;
-    return quantileOf(layouts.length === 1 ? only : mixedBuckets(layouts), quantile, cell);
+    return computeQuantile(layouts.length === 1 ? only : mergeLayouts(layouts), quantile, cell);
   }
 }
 
-const nothingIn = ({ scale, zeroThreshold }: ExponentialBuckets): ExponentialBuckets => ({
+const emptyBuckets = ({ scale, zeroThreshold }: ExponentialBuckets): ExponentialBuckets => ({
   scale,
   zeroThreshold,
   zeroCount: 0,
@@ -176,10 +184,10 @@ const nothingIn = ({ scale, zeroThreshold }: ExponentialBuckets): ExponentialBuc
   negative: new Map(),
 });
 
-const sideOf = ([indexes, values]: SideRow): Map<number, number> =>
-  new Map(indexes.map((index, at) => [index, numberOf(values[at] ?? 0)]));
+const toBucketMap = ([indexes, values]: SideRow): Map<number, number> =>
+  new Map(indexes.map((index, at) => [index, parseClickHouseNumber(values[at] ?? 0)]));
 
-const layoutsOf = ({ explicit, exponential }: Mixed, extremes: Extremes): Bucket[][] => [
+const toLayouts = ({ explicit, exponential }: MixedHistogram, extremes: Extremes): Bucket[][] => [
   ...[...explicit.values()].map((buckets) => explicitBuckets(buckets, extremes)),
   ...(exponential === undefined ? [] : [exponentialBuckets(exponential)]),
 ];

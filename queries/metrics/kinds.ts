@@ -7,7 +7,7 @@ import type { PointSource } from './windows.ts';
 type OverTime = MetricQuery['overTime'];
 
 /** Returns the table of a series' points. Series of Prometheus' classic histograms and summaries are numbers. */
-const tableOf = ({ kind, source }: SelectedSeries): PointSource['table'] => {
+const pointTable = ({ kind, source }: SelectedSeries): PointSource['table'] => {
   if (kind === 'exponential_histogram') return 'histograms';
   if (source !== 'otlp') return 'samples';
   if (kind === 'histogram') return 'histograms';
@@ -16,49 +16,49 @@ const tableOf = ({ kind, source }: SelectedSeries): PointSource['table'] => {
 
 const isDelta = ({ temporality }: SelectedSeries): boolean => temporality === 1;
 
-const counts: ReadonlySet<OverTime> = new Set(['rate', 'increase']);
+const counterFunctions: ReadonlySet<OverTime> = new Set(['rate', 'increase']);
 
 /** Types in Prometheus' metadata whose values go up and down. */
-const gauges = new Set(['gauge', 'info', 'state_set', 'gauge_histogram']);
+const gaugeTypes = new Set(['gauge', 'info', 'state_set', 'gauge_histogram']);
 
 /** Returns why the increase of a series of numbers is meaningless; undefined if it is not. */
-const notCounting = ({ metric, kind, monotonic, source }: SelectedSeries): string | undefined => {
-  if (gauges.has(kind)) return `${metric} is a gauge, not a counter: use avg, min, max or last`;
+const explainNotCounter = ({ metric, kind, monotonic, source }: SelectedSeries): string | undefined => {
+  if (gaugeTypes.has(kind)) return `${metric} is a gauge, not a counter: use avg, min, max or last`;
   if (source === 'otlp' && kind === 'sum' && !monotonic)
     return `${metric} is a non-monotonic sum, so resets cannot be detected: use last or avg, or sum if it is delta`;
   return undefined;
 };
 
 /** Series that are read in one way. */
-export interface Reads {
+export interface SeriesRead {
   readonly table: PointSource['table'];
   readonly temporality: 'cumulative' | 'delta';
   /** Indexes of the series. */
   readonly members: readonly number[];
 }
 
-const article = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
-const named = (kind: string): string => kind.replaceAll('_', ' ');
+const withArticle = (kind: string): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`);
+const formatKind = (kind: string): string => kind.replaceAll('_', ' ');
 
 /** Returns how the series are read. Throws if the function does not apply to them, with an alternative. */
-export const readsOf = (
+export const planSeriesReads = (
   series: readonly SelectedSeries[],
   { metric, overTime, across }: Pick<MetricQuery, 'metric' | 'overTime' | 'across'>,
-): Reads[] => {
+): SeriesRead[] => {
   const [first] = series;
   if (first === undefined) return [];
-  const table = tableOf(first);
-  const other = series.find((each) => tableOf(each) !== table);
+  const table = pointTable(first);
+  const other = series.find((each) => pointTable(each) !== table);
   if (other !== undefined)
     throw invalid(
       'metric',
-      `${metric} is ${article(named(first.kind))} in some series and ${article(named(other.kind))} in others: name one in the search, as in kind:${first.kind}`,
+      `${metric} is ${withArticle(formatKind(first.kind))} in some series and ${withArticle(formatKind(other.kind))} in others: name one in the search, as in kind:${first.kind}`,
     );
-  if (table === 'samples' && counts.has(overTime)) {
-    const reason = series.map(notCounting).find((each) => each !== undefined);
+  if (table === 'samples' && counterFunctions.has(overTime)) {
+    const reason = series.map(explainNotCounter).find((each) => each !== undefined);
     if (reason !== undefined) throw invalid('overTime', `${overTime} is for counters and histograms: ${reason}`);
   }
-  if (table !== 'samples') refuseForDistributions(table, { metric, overTime, across });
+  if (table !== 'samples') requireDistributionFunction(table, { metric, overTime, across });
   const byTemporality = (['cumulative', 'delta'] as const).map((temporality) => ({
     table,
     temporality,
@@ -69,7 +69,7 @@ export const readsOf = (
   return byTemporality.filter(({ members }) => members.length > 0);
 };
 
-const refuseForDistributions = (
+const requireDistributionFunction = (
   table: 'histograms' | 'summaries',
   { metric, overTime, across }: Pick<MetricQuery, 'metric' | 'overTime' | 'across'>,
 ): void => {
@@ -103,6 +103,6 @@ export const answerUnit = (
   if (overTime === 'count') return isCount ? '{observation}' : '{point}';
   if (overTime === 'increase') return isCount ? '{observation}' : unit;
   if (overTime !== 'rate') return unit;
-  const counted = isCount ? '{observation}' : unit;
-  return counted === '' ? '' : `${counted}/s`;
+  const countedUnit = isCount ? '{observation}' : unit;
+  return countedUnit === '' ? '' : `${countedUnit}/s`;
 };

@@ -1,11 +1,11 @@
 /** Lists labels of a metric's series and attributes of their resources, and their values. */
 import { z } from 'zod';
-import { attributeExpressions, referenceOf, seriesFields } from '../../schemas/fields.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import { attributeExpressions, resolveReference, seriesFields } from '../../schemas/fields.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
 
 /** A label, or an attribute of the resource. */
 export const MetricLabel = z.strictObject({
@@ -18,7 +18,7 @@ export const MetricLabel = z.strictObject({
   examples: z.array(z.string()).describe('Up to 5 example values'),
 });
 
-export interface LabelsQuestion extends ProjectScope {
+export interface LabelsQuery extends ProjectScope {
   readonly metric: string;
   readonly range: Range;
 }
@@ -30,27 +30,27 @@ interface LabelRow {
   readonly examples: readonly string[];
 }
 
-const ofMetric = (scope: ProjectScope): string =>
-  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeen}${projectScopeCondition(scope)}`;
+const metricCondition = (scope: ProjectScope): string =>
+  `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeenCondition}${projectScopeCondition(scope)}`;
 
-const figures = `toString(uniq(value)) AS value_count, toString(uniq(series_id)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples`;
+const countColumns = `toString(uniq(value)) AS value_count, toString(uniq(series_id)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples`;
 
 /** Returns all labels and resource attributes of a metric's series in a range, by name. */
-export const labelsOf = async (
+export const listLabels = async (
   { columns }: Pick<Reading, 'columns'>,
-  { metric, range, ...scope }: LabelsQuestion,
+  { metric, range, ...scope }: LabelsQuery,
 ): Promise<z.output<typeof MetricLabel>[]> => {
-  const parameters = { metric, ...seriesSeenValues(range), ...projectScopeValues(scope) };
-  const [own, ofResources] = await Promise.all([
+  const parameters = { metric, ...seriesSeenParameters(range), ...projectScopeParameterValues(scope) };
+  const [seriesLabels, resourceAttributes] = await Promise.all([
     columns.query<LabelRow>(
-      `SELECT name, ${figures} FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
-      WHERE ${ofMetric(scope)} GROUP BY name ORDER BY name`,
+      `SELECT name, ${countColumns} FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
+      WHERE ${metricCondition(scope)} GROUP BY name ORDER BY name`,
       parameters,
     ),
     columns.query<LabelRow>(
       `SELECT name, toString(uniq(value)) AS value_count, toString(sum(series)) AS series_count, arraySort(groupArraySample(5, 1)(DISTINCT value)) AS examples FROM (
         SELECT resource_id, any(mapKeys(attributes)) AS names, any(mapValues(attributes)) AS texts, any(series_of) AS series
-        FROM resources INNER JOIN (SELECT resource_id, uniq(series_id) AS series_of FROM series WHERE ${ofMetric(scope)} AND resource_id != 0 GROUP BY resource_id) AS used USING (resource_id)
+        FROM resources INNER JOIN (SELECT resource_id, uniq(series_id) AS series_of FROM series WHERE ${metricCondition(scope)} AND resource_id != 0 GROUP BY resource_id) AS used USING (resource_id)
         WHERE tenant_id = {tenant:String} GROUP BY resource_id
       ) ARRAY JOIN names AS name, texts AS value GROUP BY name ORDER BY name`,
       parameters,
@@ -64,13 +64,13 @@ export const labelsOf = async (
       series: Number(row.series_count),
       examples: [...row.examples],
     }));
-  return [...labels(own, 'series'), ...labels(ofResources, 'resource')];
+  return [...labels(seriesLabels, 'series'), ...labels(resourceAttributes, 'resource')];
 };
 
 /** A value of a label, and its number of series. */
 export const LabelValue = z.strictObject({ value: z.string(), series: z.int() });
 
-export interface ValuesQuestion extends LabelsQuestion {
+export interface LabelValuesQuery extends LabelsQuery {
   /** Name as in the search language. */
   readonly label: string;
   readonly prefix?: string | undefined;
@@ -83,22 +83,22 @@ export interface ValuesQuestion extends LabelsQuestion {
  * Returns the values of a label in order, and the last one if there are more. A name without a prefix means the series'
  * own label, otherwise the resource's attribute.
  */
-export const labelValuesOf = async (
+export const listLabelValues = async (
   { columns }: Pick<Reading, 'columns'>,
-  { metric, label, range, prefix, after, limit, ...scope }: ValuesQuestion,
-): Promise<{ readonly items: z.output<typeof LabelValue>[]; readonly more: string | undefined }> => {
-  const { value, exists, join } = valueSqlOf(label);
+  { metric, label, range, prefix, after, limit, ...scope }: LabelValuesQuery,
+): Promise<{ readonly items: z.output<typeof LabelValue>[]; readonly nextValue: string | undefined }> => {
+  const { value, exists, join } = buildValueSql(label);
   const conditions = [
     ...(prefix === undefined ? [] : ['startsWith(value, {prefix:String})']),
     ...(after === undefined ? [] : ['value > {after:String}']),
   ];
   const rows = await columns.query<{ value: string; series_count: string }>(
-    `SELECT value, toString(uniqExact(series_id)) AS series_count FROM (SELECT series_id, ${value} AS value FROM series${join} WHERE ${ofMetric(scope)} AND ${exists})
+    `SELECT value, toString(uniqExact(series_id)) AS series_count FROM (SELECT series_id, ${value} AS value FROM series${join} WHERE ${metricCondition(scope)} AND ${exists})
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY value ORDER BY value LIMIT ${limit + 1}`,
     {
       metric,
-      ...seriesSeenValues(range),
-      ...projectScopeValues(scope),
+      ...seriesSeenParameters(range),
+      ...projectScopeParameterValues(scope),
       ...(prefix === undefined ? {} : { prefix }),
       ...(after === undefined ? {} : { after }),
     },
@@ -106,20 +106,20 @@ export const labelValuesOf = async (
   const shown = rows.slice(0, limit);
   return {
     items: shown.map((row) => ({ value: row.value, series: Number(row.series_count) })),
-    more: rows.length > limit ? shown.at(-1)?.value : undefined,
+    nextValue: rows.length > limit ? shown.at(-1)?.value : undefined,
   };
 };
 
 /** Returns SQL of a label's value over `series`, and the join it needs. */
-const valueSqlOf = (label: string): { value: string; exists: string; join: string } => {
-  const reference = referenceOf(seriesFields, label);
+const buildValueSql = (label: string): { value: string; exists: string; join: string } => {
+  const reference = resolveReference(seriesFields, label);
   if (reference.kind === 'field') {
     const value = `toString(series.${reference.field.column})`;
     return { value, exists: `${value} != ''`, join: '' };
   }
-  const key = quote(reference.key);
-  const own = { exists: `mapContains(series.attributes, ${key})`, value: `series.attributes[${key}]` };
-  if (reference.kind === 'attribute') return { ...own, join: '' };
+  const key = quoteString(reference.key);
+  const seriesLabel = { exists: `mapContains(series.attributes, ${key})`, value: `series.attributes[${key}]` };
+  if (reference.kind === 'attribute') return { ...seriesLabel, join: '' };
   if (reference.kind === 'scope') {
     const value = `JSONExtractString(scope_attributes, ${key})`;
     return { value, exists: `JSONHas(scope_attributes, ${key})`, join: '' };
@@ -129,8 +129,8 @@ const valueSqlOf = (label: string): { value: string; exists: string; join: strin
     WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS own_resources USING (resource_id)`;
   if (reference.kind === 'resource') return { value: 'of_resource', exists: 'is_there = 1', join };
   return {
-    value: `if(${own.exists}, ${own.value}, of_resource)`,
-    exists: `(${own.exists} OR is_there = 1)`,
+    value: `if(${seriesLabel.exists}, ${seriesLabel.value}, of_resource)`,
+    exists: `(${seriesLabel.exists} OR is_there = 1)`,
     join,
   };
 };

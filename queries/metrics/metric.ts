@@ -5,24 +5,32 @@
 import type { Answer, QueryContext } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
-import { refuseBeyondRetention } from '../range.ts';
+import { requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
-import { Cells, type Combining } from './cells.ts';
-import { classicQuantiles } from './classic-histograms.ts';
+import { Cells, type CombineFunction } from './cells.ts';
+import { computeClassicQuantiles } from './classic-histograms.ts';
 import { HistogramCells } from './histograms.ts';
-import { answerUnit, type Reads, readsOf } from './kinds.ts';
-import { answerOf } from './metric-answer.ts';
+import { answerUnit, planSeriesReads, type SeriesRead } from './kinds.ts';
+import { buildMetricAnswer } from './metric-answer.ts';
 import {
   increaseInWindows,
-  type Numbers,
+  type NumberSource,
   newestInWindows,
-  observationsOf,
+  observationNumbers,
   pointsInWindows,
-  samplesOf,
+  sampleNumbers,
 } from './numbers.ts';
-import { type Group, inParts, type MetricLimits, metricLimits, type Plan, requireCells, type Values } from './plan.ts';
-import { type SelectedSeries, selectSeries, unitOf } from './selection.ts';
+import {
+  type Group,
+  type MetricLimits,
+  type MetricPlan,
+  metricLimits,
+  type ReadValue,
+  readInParts,
+  requireCells,
+} from './plan.ts';
+import { findCommonUnit, type SelectedSeries, selectSeries } from './selection.ts';
 import { type PointSource, pointsCondition, type Windows, windowsOf } from './windows.ts';
 
 /**
@@ -35,26 +43,26 @@ export const runMetric = async (
   context: QueryContext,
   limits: MetricLimits = metricLimits,
 ): Promise<Answer> => {
-  refuseBeyondRetention(context.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+  requireRetained(context.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
   if (query.overTime === 'quantile' && query.quantile === undefined)
     throw invalid('quantile', 'is required for quantile, such as 0.95');
   if (query.across === 'none' && query.groupBy.length > 0)
     throw invalid('groupBy', 'must be empty where across is none: every series is a group by itself');
   const windows = windowsOf(context);
   const partial: Incompleteness[] = [];
-  const series = await seriesOf(query, reading, context, limits, partial);
-  const { groups, groupOf } = groupsOf(series);
+  const series = await selectQuerySeries(query, reading, context, limits, partial);
+  const { groups, groupIndexes } = groupSeries(series);
   requireCells(groups.length, windows, limits);
   const deadline = performance.now() + limits.milliseconds;
-  const plan = { query, reading, windows, series, groups, groupOf, limits, deadline, partial };
-  const reads = readsOf(series, query);
-  const unit = answerUnit(unitOf(series, query.metric), reads[0]?.table ?? 'samples', query);
-  const values = await valuesOf(plan, reads);
-  return answerOf(plan, values, unit, context);
+  const plan = { query, reading, windows, series, groups, groupIndexes, limits, deadline, partial };
+  const reads = planSeriesReads(series, query);
+  const unit = answerUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
+  const values = await computeValues(plan, reads);
+  return buildMetricAnswer(plan, values, unit, context);
 };
 
 /** A quantile of `latency` includes the classic histogram `latency_bucket`. */
-const seriesOf = async (
+const selectQuerySeries = async (
   query: MetricQuery,
   reading: Reading,
   { range }: QueryContext,
@@ -65,20 +73,21 @@ const seriesOf = async (
   const groupBy = across === 'none' ? 'every' : query.groupBy;
   const select = (name: string) =>
     selectSeries(reading, { metrics: [name], search, projectId, range, groupBy }, limits.series);
-  const own = await select(metric);
-  const isClassic = own.series.length === 0 && query.overTime === 'quantile';
-  const found = isClassic ? await select(`${metric}_bucket`) : own;
-  if (found.isCut)
+  const ownSeries = await select(metric);
+  const isClassic = ownSeries.series.length === 0 && query.overTime === 'quantile';
+  const selectedSeries = isClassic ? await select(`${metric}_bucket`) : ownSeries;
+  if (selectedSeries.hasOmittedSeries)
     partial.push({
       code: 'rows',
       message: `${metric} has more than ${limits.series} series here: only these are counted; narrow it by a search`,
     });
-  const isByItself = across === 'none' && found.series.some(isClassicBucket) && query.overTime === 'quantile';
-  return isByItself ? found.series.map(withoutBound) : found.series;
+  const isGroupedByHistogram =
+    across === 'none' && selectedSeries.series.some(isClassicBucket) && query.overTime === 'quantile';
+  return isGroupedByHistogram ? selectedSeries.series.map(removeBucketBound) : selectedSeries.series;
 };
 
 /** Buckets of one classic histogram form one series of quantiles. */
-const withoutBound = (series: SelectedSeries): SelectedSeries => {
+const removeBucketBound = (series: SelectedSeries): SelectedSeries => {
   const { le: _bound, ...labels } = series.labels;
   return { ...series, labels };
 };
@@ -86,10 +95,10 @@ const withoutBound = (series: SelectedSeries): SelectedSeries => {
 const isClassicBucket = ({ le }: SelectedSeries): boolean => le !== '';
 
 /** Returns the groups of series, and the group of each series. */
-export const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; groupOf: number[] } => {
+export const groupSeries = (series: readonly SelectedSeries[]): { groups: Group[]; groupIndexes: number[] } => {
   const byKey = new Map<string, number>();
   const groups: Group[] = [];
-  const groupOf = series.map(({ labels }, member) => {
+  const groupIndexes = series.map(({ labels }, member) => {
     const key = JSON.stringify(labels);
     const known = byKey.get(key) ?? groups.length;
     if (known === groups.length) {
@@ -99,51 +108,51 @@ export const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; 
     groups[known]?.members.push(member);
     return known;
   });
-  return { groups, groupOf };
+  return { groups, groupIndexes };
 };
 
-const valuesOf = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => {
+const computeValues = async (plan: MetricPlan, reads: readonly SeriesRead[]): Promise<ReadValue> => {
   const { query } = plan;
   const table = reads[0]?.table;
-  const quantile = table === 'histograms' ? histogramQuantileIn(query) : undefined;
+  const quantile = table === 'histograms' ? histogramQuantileFor(query) : undefined;
   if (quantile !== undefined) return histogramQuantiles(plan, reads, quantile);
   const isClassic = query.overTime === 'quantile' && table === 'samples' && plan.series.some(isClassicBucket);
-  return isClassic ? classicQuantiles(plan, reads, query.quantile ?? 0) : numbers(plan, reads);
+  return isClassic ? computeClassicQuantiles(plan, reads, query.quantile ?? 0) : combineNumbers(plan, reads);
 };
 
 /** Minimum and maximum of a histogram are its quantiles 0 and 1. */
-const histogramQuantileIn = ({ overTime, quantile }: MetricQuery): number | undefined => {
+const histogramQuantileFor = ({ overTime, quantile }: MetricQuery): number | undefined => {
   if (overTime === 'min') return 0;
   if (overTime === 'max') return 1;
   return overTime === 'quantile' ? (quantile ?? 0) : undefined;
 };
 
-const numbers = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => {
-  const { query, windows, groups, groupOf } = plan;
-  const { isMean, by } = combiningOf(query, reads);
+const combineNumbers = async (plan: MetricPlan, reads: readonly SeriesRead[]): Promise<ReadValue> => {
+  const { query, windows, groups, groupIndexes } = plan;
+  const { isMean, by } = resolveCombining(query, reads);
   const cells = new Cells(groups.length, windows.count, by);
   for (const read of reads)
-    await inParts(plan, read, cells, (source, part) => {
-      const sql = sqlOf(query, read, source, windows);
+    await readInParts(plan, read, cells, (source, part) => {
+      const sql = buildSeriesSql(query, read, source, windows);
       const ofSeries = isMean && by !== 'ratio' ? `SELECT series_id, w, a / b AS a, b, i, points FROM (${sql})` : sql;
       return cells.add(
         plan.reading.columns,
         ofSeries,
         { metrics: source.metrics },
-        { ...part, groups: part.members.map((at) => groupOf[at] ?? 0), members: source.ids },
+        { ...part, groups: part.members.map((at) => groupIndexes[at] ?? 0), members: source.ids },
       );
     });
   if (cells.points === 0 && reads[0]?.table === 'summaries' && query.overTime === 'quantile')
-    await refuseQuantileOfNone(plan, reads);
-  return valuesIn(cells, query, windows);
+    await rejectUnknownQuantile(plan, reads);
+  return readCellValues(cells, query, windows);
 };
 
 /** Senders determine the quantiles of a summary; no others can be computed from it. */
-const refuseQuantileOfNone = async ({ query, reading, series, windows }: Plan, reads: readonly Reads[]) => {
+const rejectUnknownQuantile = async ({ query, reading, series, windows }: MetricPlan, reads: readonly SeriesRead[]) => {
   const ids = reads.flatMap(({ members }) => members.flatMap((member) => series[member]?.id ?? []));
   const source: PointSource = { table: 'summaries', metrics: [query.metric], ids };
   const rows = await reading.columns.query<{ quantile: string }>(
-    `SELECT toString(arrayJoin(summaries.quantiles)) AS quantile FROM summaries WHERE ${pointsCondition(source, windows, windows.hold)}
+    `SELECT toString(arrayJoin(summaries.quantiles)) AS quantile FROM summaries WHERE ${pointsCondition(source, windows, windows.staleAfterNs)}
     GROUP BY quantile ORDER BY toFloat64(quantile) LIMIT 20`,
     { metrics: source.metrics },
   );
@@ -156,27 +165,27 @@ const refuseQuantileOfNone = async ({ query, reading, series, windows }: Plan, r
 };
 
 /** Returns how values of series are combined into groups. `isMean`: each value has a count to divide by. */
-export const combiningOf = (
+export const resolveCombining = (
   { overTime, across }: Pick<MetricQuery, 'overTime' | 'across'>,
-  reads: readonly Reads[],
-): { readonly isMean: boolean; readonly by: Combining } => {
+  reads: readonly SeriesRead[],
+): { readonly isMean: boolean; readonly by: CombineFunction } => {
   const isMean = overTime === 'avg' && reads[0]?.table !== 'samples';
   return { isMean, by: isMean && (across === 'sum' || across === 'none') ? 'ratio' : across };
 };
 
 /** Returns the values of groups from combined cells. */
-export const valuesIn = (cells: Cells, { overTime, across }: MetricQuery, windows: Windows): Values => {
-  if (overTime !== 'rate' || across === 'count') return (group, window) => cells.at(group, window);
+export const readCellValues = (cells: Cells, { overTime, across }: MetricQuery, windows: Windows): ReadValue => {
+  if (overTime !== 'rate' || across === 'count') return (group, window) => cells.get(group, window);
   return (group, window) => {
-    const value = cells.at(group, window);
+    const value = cells.get(group, window);
     return value === undefined ? undefined : Number(value) / windows.secondsOf(window);
   };
 };
 
 /** Returns SQL of the value of each series in each window; `isInOrder` as in `pointsInWindows`. */
-export const sqlOf = (
+export const buildSeriesSql = (
   query: MetricQuery,
-  { table, temporality }: Reads,
+  { table, temporality }: SeriesRead,
   source: PointSource,
   windows: Windows,
   isInOrder = false,
@@ -185,14 +194,14 @@ export const sqlOf = (
   const isCounting = overTime === 'rate' || overTime === 'increase';
   if (table === 'summaries' && overTime === 'quantile')
     return newestInWindows(summaryQuantile(source, quantile), windows);
-  if (table !== 'samples') return increaseInWindows(observationsOf(source, overTime), windows, temporality);
-  if (isCounting) return increaseInWindows(samplesOf(source), windows, temporality);
-  if (overTime === 'last') return newestInWindows(samplesOf(source), windows);
-  return pointsInWindows(samplesOf(source), windows, overTime, { quantile, isInOrder });
+  if (table !== 'samples') return increaseInWindows(observationNumbers(source, overTime), windows, temporality);
+  if (isCounting) return increaseInWindows(sampleNumbers(source), windows, temporality);
+  if (overTime === 'last') return newestInWindows(sampleNumbers(source), windows);
+  return pointsInWindows(sampleNumbers(source), windows, overTime, { quantile, isInOrder });
 };
 
 /** Reads the quantiles that the sender computed; no value if it did not compute this one. */
-const summaryQuantile = (source: PointSource, quantile: number): Numbers => ({
+const summaryQuantile = (source: PointSource, quantile: number): NumberSource => ({
   source,
   value: `summaries.quantile_values[indexOf(summaries.quantiles, toFloat64(${quantile}))]`,
   condition: `has(summaries.quantiles, toFloat64(${quantile}))`,
@@ -201,16 +210,20 @@ const summaryQuantile = (source: PointSource, quantile: number): Numbers => ({
 });
 
 /** If series are added, histograms are added before the quantile; otherwise each series has its own quantile. */
-const histogramQuantiles = async (plan: Plan, reads: readonly Reads[], quantile: number): Promise<Values> => {
-  const { query, windows, groups, groupOf, series } = plan;
+const histogramQuantiles = async (
+  plan: MetricPlan,
+  reads: readonly SeriesRead[],
+  quantile: number,
+): Promise<ReadValue> => {
+  const { query, windows, groups, groupIndexes, series } = plan;
   const isSummed = query.across === 'sum' || query.across === 'none';
   const histograms = new HistogramCells();
   for (const read of reads)
-    await inParts(plan, read, histograms, (source, { members }) =>
+    await readInParts(plan, read, histograms, (source, { members }) =>
       histograms.add(
         plan.reading.columns,
         { source, windows, temporality: read.temporality },
-        { members: source.ids, groups: isSummed ? members.map((at) => groupOf[at] ?? 0) : members },
+        { members: source.ids, groups: isSummed ? members.map((at) => groupIndexes[at] ?? 0) : members },
       ),
     );
   if (isSummed) return (group, window) => histograms.quantile(group, window, quantile);
@@ -218,7 +231,7 @@ const histogramQuantiles = async (plan: Plan, reads: readonly Reads[], quantile:
   for (const member of series.keys())
     for (let window = 0; window < windows.count; window++) {
       const value = histograms.quantile(member, window, quantile);
-      if (value !== undefined) cells.set(groupOf[member] ?? 0, window, value);
+      if (value !== undefined) cells.addValue(groupIndexes[member] ?? 0, window, value);
     }
-  return (group, window) => cells.at(group, window);
+  return (group, window) => cells.get(group, window);
 };

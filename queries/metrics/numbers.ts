@@ -7,7 +7,7 @@ import type { MetricQuery } from '../query.ts';
 import { type PointSource, pointsCondition, type Windows, windowSql } from './windows.ts';
 
 /** Source of the numbers of a series. */
-export interface Numbers {
+export interface NumberSource {
   readonly source: PointSource;
   /** SQL of the value, a double. */
   readonly value: string;
@@ -21,7 +21,7 @@ export interface Numbers {
   readonly condition?: string;
 }
 
-export const samplesOf = (source: PointSource): Numbers => ({
+export const sampleNumbers = (source: PointSource): NumberSource => ({
   source,
   value: 'samples.value',
   integer: 'samples.integer',
@@ -29,7 +29,7 @@ export const samplesOf = (source: PointSource): Numbers => ({
 });
 
 /** Returns the number and sum of observations in histograms and summaries. */
-export const observationsOf = (source: PointSource, overTime: MetricQuery['overTime']): Numbers => {
+export const observationNumbers = (source: PointSource, overTime: MetricQuery['overTime']): NumberSource => {
   const count = `toFloat64(${source.table}.count)`;
   const sum = `ifNull(${source.table}.sum, nan)`;
   return {
@@ -42,13 +42,13 @@ export const observationsOf = (source: PointSource, overTime: MetricQuery['overT
 };
 
 const isStale = 'bitAnd(flags, 1) = 1';
-const nanosecondsOf = (column: string): string => `toUnixTimestamp64Nano(${column})`;
+const nanosecondsSql = (column: string): string => `toUnixTimestamp64Nano(${column})`;
 
 /**
  * Returns SQL of functions of the points in a window. Minimum, maximum and quantile omit NaN if there is another value,
  * as in Prometheus.
  */
-const plain = (
+const windowAggregateSql = (
   function_: 'avg' | 'min' | 'max' | 'sum' | 'count' | 'quantile',
   quantile: number,
 ): readonly [value: string, integer: string] => {
@@ -68,21 +68,21 @@ const plain = (
 
 /** Aggregates the points of each window. */
 export const pointsInWindows = (
-  { source, value, integer }: Numbers,
+  { source, value, integer }: NumberSource,
   windows: Windows,
-  function_: Parameters<typeof plain>[0],
+  function_: Parameters<typeof windowAggregateSql>[0],
   /**
    * `isInOrder`: doubles are added in the order of time, so that the sum does not depend on other series in the
    * statement.
    */
   { quantile = 0, isInOrder = false }: { readonly quantile?: number; readonly isInOrder?: boolean } = {},
 ): string => {
-  const [given, i] = plain(function_, quantile);
-  const added = 'arrayMap(p -> p.2, arraySort(groupArray((t, v))))';
-  const isAdded = isInOrder && (function_ === 'avg' || function_ === 'sum');
-  const a = isAdded ? `${function_ === 'avg' ? 'arrayAvg' : 'arraySum'}(${added})` : given;
+  const [aggregateSql, i] = windowAggregateSql(function_, quantile);
+  const valuesInTimeOrder = 'arrayMap(p -> p.2, arraySort(groupArray((t, v))))';
+  const isOrderedSum = isInOrder && (function_ === 'avg' || function_ === 'sum');
+  const a = isOrderedSum ? `${function_ === 'avg' ? 'arrayAvg' : 'arraySum'}(${valuesInTimeOrder})` : aggregateSql;
   return `SELECT series_id, w, ${a} AS a, toFloat64(0) AS b, ${i} AS i, count() AS points FROM (
-    SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS t, ${windowSql(windows).indexOf(nanosecondsOf(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
+    SELECT series_id, ${nanosecondsSql(`${source.table}.timestamp`)} AS t, ${windowSql(windows).indexOf(nanosecondsSql(`${source.table}.timestamp`))} AS w, ${value} AS v, ${integer} AS x
     FROM ${source.table} WHERE ${pointsCondition(source, windows, 0n)} AND NOT ${isStale}) GROUP BY series_id, w`;
 };
 
@@ -90,57 +90,57 @@ export const pointsInWindows = (
  * Returns SQL of the newest value at the end of each window. Only the newest point of a window matters, including
  * points before the range.
  */
-export const newestInWindows = ({ source, value, integer, condition }: Numbers, windows: Windows): string => {
-  const { holding, indexOf, isWithin } = windowSql(windows);
-  return `SELECT series_id, arrayJoin(${holding('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, seen AS points FROM (
+export const newestInWindows = ({ source, value, integer, condition }: NumberSource, windows: Windows): string => {
+  const { validWindowsSql, indexOf, isInRangeSql } = windowSql(windows);
+  return `SELECT series_id, arrayJoin(${validWindowsSql('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, seen AS points FROM (
     SELECT series_id, t, newest.1 AS v, newest.2 AS x, newest.3 AS stale, seen,
       leadInFrame(t) OVER (PARTITION BY series_id ORDER BY t ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next
     FROM (
       SELECT series_id, max(time) AS t, argMax(tuple(v, x, stale), time) AS newest, count() AS seen FROM (
-        SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS time, ${value} AS v, ${integer} AS x, ${isStale} AS stale
-        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.holdBefore)}${condition === undefined ? '' : ` AND (${condition} OR ${isStale})`})
-      GROUP BY series_id, if(${isWithin('time')}, ${indexOf('time')}, -1))) WHERE NOT stale`;
+        SELECT series_id, ${nanosecondsSql(`${source.table}.timestamp`)} AS time, ${value} AS v, ${integer} AS x, ${isStale} AS stale
+        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.staleLookbackNs)}${condition === undefined ? '' : ` AND (${condition} OR ${isStale})`})
+      GROUP BY series_id, if(${isInRangeSql('time')}, ${indexOf('time')}, -1))) WHERE NOT stale`;
 };
 
 /**
  * Returns SQL of each point of a cumulative counter with the previous one (`q…`; a `qt` of 0 means none). Stale markers
  * are not points. Columns: time `t`, start `st`, the selected ones, and the same of the previous point.
  */
-export const pairs = (source: PointSource, windows: Windows, selected: Readonly<Record<string, string>>): string => {
+export const pairsSql = (source: PointSource, windows: Windows, selected: Readonly<Record<string, string>>): string => {
   const columns = {
-    t: nanosecondsOf(`${source.table}.timestamp`),
-    st: nanosecondsOf(`${source.table}.start_timestamp`),
+    t: nanosecondsSql(`${source.table}.timestamp`),
+    st: nanosecondsSql(`${source.table}.start_timestamp`),
     ...selected,
   };
-  const each = Object.entries(columns);
-  return `SELECT series_id, ${each.map(([name, sql]) => `${sql} AS ${name}`).join(', ')},
-      ${each.map(([name, sql]) => `lagInFrame(${sql}) OVER pair AS q${name}`).join(', ')}
+  const columnEntries = Object.entries(columns);
+  return `SELECT series_id, ${columnEntries.map(([name, sql]) => `${sql} AS ${name}`).join(', ')},
+      ${columnEntries.map(([name, sql]) => `lagInFrame(${sql}) OVER pair AS q${name}`).join(', ')}
     FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.lookback)} AND NOT ${isStale}
     WINDOW pair AS (PARTITION BY series_id ORDER BY timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`;
 };
 
 /** Returns SQL of whether a counter restarted between two points: its start is after the previous point, or `fell`. */
-export const isReset = (fell: string): string => `((st != qst AND st >= qt AND st > 0) OR ${fell})`;
+export const resetSql = (decreasedSql: string): string => `((st != qst AND st >= qt AND st > 0) OR ${decreasedSql})`;
 
-/** Returns SQL over `pairs` of the increase of a cumulative counter, and of its start. */
-export const increaseOf = (windows: Windows, fell: string) => ({
+/** Returns SQL over `pairsSql` of the increase of a cumulative counter, and of its start. */
+export const increaseSql = (windows: Windows, fell: string) => ({
   /**
    * A first point counts from 0 if the counter started within the range; otherwise the value before is unknown. A start
    * equal to the point's time means that the true start is unknown.
    */
-  isKnown: `multiIf(qt = 0, st < t AND ${windowSql(windows).isWithin('st')}, ${isReset(fell)}, st != t, true)`,
-  since: `multiIf(qt = 0, st, ${isReset(fell)}, greatest(st, qt), qt)`,
+  isKnown: `multiIf(qt = 0, st < t AND ${windowSql(windows).isInRangeSql('st')}, ${resetSql(fell)}, st != t, true)`,
+  since: `multiIf(qt = 0, st, ${resetSql(fell)}, greatest(st, qt), qt)`,
   /** Increase from 0, or from the previous value. */
   of: (value: string, before: string, difference = `${value} - ${before}`): string =>
-    `if(qt = 0 OR ${isReset(fell)}, ${value}, ${difference})`,
+    `if(qt = 0 OR ${resetSql(fell)}, ${value}, ${difference})`,
 });
 
 /** Integers beyond the precision of doubles are subtracted as integers, because the difference may be small. */
-const exactly = (of: 'value' | 'fell'): string => {
-  const whole = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
+const exactDifferenceSql = (of: 'value' | 'fell'): string => {
+  const integerSql = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
   return of === 'value'
-    ? `if(x != 0 OR qx != 0, toFloat64(${whole('')} - ${whole('q')}), v - qv)`
-    : `if(x != 0 OR qx != 0, ${whole('')} < ${whole('q')}, v < qv)`;
+    ? `if(x != 0 OR qx != 0, toFloat64(${integerSql('')} - ${integerSql('q')}), v - qv)`
+    : `if(x != 0 OR qx != 0, ${integerSql('')} < ${integerSql('q')}, v < qv)`;
 };
 
 /**
@@ -148,11 +148,11 @@ const exactly = (of: 'value' | 'fell'): string => {
  * over their time.
  */
 export const increaseInWindows = (
-  { source, value, integer, counter, divisor }: Numbers,
+  { source, value, integer, counter, divisor }: NumberSource,
   windows: Windows,
   temporality: 'cumulative' | 'delta',
 ): string => {
-  const { indexOf, isLong, isWithin, shares } = windowSql(windows);
+  const { indexOf, isLongerSql, isInRangeSql, sharesSql } = windowSql(windows);
   const selected = {
     v: value,
     x: integer,
@@ -161,20 +161,20 @@ export const increaseInWindows = (
   };
   const c = counter === value ? 'v' : 'c';
   const d = divisor === counter ? c : 'd';
-  const { isKnown, since, of } = increaseOf(windows, counter === value ? exactly('fell') : `${c} < q${c}`);
+  const { isKnown, since, of } = increaseSql(windows, counter === value ? exactDifferenceSql('fell') : `${c} < q${c}`);
   // A delta declares its own start; a duplicate counts once.
   const steps =
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: d }
-      : { known: isKnown, since, value: of('v', 'qv', exactly('value')), divisor: of(d, `q${d}`) };
+      : { known: isKnown, since, value: of('v', 'qv', exactDifferenceSql('value')), divisor: of(d, `q${d}`) };
   // Short increases are added first, so that few rows remain to be spread. Keys are numbers, because tuple keys cost
   // several times as much.
   return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
-    SELECT series_id, grown, divided, seen, arrayJoin(${shares('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
+    SELECT series_id, grown, divided, seen, arrayJoin(${sharesSql('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
       SELECT series_id, own, begun, ended, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (
         SELECT series_id, ${steps.value} AS more, ${divisor === undefined ? 'toFloat64(0)' : steps.divisor} AS divisor,
-          if(${isLong('t0', 't')}, t0, toInt64(0)) AS begun, if(${isLong('t0', 't')}, t, toInt64(0)) AS ended, if(${isLong('t0', 't')}, -1, ${indexOf('t')}) AS own
-        FROM (SELECT *, ${steps.since} AS t0 FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known}))
+          if(${isLongerSql('t0', 't')}, t0, toInt64(0)) AS begun, if(${isLongerSql('t0', 't')}, t, toInt64(0)) AS ended, if(${isLongerSql('t0', 't')}, -1, ${indexOf('t')}) AS own
+        FROM (SELECT *, ${steps.since} AS t0 FROM (${pairsSql(source, windows, selected)}) WHERE ${isInRangeSql('t')} AND ${steps.known}))
       GROUP BY series_id, own, begun, ended))
     GROUP BY series_id, w`;
 };

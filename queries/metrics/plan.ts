@@ -4,7 +4,7 @@ import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
-import type { Reads } from './kinds.ts';
+import type { SeriesRead } from './kinds.ts';
 import { maxSeries, type SelectedSeries } from './selection.ts';
 import type { PointSource, Windows } from './windows.ts';
 
@@ -36,23 +36,23 @@ export interface Group {
 }
 
 /** The series of a query, the group of each, and the windows. */
-export interface Plan {
+export interface MetricPlan {
   readonly query: MetricQuery;
   readonly reading: Reading;
   readonly windows: Windows;
   readonly series: readonly SelectedSeries[];
   readonly groups: readonly Group[];
-  readonly groupOf: readonly number[];
+  readonly groupIndexes: readonly number[];
   readonly limits: MetricLimits;
   readonly deadline: number;
   readonly partial: Incompleteness[];
 }
 
 /** Returns the value of a group in a window. */
-export type Values = (group: number, window: number) => Cell;
+export type ReadValue = (group: number, window: number) => Cell;
 
 /** Maximum number of points in one statement, which holds them in memory while sorting. */
-const pointsInPart = { samples: 2_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
+const maxPointsPerStatement = { samples: 2_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
 /** Assumed interval of points until it is measured; few series have a shorter one. */
 const defaultIntervalNs = 5_000_000_000n;
 
@@ -60,36 +60,39 @@ const defaultIntervalNs = 5_000_000_000n;
  * Reads series in parts, so that no statement reads too much; `read` receives indexes of series. Stops at the limits,
  * and reports it.
  */
-export const inParts = async (
-  { series, windows, limits, deadline, partial }: Plan,
-  { table, members }: Reads,
-  counted: { readonly points: number },
+export const readInParts = async (
+  { series, windows, limits, deadline, partial }: MetricPlan,
+  { table, members }: SeriesRead,
+  pointCounter: { readonly points: number },
   read: (source: PointSource, part: { readonly members: readonly number[] }) => Promise<void>,
 ): Promise<void> => {
-  let perSeries = Math.max(1, Number((windows.to - windows.from + windows.lookback) / defaultIntervalNs));
-  const before = counted.points;
+  let pointsPerSeries = Math.max(1, Number((windows.to - windows.from + windows.lookback) / defaultIntervalNs));
+  const initialPoints = pointCounter.points;
   for (let at = 0; at < members.length; ) {
-    const cut = cutAt(counted.points, { limits, deadline });
-    if (cut !== undefined) {
-      const left = members.length - at;
+    const reachedLimit = findReachedLimit(pointCounter.points, { limits, deadline });
+    if (reachedLimit !== undefined) {
+      const remaining = members.length - at;
       partial.push({
-        ...cut,
-        message: `${cut.message}: ${left} of ${members.length} series are not counted; use a shorter range or a search`,
+        ...reachedLimit,
+        message: `${reachedLimit.message}: ${remaining} of ${members.length} series are not counted; use a shorter range or a search`,
       });
       return;
     }
-    const part = members.slice(at, at + Math.max(1, Math.floor(pointsInPart[table] / perSeries)));
-    const own = part.map((member) => series[member] as SelectedSeries);
+    const part = members.slice(at, at + Math.max(1, Math.floor(maxPointsPerStatement[table] / pointsPerSeries)));
+    const partSeries = part.map((member) => series[member] as SelectedSeries);
     await read(
-      { table, metrics: [...new Set(own.map(({ metric }) => metric))], ids: own.map(({ id }) => id) },
+      { table, metrics: [...new Set(partSeries.map(({ metric }) => metric))], ids: partSeries.map(({ id }) => id) },
       { members: part },
     );
     at += part.length;
-    perSeries = Math.max(1, ((counted.points - before) / at) * 1.2);
+    pointsPerSeries = Math.max(1, ((pointCounter.points - initialPoints) / at) * 1.2);
   }
 };
 
-const cutAt = (points: number, { limits, deadline }: Pick<Plan, 'limits' | 'deadline'>): Incompleteness | undefined => {
+const findReachedLimit = (
+  points: number,
+  { limits, deadline }: Pick<MetricPlan, 'limits' | 'deadline'>,
+): Incompleteness | undefined => {
   if (points >= limits.points) return { code: 'points', message: `the range has more than ${limits.points} points` };
   if (performance.now() > deadline)
     return { code: 'time', message: `reading took ${limits.milliseconds / 1000} seconds` };

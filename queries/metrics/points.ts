@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
 import { formatTime } from '../time.ts';
-import { numberOf } from './cells.ts';
+import { parseClickHouseNumber } from './cells.ts';
 
 /** NaN and infinities are strings, because JSON lacks them. */
 export const Value = z.union([z.number(), z.string()]);
@@ -69,23 +69,23 @@ export interface PointRow {
   readonly quantile_values?: readonly string[];
 }
 
-const texts = (table: string, column: string): string => `arrayMap(x -> toString(x), ${table}.${column})`;
+const textArraySql = (table: string, column: string): string => `arrayMap(x -> toString(x), ${table}.${column})`;
 /** Returns a count of a histogram, or the exact one at its position in `exact_counts`. */
-const count = (column: string, place: number): string =>
+const countSql = (column: string, place: number): string =>
   `if(empty(exact_counts), toString(histograms.${column}), toString(exact_counts[${place}]))`;
 /** Returns the counts of buckets, or the same number of exact ones from a position on. */
-const counts = (column: string, from: string): string =>
-  `if(empty(exact_counts), ${texts('histograms', column)}, arrayMap(x -> toString(x), arrayResize(arraySlice(exact_counts, ${from}), length(histograms.${column}))))`;
+const countsSql = (column: string, from: string): string =>
+  `if(empty(exact_counts), ${textArraySql('histograms', column)}, arrayMap(x -> toString(x), arrayResize(arraySlice(exact_counts, ${from}), length(histograms.${column}))))`;
 
 /** Numbers are read as text, because JSON has neither NaN nor 64-bit integers. */
-const pointTables = {
+const pointColumns = {
   samples: 'toString(samples.value) AS value, toString(samples.integer) AS integer',
-  histograms: `${count('count', 1)} AS count, toString(histograms.sum) AS sum, toString(histograms.min) AS min, toString(histograms.max) AS max,
-    ${texts('histograms', 'bounds')} AS bounds, ${counts('counts', '3')} AS counts, scale, ${count('zero_count', 2)} AS zero_count,
-    toString(histograms.zero_threshold) AS zero_threshold, positive_offset, ${counts('positive_counts', '3')} AS positive,
-    negative_offset, ${counts('negative_counts', '3 + length(positive_counts)')} AS negative, reset_hint`,
-  summaries: `toString(summaries.count) AS count, toString(summaries.sum) AS sum, ${texts('summaries', 'quantiles')} AS quantiles,
-    ${texts('summaries', 'quantile_values')} AS quantile_values`,
+  histograms: `${countSql('count', 1)} AS count, toString(histograms.sum) AS sum, toString(histograms.min) AS min, toString(histograms.max) AS max,
+    ${textArraySql('histograms', 'bounds')} AS bounds, ${countsSql('counts', '3')} AS counts, scale, ${countSql('zero_count', 2)} AS zero_count,
+    toString(histograms.zero_threshold) AS zero_threshold, positive_offset, ${countsSql('positive_counts', '3')} AS positive,
+    negative_offset, ${countsSql('negative_counts', '3 + length(positive_counts)')} AS negative, reset_hint`,
+  summaries: `toString(summaries.count) AS count, toString(summaries.sum) AS sum, ${textArraySql('summaries', 'quantiles')} AS quantiles,
+    ${textArraySql('summaries', 'quantile_values')} AS quantile_values`,
 } as const;
 
 /** Query for the newest points of these series in the range. */
@@ -93,15 +93,15 @@ export interface PointQuery {
   readonly metric: string;
   readonly range: Range;
   readonly ids: readonly string[];
-  readonly perSeries: number;
-  readonly inAll: number;
+  readonly maxPerSeries: number;
+  readonly maxTotal: number;
 }
 
 export const pointCondition = ({ ids }: Pick<PointQuery, 'ids'>): string =>
   `tenant_id = {tenant:String} AND metric = {metric:String} AND series_id IN (${ids.join(', ')})
     AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
-export const pointOrder = ({ perSeries, inAll }: PointQuery): string =>
-  `ORDER BY series_id, timestamp DESC LIMIT ${perSeries} BY series_id LIMIT ${inAll}`;
+export const pointOrder = ({ maxPerSeries, maxTotal }: PointQuery): string =>
+  `ORDER BY series_id, timestamp DESC LIMIT ${maxPerSeries} BY series_id LIMIT ${maxTotal}`;
 export const pointParameters = ({ metric, range: { from, to } }: Pick<PointQuery, 'metric' | 'range'>) => ({
   metric,
   from: String(from),
@@ -109,12 +109,12 @@ export const pointParameters = ({ metric, range: { from, to } }: Pick<PointQuery
 });
 
 /** Groups rows by the ids of their series, in order. */
-export const bySeries = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> => {
+export const groupBySeries = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> => {
   const grouped = new Map<string, Row[]>();
   for (const row of rows) {
-    const own = grouped.get(row.id);
-    if (own === undefined) grouped.set(row.id, [row]);
-    else own.push(row);
+    const seriesRows = grouped.get(row.id);
+    if (seriesRows === undefined) grouped.set(row.id, [row]);
+    else seriesRows.push(row);
   }
   return grouped;
 };
@@ -123,7 +123,7 @@ export const bySeries = <Row extends { readonly id: string }>(rows: readonly Row
 export const readPoints = async (columns: TenantColumns, query: PointQuery): Promise<Map<string, PointRow[]>> => {
   if (query.ids.length === 0) return new Map();
   const pages = await Promise.all(
-    Object.entries(pointTables).map(([table, selected]) =>
+    Object.entries(pointColumns).map(([table, selected]) =>
       columns.query<PointRow>(
         `SELECT toString(series_id) AS id, toString(toUnixTimestamp64Nano(timestamp)) AS time,
           toString(toUnixTimestamp64Nano(start_timestamp)) AS start, flags, ${selected}
@@ -132,55 +132,55 @@ export const readPoints = async (columns: TenantColumns, query: PointQuery): Pro
       ),
     ),
   );
-  return bySeries(pages.flat());
+  return groupBySeries(pages.flat());
 };
 
 /** Returns text for NaN and infinities, which JSON lacks. */
-export const numberOrText = (text: string): number | string => {
-  const value = numberOf(text);
+export const parseNumberOrText = (text: string): number | string => {
+  const value = parseClickHouseNumber(text);
   return Number.isFinite(value) ? value : String(value);
 };
 /** Returns counts beyond 2^53 as digits. */
-const countOf = (text: string): number | string =>
-  /^\d{16,}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : numberOrText(text);
-const nullable = (text: string | null | undefined): number | string | null =>
-  text === null || text === undefined ? null : numberOrText(text);
+const parseCount = (text: string): number | string =>
+  /^\d{16,}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : parseNumberOrText(text);
+const parseNullable = (text: string | null | undefined): number | string | null =>
+  text === null || text === undefined ? null : parseNumberOrText(text);
 
-const bucketsOf = (offset: number | undefined, counts: readonly string[] | undefined) => ({
+const toBuckets = (offset: number | undefined, counts: readonly string[] | undefined) => ({
   offset: offset ?? 0,
-  bucketCounts: (counts ?? []).map(countOf),
+  bucketCounts: (counts ?? []).map(parseCount),
 });
 
 /** Converts a histogram to exponential or explicit buckets; native histograms with custom bounds have explicit ones. */
-const histogramOf = (row: PointRow, isExponential: boolean): Partial<Point> => ({
-  min: nullable(row.min),
-  max: nullable(row.max),
+const toHistogram = (row: PointRow, isExponential: boolean): Partial<Point> => ({
+  min: parseNullable(row.min),
+  max: parseNullable(row.max),
   ...(row.reset_hint !== undefined && row.reset_hint > 0 && { resetHint: resetHints[row.reset_hint - 1] }),
   ...(isExponential && row.bounds?.length === 0 && row.counts?.length === 0
     ? {
         exponential: {
           scale: row.scale ?? 0,
-          zeroCount: countOf(row.zero_count ?? '0'),
-          zeroThreshold: numberOrText(row.zero_threshold ?? '0'),
-          positive: bucketsOf(row.positive_offset, row.positive),
-          negative: bucketsOf(row.negative_offset, row.negative),
+          zeroCount: parseCount(row.zero_count ?? '0'),
+          zeroThreshold: parseNumberOrText(row.zero_threshold ?? '0'),
+          positive: toBuckets(row.positive_offset, row.positive),
+          negative: toBuckets(row.negative_offset, row.negative),
         },
       }
-    : { bounds: (row.bounds ?? []).map(numberOrText), bucketCounts: (row.counts ?? []).map(countOf) }),
+    : { bounds: (row.bounds ?? []).map(parseNumberOrText), bucketCounts: (row.counts ?? []).map(parseCount) }),
 });
 
 /** Converts a row to a point; `isExponential` depends on the kind of its series. */
-export const pointOf = (row: PointRow, isExponential: boolean): Point => ({
+export const toPoint = (row: PointRow, isExponential: boolean): Point => ({
   timestamp: formatTime(BigInt(row.time)),
   startTimestamp: row.start === '0' ? null : formatTime(BigInt(row.start)),
   flags: row.flags,
-  ...(row.value !== undefined && { value: row.integer === '0' ? numberOrText(row.value) : (row.integer ?? '') }),
-  ...(row.count !== undefined && { count: countOf(row.count), sum: nullable(row.sum) }),
-  ...(row.bounds !== undefined && histogramOf(row, isExponential)),
+  ...(row.value !== undefined && { value: row.integer === '0' ? parseNumberOrText(row.value) : (row.integer ?? '') }),
+  ...(row.count !== undefined && { count: parseCount(row.count), sum: parseNullable(row.sum) }),
+  ...(row.bounds !== undefined && toHistogram(row, isExponential)),
   ...(row.quantiles !== undefined && {
     quantiles: row.quantiles.map((quantile, at) => ({
-      quantile: numberOrText(quantile),
-      value: numberOrText(row.quantile_values?.[at] ?? 'nan'),
+      quantile: parseNumberOrText(quantile),
+      value: parseNumberOrText(row.quantile_values?.[at] ?? 'nan'),
     })),
   }),
 });

@@ -1,17 +1,17 @@
 /** Finds metrics with data. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
 
 /** Returns those of these metrics that may have points in the range. */
-export const presentMetrics = async (
+export const findPresentMetrics = async (
   { columns }: Reading,
   metrics: readonly string[],
   range: Range,
 ): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ metric: string }>(
-    `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND ${seriesSeen}`,
-    { metrics: [...metrics], ...seriesSeenValues(range) },
+    `SELECT DISTINCT metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND ${seriesSeenCondition}`,
+    { metrics: [...metrics], ...seriesSeenParameters(range) },
   );
   return new Set(rows.map(({ metric }) => metric));
 };

@@ -41,7 +41,11 @@ export const addExplicit = (one: ExplicitBuckets, other: ExplicitBuckets): Expli
   counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
 });
 
-const addedTo = (into: Map<number, number>, from: ReadonlyMap<number, number>, shift: number): Map<number, number> => {
+const addShifted = (
+  into: Map<number, number>,
+  from: ReadonlyMap<number, number>,
+  shift: number,
+): Map<number, number> => {
   for (const [index, count] of from) {
     const at = shift === 0 ? index : Math.floor(index / 2 ** shift);
     into.set(at, (into.get(at) ?? 0) + count);
@@ -50,14 +54,14 @@ const addedTo = (into: Map<number, number>, from: ReadonlyMap<number, number>, s
 };
 
 /** Returns the bound of a bucket away from zero; infinite beyond the range of a double. */
-const endOf = (index: number, scale: number): number => 2 ** ((index + 1) * 2 ** -scale);
+const outerBound = (index: number, scale: number): number => 2 ** ((index + 1) * 2 ** -scale);
 
 /** Merges buckets below the threshold into the zero bucket; those that extend beyond it remain, as in Prometheus. */
-const underThreshold = (side: Map<number, number>, scale: number, threshold: number): number => {
+const absorbBelowThreshold = (side: Map<number, number>, scale: number, threshold: number): number => {
   let count = 0;
-  for (const [index, own] of side) {
-    if (endOf(index, scale) > threshold) continue;
-    count += own;
+  for (const [index, bucketCount] of side) {
+    if (outerBound(index, scale) > threshold) continue;
+    count += bucketCount;
     side.delete(index);
   }
   return count;
@@ -70,11 +74,12 @@ const underThreshold = (side: Map<number, number>, scale: number, threshold: num
 export const addExponential = (one: ExponentialBuckets, other: ExponentialBuckets): ExponentialBuckets => {
   const scale = Math.min(one.scale, other.scale);
   const zeroThreshold = Math.max(one.zeroThreshold, other.zeroThreshold);
-  const sideOf = (side: 'positive' | 'negative'): Map<number, number> =>
-    addedTo(addedTo(new Map(), one[side], one.scale - scale), other[side], other.scale - scale);
-  const positive = sideOf('positive');
-  const negative = sideOf('negative');
-  const absorbed = underThreshold(positive, scale, zeroThreshold) + underThreshold(negative, scale, zeroThreshold);
+  const addSide = (side: 'positive' | 'negative'): Map<number, number> =>
+    addShifted(addShifted(new Map(), one[side], one.scale - scale), other[side], other.scale - scale);
+  const positive = addSide('positive');
+  const negative = addSide('negative');
+  const absorbed =
+    absorbBelowThreshold(positive, scale, zeroThreshold) + absorbBelowThreshold(negative, scale, zeroThreshold);
   return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbed, positive, negative };
 };
 
@@ -102,10 +107,10 @@ export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max 
  */
 export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   const { scale, zeroThreshold, zeroCount, positive, negative } = buckets;
-  const sorted = (side: ReadonlyMap<number, number>) =>
+  const sortBuckets = (side: ReadonlyMap<number, number>) =>
     [...side].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);
-  const above = sorted(positive);
-  const below = sorted(negative).reverse();
+  const above = sortBuckets(positive);
+  const below = sortBuckets(negative).reverse();
   const zero: Bucket = {
     lower: below.length === 0 && above.length > 0 ? 0 : -zeroThreshold,
     upper: above.length === 0 && below.length > 0 ? 0 : zeroThreshold,
@@ -113,15 +118,15 @@ export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   };
   return [
     ...below.map(([index, count]) => ({
-      lower: -endOf(index, scale),
-      upper: -endOf(index - 1, scale),
+      lower: -outerBound(index, scale),
+      upper: -outerBound(index - 1, scale),
       count,
       isExponential: true,
     })),
     ...(zeroCount > 0 ? [zero] : []),
     ...above.map(([index, count]) => ({
-      lower: endOf(index - 1, scale),
-      upper: endOf(index, scale),
+      lower: outerBound(index - 1, scale),
+      upper: outerBound(index, scale),
       count,
       isExponential: true,
     })),
@@ -129,24 +134,26 @@ export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
 };
 
 /** Merges buckets of several layouts: each is split at all bounds, with its observations spread evenly. */
-export const mixedBuckets = (layouts: readonly (readonly Bucket[])[]): Bucket[] => {
+export const mergeLayouts = (layouts: readonly (readonly Bucket[])[]): Bucket[] => {
   const all = layouts.flat().filter(({ count }) => count > 0);
   const edges = [...new Set(all.flatMap(({ lower, upper }) => [lower, upper]))].sort((a, b) => a - b);
-  const points = all.filter(({ lower, upper }) => lower === upper);
-  const wide = all.filter(({ lower, upper }) => lower < upper);
-  const cut: Bucket[] = edges.slice(1).map((upper, index) => {
+  const pointBuckets = all.filter(({ lower, upper }) => lower === upper);
+  const rangeBuckets = all.filter(({ lower, upper }) => lower < upper);
+  const splitBuckets: Bucket[] = edges.slice(1).map((upper, index) => {
     const lower = edges[index] as number;
-    const within = wide.filter((bucket) => bucket.lower <= lower && bucket.upper >= upper);
+    const within = rangeBuckets.filter((bucket) => bucket.lower <= lower && bucket.upper >= upper);
     const count = within.reduce(
       (sum, bucket) => sum + bucket.count * ((upper - lower) / (bucket.upper - bucket.lower)),
       0,
     );
     return { lower, upper, count };
   });
-  return [...cut, ...points].filter(({ count }) => count > 0).sort((a, b) => a.upper - b.upper || a.lower - b.lower);
+  return [...splitBuckets, ...pointBuckets]
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => a.upper - b.upper || a.lower - b.lower);
 };
 
-const within = ({ lower, upper, isExponential = false }: Bucket, fraction: number): number => {
+const interpolate = ({ lower, upper, isExponential = false }: Bucket, fraction: number): number => {
   if (!isExponential || lower === 0 || upper === 0) return lower + (upper - lower) * fraction;
   const [from, to] = [Math.log2(Math.abs(lower)), Math.log2(Math.abs(upper))];
   const size = 2 ** (from + (to - from) * fraction);
@@ -154,19 +161,19 @@ const within = ({ lower, upper, isExponential = false }: Bucket, fraction: numbe
 };
 
 /** Returns the quantile of buckets in order; `undefined` if nothing was observed. */
-export const quantileOf = (
+export const computeQuantile = (
   buckets: readonly Bucket[],
   quantile: number,
   { min, max } = noExtremes,
 ): number | undefined => {
-  const filled = buckets.filter(({ count }) => count > 0);
-  const total = filled.reduce((sum, { count }) => sum + count, 0);
+  const nonEmptyBuckets = buckets.filter(({ count }) => count > 0);
+  const total = nonEmptyBuckets.reduce((sum, { count }) => sum + count, 0);
   if (total <= 0) return undefined;
   let rank = quantile * total;
-  for (const [index, bucket] of filled.entries()) {
+  for (const [index, bucket] of nonEmptyBuckets.entries()) {
     // A rest after the last bucket is a rounding error.
-    if (rank <= bucket.count || index === filled.length - 1) {
-      const value = within(bucket, Math.min(1, rank / bucket.count));
+    if (rank <= bucket.count || index === nonEmptyBuckets.length - 1) {
+      const value = interpolate(bucket, Math.min(1, rank / bucket.count));
       return Math.max(min, Math.min(max, value));
     }
     rank -= bucket.count;
@@ -178,15 +185,18 @@ export const quantileOf = (
  * Returns the quantile of a classic histogram from cumulative counts by upper bound. Undefined without the `+Inf`
  * bucket. A bucket with a smaller count than a lower one counts as much as that one.
  */
-export const classicQuantile = (cumulative: ReadonlyMap<number, number>, quantile: number): number | undefined => {
+export const computeClassicQuantile = (
+  cumulative: ReadonlyMap<number, number>,
+  quantile: number,
+): number | undefined => {
   if (!cumulative.has(Number.POSITIVE_INFINITY)) return undefined;
   const sorted = [...cumulative].filter(([, count]) => !Number.isNaN(count)).sort(([a], [b]) => a - b);
   const bounds = sorted.slice(0, -1).map(([bound]) => bound);
-  let before = 0;
+  let maxCount = 0;
   const counts = sorted.map(([, count]) => {
-    const own = Math.max(0, count - before);
-    before = Math.max(before, count);
-    return own;
+    const bucketCount = Math.max(0, count - maxCount);
+    maxCount = Math.max(maxCount, count);
+    return bucketCount;
   });
-  return quantileOf(explicitBuckets({ bounds, counts }, noExtremes), quantile);
+  return computeQuantile(explicitBuckets({ bounds, counts }, noExtremes), quantile);
 };

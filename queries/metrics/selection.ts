@@ -2,17 +2,17 @@
 import {
   attributeExpressions,
   type Reference,
-  referenceOf,
+  resolveReference,
   scopeExpressions,
   seriesFields,
 } from '../../schemas/fields.ts';
 import { invalid } from '../errors.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { resourcesOf } from '../resources.ts';
+import { getResources } from '../resources.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { seenSinceMs } from '../series-seen.ts';
+import { earliestRowMs } from '../series-seen.ts';
 
 /** A series and its group. */
 export interface SelectedSeries {
@@ -33,12 +33,12 @@ export interface SelectedSeries {
 }
 
 /** Selection of series: of one of these metrics, matching a search, possibly with points in the range. */
-export interface SeriesQuestion {
+export interface SeriesQuery {
   readonly metrics: readonly string[];
   readonly search?: string | undefined;
   readonly projectId?: string | undefined;
   readonly range: Range;
-  /** Fields and labels to group by; `every` makes each series a group with all its labels. */
+  /** Fields and labels to group by; `allLabelColumns` makes each series a group with all its labels. */
   readonly groupBy: readonly string[] | 'every';
 }
 
@@ -62,7 +62,7 @@ interface Row {
 /**
  * Returns SQL of whether a series has the value of a name, and of its text. `resource` attributes are in another table.
  */
-const ownExpression = (reference: Reference): string => {
+const seriesValueSql = (reference: Reference): string => {
   switch (reference.kind) {
     case 'field': {
       const { expression, names } = reference.field;
@@ -87,7 +87,7 @@ const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, to
       argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
       any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
 const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
-const aliveFrom = (from: bigint): string => String(seenSinceMs(Number(from / 1_000_000n)));
+const aliveSinceParameter = (from: bigint): string => String(earliestRowMs(Number(from / 1_000_000n)));
 
 /**
  * Returns the selected series, in the order of their ids, and whether there are more than `maxSeries`. The latest
@@ -95,14 +95,14 @@ const aliveFrom = (from: bigint): string => String(seenSinceMs(Number(from / 1_0
  */
 export const selectSeries = async (
   { columns }: Pick<Reading, 'columns'>,
-  { metrics, search, projectId, range, groupBy }: SeriesQuestion,
+  { metrics, search, projectId, range, groupBy }: SeriesQuery,
   limit = maxSeries,
-): Promise<{ readonly series: readonly SelectedSeries[]; readonly isCut: boolean }> => {
-  const references = groupBy === 'every' ? [] : groupBy.map((name) => referenceOf(seriesFields, name));
+): Promise<{ readonly series: readonly SelectedSeries[]; readonly hasOmittedSeries: boolean }> => {
+  const references = groupBy === 'every' ? [] : groupBy.map((name) => resolveReference(seriesFields, name));
   const conditions = ['metric IN {metrics:Array(String)}'];
   const parameters: Record<string, string | readonly string[]> = {
     metrics,
-    alive: aliveFrom(range.from),
+    alive: aliveSinceParameter(range.from),
   };
   if (projectId !== undefined) {
     conditions.push('project_id = {project:String}');
@@ -113,45 +113,48 @@ export const selectSeries = async (
     conditions.push(condition.sql);
     Object.assign(parameters, condition.parameters);
   }
-  const own = references.map((reference) => `any(${ownExpression(reference)})`).join(', ');
-  const every =
+  const groupExpressions = references.map((reference) => `any(${seriesValueSql(reference)})`).join(', ');
+  const allLabelColumns =
     groupBy === 'every'
       ? ', any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS texts, any(series.scope_name) AS scope, any(series.service) AS of_service'
       : '';
   const rows = await columns.query<Row>(
-    `SELECT ${seriesColumns}, [${own}] AS own${every}
+    `SELECT ${seriesColumns}, [${groupExpressions}] AS own${allLabelColumns}
     FROM series WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
     GROUP BY series_id HAVING ${aliveHaving}
     ORDER BY series_id LIMIT ${limit + 1}`,
     parameters,
     { maxResultRows: limit + 1 },
   );
-  const shown = rows.slice(0, limit);
-  const resources = await resourcesNeeded({ columns }, shown, references, groupBy);
-  const labelsOf = (row: Row): SelectedSeries['labels'] =>
+  const selectedRows = rows.slice(0, limit);
+  const resources = await readNeededResources({ columns }, selectedRows, references, groupBy);
+  const buildLabels = (row: Row): SelectedSeries['labels'] =>
     groupBy === 'every'
-      ? everyLabel(row, resources.get(row.resource))
-      : namedLabels(row, references, groupBy, resources);
-  return { isCut: rows.length > limit, series: shown.map((row) => selectedOf(row, labelsOf(row))) };
+      ? buildAllLabels(row, resources.get(row.resource))
+      : buildNamedLabels(row, references, groupBy, resources);
+  return {
+    hasOmittedSeries: rows.length > limit,
+    series: selectedRows.map((row) => toSelectedSeries(row, buildLabels(row))),
+  };
 };
 
-const selectedOf = (
+const toSelectedSeries = (
   { id, metric_name: metric, what: [kind, temporality, monotonic, unit, source], le, histogram }: Row,
   labels: SelectedSeries['labels'],
 ): SelectedSeries => ({ id, metric, kind, temporality, monotonic, unit, source, le, histogram, labels });
 
-const namedLabels = (
+const buildNamedLabels = (
   { own, resource }: Pick<Row, 'own' | 'resource'>,
   references: readonly Reference[],
   names: readonly string[],
   resources: ReadonlyMap<string, ResourceAttributes>,
 ): SelectedSeries['labels'] =>
   Object.fromEntries(
-    references.map((reference, index) => [names[index], textOf(reference, own[index], resources.get(resource))]),
+    references.map((reference, index) => [names[index], formatLabel(reference, own[index], resources.get(resource))]),
   );
 
 /** Selection of one metric's series, grouped by names. */
-export interface NamedQuestion extends Pick<SeriesQuestion, 'search' | 'projectId' | 'range'> {
+export interface GroupedSeriesQuery extends Pick<SeriesQuery, 'search' | 'projectId' | 'range'> {
   readonly metric: string;
   readonly groupBy: readonly string[];
 }
@@ -162,14 +165,14 @@ export interface NamedQuestion extends Pick<SeriesQuestion, 'search' | 'projectI
  */
 export const selectSeriesBatch = async (
   { columns }: Pick<Reading, 'columns'>,
-  questions: readonly NamedQuestion[],
+  questions: readonly GroupedSeriesQuery[],
   limit: number,
 ): Promise<readonly (readonly SelectedSeries[])[] | undefined> => {
   const names = [...new Set(questions.flatMap(({ groupBy }) => groupBy))];
-  const references = names.map((name) => referenceOf(seriesFields, name));
+  const references = names.map((name) => resolveReference(seriesFields, name));
   const parameters: Record<string, string | readonly string[]> = {
     metrics: [...new Set(questions.map(({ metric }) => metric))],
-    alive: aliveFrom(questions[0]?.range.from ?? 0n),
+    alive: aliveSinceParameter(questions[0]?.range.from ?? 0n),
   };
   const conditions = questions.map(({ metric, search, projectId }, index) => {
     const parts = [`metric = {metric${index}:String}`];
@@ -187,7 +190,7 @@ export const selectSeriesBatch = async (
   });
   const rows = await columns.query<Row & { readonly question: number }>(
     `SELECT question, ${seriesColumns}, any(own_texts) AS own
-    FROM (SELECT *, [${references.map(ownExpression).join(', ')}] AS own_texts,
+    FROM (SELECT *, [${references.map(seriesValueSql).join(', ')}] AS own_texts,
         arrayJoin(arrayFilter(k -> k >= 0, [${conditions.join(', ')}])) AS question
       FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}) AS series
     GROUP BY question, series_id HAVING ${aliveHaving} ORDER BY question, series_id LIMIT ${limit + 1}`,
@@ -195,63 +198,64 @@ export const selectSeriesBatch = async (
     { maxResultRows: limit + 1 },
   );
   if (rows.length > limit) return undefined;
-  const resources = await resourcesNeeded({ columns }, rows, references, names);
-  const places = questions.map(({ groupBy }) => groupBy.map((name) => names.indexOf(name)));
+  const resources = await readNeededResources({ columns }, rows, references, names);
+  const groupIndexes = questions.map(({ groupBy }) => groupBy.map((name) => names.indexOf(name)));
   const found: SelectedSeries[][] = questions.map(() => []);
   for (const row of rows) {
     const { groupBy = [] } = questions[row.question] ?? {};
-    const at = places[row.question] ?? [];
+    const at = groupIndexes[row.question] ?? [];
     const own = at.map((place) => row.own[place] ?? ([false, ''] as const));
     const groupReferences = at.map((place) => references[place] as Reference);
-    const labels = namedLabels({ own, resource: row.resource }, groupReferences, groupBy, resources);
-    found[row.question]?.push(selectedOf(row, labels));
+    const labels = buildNamedLabels({ own, resource: row.resource }, groupReferences, groupBy, resources);
+    found[row.question]?.push(toSelectedSeries(row, labels));
   }
   return found;
 };
 
 type ResourceAttributes = Readonly<Record<string, unknown>>;
 
-const resourcesNeeded = async (
+const readNeededResources = async (
   { columns }: Pick<Reading, 'columns'>,
   rows: readonly Row[],
   references: readonly Reference[],
-  groupBy: SeriesQuestion['groupBy'],
+  groupBy: SeriesQuery['groupBy'],
 ): Promise<ReadonlyMap<string, ResourceAttributes>> => {
   const isNeeded = groupBy === 'every' || references.some(({ kind }) => kind === 'resource' || kind === 'any');
   if (!isNeeded) return new Map();
-  const found = await resourcesOf(
+  const found = await getResources(
     columns,
     rows.map(({ resource }) => resource),
   );
   return new Map([...found].map(([id, { attributes }]) => [id, attributes]));
 };
 
-const plain = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? ''));
+const formatValue = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value ?? '');
 
 /**
  * Returns the text as in the search language: the series' own label, otherwise its resource's attribute; empty if it
  * has neither.
  */
-const textOf = (
+const formatLabel = (
   reference: Reference,
   own: readonly [boolean, string] | undefined,
   resource: ResourceAttributes | undefined,
 ): string => {
   if (own?.[0] === true) return own[1];
   if (reference.kind !== 'any' && reference.kind !== 'resource') return '';
-  return plain(resource?.[reference.key]);
+  return formatValue(resource?.[reference.key]);
 };
 
 /** Returns all labels that distinguish a series from others of its metric. */
-const everyLabel = (row: Row, resource: ResourceAttributes = {}): Record<string, string> => ({
+const buildAllLabels = (row: Row, resource: ResourceAttributes = {}): Record<string, string> => ({
   ...(row.of_service === '' ? {} : { service: row.of_service ?? '' }),
-  ...Object.fromEntries(Object.entries(resource).map(([key, value]) => [`resource.${key}`, plain(value)])),
+  ...Object.fromEntries(Object.entries(resource).map(([key, value]) => [`resource.${key}`, formatValue(value)])),
   ...(row.scope === '' ? {} : { 'scope.name': row.scope ?? '' }),
   ...Object.fromEntries((row.keys ?? []).map((key, index) => [key, row.texts?.[index] ?? ''])),
 });
 
 /** Returns the common unit of these series, ignoring those without one. Throws if they have several. */
-export const unitOf = (series: readonly SelectedSeries[], metric: string): string => {
+export const findCommonUnit = (series: readonly SelectedSeries[], metric: string): string => {
   const units = [...new Set(series.map(({ unit }) => unit))].filter((unit) => unit !== '');
   if (units.length > 1)
     throw invalid(

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { Attributes, attributesOf } from '../attributes.ts';
+import { Attributes, decodeAttributes } from '../attributes.ts';
 import {
   InstrumentationScope,
-  instrumentationScopeOf,
-  jsonAttributesOf,
+  parseJsonAttributes,
   type ScopeRow,
+  toInstrumentationScope,
 } from '../instrumentation-scope.ts';
-import { projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import { projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import { resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
+import { getResources, resourceFields, toResourceFields } from '../resources.ts';
 import { Exemplar, readExemplars } from './exemplars.ts';
-import { Point, pointOf, readPoints } from './points.ts';
+import { Point, readPoints, toPoint } from './points.ts';
 
 /** One time series with its newest points in the range. */
 export const Series = z.strictObject({
@@ -50,15 +50,15 @@ export const readSeries = async (
   columns: TenantColumns,
   metric: string,
   range: Range,
-  query: { service?: string | undefined; projectId?: string | undefined; scope?: 'account' | undefined },
+  filter: { service?: string | undefined; projectId?: string | undefined; scope?: 'account' | undefined },
 ): Promise<Series[]> => {
-  const parameters = { metric, service: query.service ?? '', ...projectScopeValues(query) };
+  const parameters = { metric, service: filter.service ?? '', ...projectScopeParameterValues(filter) };
   const rows = await columns.query<SeriesRow>(
     `SELECT toString(series_id) AS id, any(kind) AS type, any(series.unit) AS unit, any(series.service) AS service, toString(any(resource_id)) AS resource,
       any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values, any(attribute_types) AS types, any(series.scope_name) AS scope_name,
       any(series.scope_version) AS scope_version, any(series.scope_attributes) AS scope_attributes, max(series.scope_dropped_attributes) AS scope_dropped_attributes,
       max(series.scope_schema_url) AS scope_schema_url, max(series.metadata) AS metadata
-    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${projectScopeCondition(query)}
+    FROM series WHERE tenant_id = {tenant:String} AND metric = {metric:String} AND ({service:String} = '' OR series.service = {service:String})${projectScopeCondition(filter)}
     GROUP BY series_id ORDER BY series_id LIMIT 1000`,
     parameters,
   );
@@ -67,38 +67,38 @@ export const readSeries = async (
     metric,
     range,
     ids,
-    perSeries: maxPoints + 1,
-    inAll: maxSeries * maxPoints,
+    maxPerSeries: maxPoints + 1,
+    maxTotal: maxSeries * maxPoints,
   });
-  const present = rows.filter(({ id }) => points.has(id)).slice(0, maxSeries);
+  const rowsWithPoints = rows.filter(({ id }) => points.has(id)).slice(0, maxSeries);
   const exemplars = await readExemplars(columns, {
     metric,
     range,
-    ids: present.map(({ id }) => id),
-    perSeries: maxExemplars,
-    inAll: maxSeries * maxExemplars,
+    ids: rowsWithPoints.map(({ id }) => id),
+    maxPerSeries: maxExemplars,
+    maxTotal: maxSeries * maxExemplars,
   });
-  const resources = await resourcesOf(
+  const resources = await getResources(
     columns,
-    present.map(({ resource }) => resource),
+    rowsWithPoints.map(({ resource }) => resource),
   );
-  return present.map((row) => {
-    const own = points.get(row.id) ?? [];
+  return rowsWithPoints.map((row) => {
+    const seriesPoints = points.get(row.id) ?? [];
     const isExponential = row.type === 'exponential_histogram';
     return {
       id: row.id,
       type: row.type,
       unit: row.unit,
       service: row.service,
-      labels: attributesOf(row.keys, row.values, row.types),
-      metadata: jsonAttributesOf(row.metadata),
-      ...resourceFieldsOf(resources.get(row.resource)),
-      scope: instrumentationScopeOf(row),
-      points: own
+      labels: decodeAttributes(row.keys, row.values, row.types),
+      metadata: parseJsonAttributes(row.metadata),
+      ...toResourceFields(resources.get(row.resource)),
+      scope: toInstrumentationScope(row),
+      points: seriesPoints
         .slice(0, maxPoints)
         .reverse()
-        .map((point) => pointOf(point, isExponential)),
-      truncated: own.length > maxPoints,
+        .map((point) => toPoint(point, isExponential)),
+      truncated: seriesPoints.length > maxPoints,
       exemplars: (exemplars.get(row.id) ?? []).toReversed(),
     };
   });

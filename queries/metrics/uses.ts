@@ -1,42 +1,42 @@
 /** Finds documents that reference a metric: proof that it is used. */
 import { z } from 'zod';
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { dashboards } from '../../schemas/resources/dashboard.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
-import { promqlNamesOf } from '../promql/fetch/stored-metrics.ts';
+import { findPromqlNames } from '../promql/fetch/stored-metrics.ts';
 import { parse } from '../promql/index.ts';
 import type { Translation } from '../promql/otlp/labels.ts';
-import { testOf } from '../promql/syntax/matchers.ts';
-import { walk } from '../promql/syntax/tree.ts';
+import { compileTest } from '../promql/syntax/matchers.ts';
+import { visitExpressions } from '../promql/syntax/tree.ts';
 import type { Reading } from '../reading.ts';
 import { Unknown } from '../result.ts';
 
 /** Documents that contain queries, in any of their fields. */
-export interface QueryHolder {
+export interface QueryCollection {
   /** Plural name for people: `saved queries`. */
-  readonly what: string;
+  readonly pluralName: string;
   readonly collection: CollectionDefinition<object>;
   /** Returns whether a document is private to its owner: only the fact that it uses a metric is then shown. */
   isPrivate(document: object): boolean;
 }
 
 /** All collections that may reference a metric. A resource with queries adds itself here. */
-export const queryHolders: readonly QueryHolder[] = [
+export const queryHolders: readonly QueryCollection[] = [
   {
-    what: 'saved queries',
+    pluralName: 'saved queries',
     collection: savedQueries,
     isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
   },
   {
-    what: 'dashboards',
+    pluralName: 'dashboards',
     collection: dashboards,
     isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
   },
-  { what: 'alert rules', collection: alertRules, isPrivate: () => false },
-  { what: 'recording rules', collection: recordingGroups, isPrivate: () => false },
+  { pluralName: 'alert rules', collection: alertRules, isPrivate: () => false },
+  { pluralName: 'recording rules', collection: recordingGroups, isPrivate: () => false },
 ];
 
 const Use = z.strictObject({
@@ -57,36 +57,36 @@ export const MetricUses = z.strictObject({
 type Use = z.output<typeof Use>;
 
 /** References in a document: names of metrics in builder queries, and name matchers in PromQL. */
-interface QueriedNames {
+interface ReferencedNames {
   readonly built: ReadonlySet<string>;
   readonly tests: readonly ((name: string) => boolean)[];
 }
 
 /** Names in PromQL; quoted text may be a name too (`{__name__="…"}`). */
-const words = /[A-Za-z_:][\w:.]*/g;
+const namePattern = /[A-Za-z_:][\w:.]*/g;
 
 /**
  * Returns a matcher for each PromQL selector that restricts the name. In text that is not PromQL, each word counts as a
  * name, which can only add names.
  */
-const testsIn = (expression: string): QueriedNames['tests'] => {
+const collectNameTests = (expression: string): ReferencedNames['tests'] => {
   const tests: ((name: string) => boolean)[] = [];
   try {
-    walk(parse(expression).expression, (node) => {
+    visitExpressions(parse(expression).expression, (node) => {
       if (node.kind !== 'selector') return;
-      const ofName = node.matchers.filter(({ name }) => name === '__name__').map(testOf);
-      if (node.name !== '') ofName.push((name) => name === node.name);
-      if (ofName.length > 0) tests.push((name) => ofName.every((passes) => passes(name)));
+      const nameTests = node.matchers.filter(({ name }) => name === '__name__').map(compileTest);
+      if (node.name !== '') nameTests.push((name) => name === node.name);
+      if (nameTests.length > 0) tests.push((name) => nameTests.every((test) => test(name)));
     });
     return tests;
   } catch {
-    const found = new Set(expression.match(words));
+    const found = new Set(expression.match(namePattern));
     return [(name) => found.has(name)];
   }
 };
 
 /** Reads the whole document, because conditions of rules and formulas contain queries too. */
-const readQueriedNames = (document: object): QueriedNames => {
+const readQueriedNames = (document: object): ReferencedNames => {
   const built = new Set<string>();
   const tests: ((name: string) => boolean)[] = [];
   JSON.stringify(document, (_key, value: unknown) => {
@@ -94,22 +94,22 @@ const readQueriedNames = (document: object): QueriedNames => {
     if (kind === 'metric' && typeof metric === 'string') built.add(metric);
     // A recording rule contains only PromQL.
     if (kind === 'promql' || (typeof record === 'string' && expression !== undefined))
-      tests.push(...testsIn(String(expression)));
+      tests.push(...collectNameTests(String(expression)));
     return value;
   });
   return { built, tests };
 };
 
-interface Names {
+interface MetricNames {
   /** Names in the builder: for a classic histogram, also the common name of its parts. */
   readonly built: readonly string[];
   /** Names of its series in PromQL. */
   readonly inPromql: readonly string[];
 }
 
-const builtNamesOf = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
+const listBuilderNames = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
 
-const isNamed = ({ built, inPromql }: Names, queriedNames: QueriedNames): boolean =>
+const isReferenced = ({ built, inPromql }: MetricNames, queriedNames: ReferencedNames): boolean =>
   built.some((name) => queriedNames.built.has(name)) || queriedNames.tests.some((passes) => inPromql.some(passes));
 
 const maxUses = 100;
@@ -121,43 +121,50 @@ export interface UsesReading extends Pick<Reading, 'columns'> {
 }
 
 /** Searches all documents of an organization with queries, once for several metrics. */
-export const usesOfMetrics = async (
+export const findMetricsUses = async (
   { documents, columns, translation }: UsesReading,
   metrics: readonly string[],
-  holders: readonly QueryHolder[] = queryHolders,
+  holders: readonly QueryCollection[] = queryHolders,
 ): Promise<ReadonlyMap<string, z.output<typeof MetricUses>>> => {
-  const inPromql = await promqlNamesOf(columns, metrics, translation);
+  const inPromql = await findPromqlNames(columns, metrics, translation);
   const all = metrics.map((metric) => ({
     metric,
     uses: [] as Use[],
-    built: builtNamesOf(metric),
-    inPromql: [...builtNamesOf(metric), ...(inPromql.get(metric) ?? [])],
+    built: listBuilderNames(metric),
+    inPromql: [...listBuilderNames(metric), ...(inPromql.get(metric) ?? [])],
   }));
   const searchedIn: { what: string; documents: number }[] = [];
-  for (const { what, collection, isPrivate } of holders) {
+  for (const { pluralName, collection, isPrivate } of holders) {
     let count = 0;
-    for await (const document of documentsIn(documents.collection(collection))) {
+    for await (const document of iterateDocuments(documents.collection(collection))) {
       count++;
       const queriedNames = readQueriedNames(document);
       const use = isPrivate(document)
-        ? { what, id: null, name: null }
-        : { what, id: document.id, name: String((document as { readonly name?: unknown }).name ?? document.id) };
-      for (const one of all) if (one.uses.length < maxUses && isNamed(one, queriedNames)) one.uses.push(use);
+        ? { what: pluralName, id: null, name: null }
+        : {
+            what: pluralName,
+            id: document.id,
+            name: String((document as { readonly name?: unknown }).name ?? document.id),
+          };
+      for (const one of all) if (one.uses.length < maxUses && isReferenced(one, queriedNames)) one.uses.push(use);
     }
-    searchedIn.push({ what, documents: count });
+    searchedIn.push({ what: pluralName, documents: count });
   }
-  const nothing = { value: null, reason: 'no stored document names metrics yet' };
+  const unknownUses = { value: null, reason: 'no stored document names metrics yet' };
   return new Map(
-    all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, searchedIn: searchedIn }]),
+    all.map(({ metric, uses }) => [
+      metric,
+      { uses: holders.length === 0 ? unknownUses : uses, searchedIn: searchedIn },
+    ]),
   );
 };
 
-/** As `usesOfMetrics`, for one metric. */
-export const usesOfMetric = async (
+/** As `findMetricsUses`, for one metric. */
+export const findMetricUses = async (
   reading: UsesReading,
   metric: string,
-  holders: readonly QueryHolder[] = queryHolders,
+  holders: readonly QueryCollection[] = queryHolders,
 ): Promise<z.output<typeof MetricUses>> => {
-  const found = await usesOfMetrics(reading, [metric], holders);
+  const found = await findMetricsUses(reading, [metric], holders);
   return found.get(metric) as z.output<typeof MetricUses>;
 };

@@ -1,54 +1,59 @@
 /** Samples that count as stored before they are: of series that a rule group has just recorded. */
 import type { Labels, Selection, Series } from './series.ts';
-import { testOf } from './syntax/matchers.ts';
+import { compileTest } from './syntax/matchers.ts';
 
-const keyOf = (labels: Labels): string =>
+const labelsKey = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Returns the added series of a selection. Each has one sample. */
-export const addedTo = ({ matchers, fromMs, toMs }: Selection, added: readonly Series[]): readonly Series[] => {
-  const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
+export const selectAdditionalSeries = (
+  { matchers, fromMs, toMs }: Selection,
+  added: readonly Series[],
+): readonly Series[] => {
+  const tests = matchers.map((matcher) => ({ name: matcher.name, test: compileTest(matcher) }));
   return added.filter(({ labels, times: [time = 0] }) => {
     if (time <= fromMs || time > toMs) return false;
     return tests.every(({ name, test }) => test(labels[name] ?? ''));
   });
 };
 
-const joined = (one: Float64Array, other: Float64Array): Float64Array => {
-  const both = new Float64Array(one.length + other.length);
+const concatenate = (one: Float64Array, other: Float64Array): Float64Array => {
+  const result = new Float64Array(one.length + other.length);
   // Copied as memory, so that a NaN retains its bits.
-  both.set(one);
-  both.set(other, one.length);
-  return both;
+  result.set(one);
+  result.set(other, one.length);
+  return result;
 };
 
 /** Returns a series with the samples after its last one; samples stored meanwhile are already included. */
-const continued = (stored: Series, added: Series): Series => {
+const appendSamples = (stored: Series, added: Series): Series => {
   if ((stored.times.at(-1) ?? Number.NEGATIVE_INFINITY) >= (added.times[0] as number)) return stored;
   const hasHistograms = stored.histograms !== undefined || added.histograms !== undefined;
-  const histogramsOf = ({ histograms, times }: Series) => histograms ?? Array.from(times, () => undefined);
+  const histogramsOrUndefined = ({ histograms, times }: Series) => histograms ?? Array.from(times, () => undefined);
   return {
     labels: stored.labels,
-    times: joined(stored.times, added.times),
-    values: joined(stored.values, added.values),
-    ...(hasHistograms && { histograms: [...histogramsOf(stored), ...histogramsOf(added)] }),
-    ...(stored.starts && { starts: joined(stored.starts, new Float64Array(added.times.length)) }),
+    times: concatenate(stored.times, added.times),
+    values: concatenate(stored.values, added.values),
+    ...(hasHistograms && { histograms: [...histogramsOrUndefined(stored), ...histogramsOrUndefined(added)] }),
+    ...(stored.startTimes && { startTimes: concatenate(stored.startTimes, new Float64Array(added.times.length)) }),
   };
 };
 
 /** Yields the series of a selection, as if these samples were stored. */
-export const withAdded = function* (
+export const mergeAdditionalSeries = function* (
   stored: Iterable<Series>,
   selection: Selection,
   added: readonly Series[],
 ): Iterable<Series> {
-  const left = new Map(addedTo(selection, added).map((series) => [keyOf(series.labels), series]));
-  if (left.size === 0) return yield* stored;
+  const remaining = new Map(
+    selectAdditionalSeries(selection, added).map((series) => [labelsKey(series.labels), series]),
+  );
+  if (remaining.size === 0) return yield* stored;
   for (const series of stored) {
-    const key = keyOf(series.labels);
-    const own = left.get(key);
-    left.delete(key);
-    yield own === undefined ? series : continued(series, own);
+    const key = labelsKey(series.labels);
+    const additional = remaining.get(key);
+    remaining.delete(key);
+    yield additional === undefined ? series : appendSamples(series, additional);
   }
-  yield* left.values();
+  yield* remaining.values();
 };

@@ -1,25 +1,28 @@
 /** Serializes answers in the format of `/api/v1/query` and `/api/v1/query_range` of Prometheus. */
 import type { Answer, MatrixSeries } from './engine/result.ts';
-import { numberText } from './fetch/numbers.ts';
-import { type Bucket, histogramFrom } from './histograms/histogram.ts';
+import { formatPrometheusNumber } from './fetch/numbers.ts';
+import { type Bucket, fromNative } from './histograms/histogram.ts';
 import type { NativeHistogram } from './series.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Returns the boundary code of a bucket: upper bound inclusive, lower inclusive, neither, both. */
-const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
+const boundaryCode = ({ lowerInclusive, upperInclusive }: Bucket): number => {
   if (lowerInclusive) return upperInclusive ? 3 : 1;
   return upperInclusive ? 0 : 2;
 };
 
-const histogramJson = (native: NativeHistogram): Json => {
-  const buckets = histogramFrom(native)
-    .all()
+const toHistogramJson = (native: NativeHistogram): Json => {
+  const buckets = fromNative(native)
+    .allBuckets()
     .filter(({ count }) => count !== 0)
-    .map((bucket) => [endsOf(bucket), ...[bucket.lower, bucket.upper, bucket.count].map((value) => numberText(value))]);
+    .map((bucket) => [
+      boundaryCode(bucket),
+      ...[bucket.lower, bucket.upper, bucket.count].map((value) => formatPrometheusNumber(value)),
+    ]);
   return {
-    count: numberText(native.count),
-    sum: numberText(native.sum),
+    count: formatPrometheusNumber(native.count),
+    sum: formatPrometheusNumber(native.sum),
     ...(buckets.length > 0 && { buckets }),
   };
 };
@@ -28,50 +31,50 @@ const histogramJson = (native: NativeHistogram): Json => {
  * Serializes times and values series by series, because arrays of an entire answer take several times the size of its
  * text.
  */
-const pointsJson = (times: Float64Array, written: (at: number) => unknown) => ({
-  toJSON: () => Array.from(times, (time, at) => [time / 1000, written(at)]),
+const toPointsJson = (times: Float64Array, toValueJson: (at: number) => unknown) => ({
+  toJSON: () => Array.from(times, (time, at) => [time / 1000, toValueJson(at)]),
 });
 
-const seriesJson = ({ labels, times, values, histogramTimes, histograms }: MatrixSeries): Json => ({
+const toSeriesJson = ({ labels, times, values, histogramTimes, histograms }: MatrixSeries): Json => ({
   metric: labels,
   ...(times.length > 0 && {
-    values: pointsJson(times, (at) => numberText(values[at] as number)),
+    values: toPointsJson(times, (at) => formatPrometheusNumber(values[at] as number)),
   }),
   ...(histograms.length > 0 && {
-    histograms: pointsJson(histogramTimes, (at) => histogramJson(histograms[at] as NativeHistogram)),
+    histograms: toPointsJson(histogramTimes, (at) => toHistogramJson(histograms[at] as NativeHistogram)),
   }),
 });
 
 /** Returns the first `limit` series of an answer, and whether there are more. */
-const within = <Item>(items: readonly Item[], limit: number): readonly [readonly Item[], boolean] =>
+const limitItems = <Item>(items: readonly Item[], limit: number): readonly [readonly Item[], boolean] =>
   items.length > limit ? [items.slice(0, limit), true] : [items, false];
 
 /** Returns type and result of an answer, with at most `limit` series. */
-export const answerJson = (
+export const toAnswerJson = (
   answer: Answer,
   limit: number,
-): { readonly data: { readonly resultType: string; readonly result: unknown }; readonly isCut: boolean } => {
+): { readonly data: { readonly resultType: string; readonly result: unknown }; readonly hasOmittedSeries: boolean } => {
   switch (answer.type) {
     case 'vector': {
-      const [elements, isCut] = within(answer.elements, limit);
-      const timed = answer.timeMs / 1000;
+      const [elements, hasOmittedSeries] = limitItems(answer.elements, limit);
+      const seconds = answer.timeMs / 1000;
       const result = elements.map(({ labels, value }) =>
         typeof value === 'number'
-          ? { metric: labels, value: [timed, numberText(value)] }
-          : { metric: labels, histogram: [timed, histogramJson(value)] },
+          ? { metric: labels, value: [seconds, formatPrometheusNumber(value)] }
+          : { metric: labels, histogram: [seconds, toHistogramJson(value)] },
       );
-      return { data: { resultType: 'vector', result }, isCut };
+      return { data: { resultType: 'vector', result }, hasOmittedSeries };
     }
     case 'matrix': {
-      const [series, isCut] = within(answer.series, limit);
-      return { data: { resultType: 'matrix', result: series.map(seriesJson) }, isCut };
+      const [series, hasOmittedSeries] = limitItems(answer.series, limit);
+      return { data: { resultType: 'matrix', result: series.map(toSeriesJson) }, hasOmittedSeries };
     }
     case 'scalar':
       return {
-        data: { resultType: 'scalar', result: [answer.timeMs / 1000, numberText(answer.value)] },
-        isCut: false,
+        data: { resultType: 'scalar', result: [answer.timeMs / 1000, formatPrometheusNumber(answer.value)] },
+        hasOmittedSeries: false,
       };
     default:
-      return { data: { resultType: 'string', result: [answer.timeMs / 1000, answer.value] }, isCut: false };
+      return { data: { resultType: 'string', result: [answer.timeMs / 1000, answer.value] }, hasOmittedSeries: false };
   }
 };

@@ -1,14 +1,14 @@
 import { Annotations } from './engine/annotations.ts';
 import { defaultOptions, type EngineOptions, SampleCounts } from './engine/context.ts';
 import { Evaluator } from './engine/evaluator.ts';
-import { planOf, type QueryWindow } from './engine/plan.ts';
-import { type Answer, answerOf } from './engine/result.ts';
-import { withResetHints } from './engine/samples.ts';
+import { planReads, type QueryWindow } from './engine/plan.ts';
+import { type Answer, evaluateAnswer } from './engine/result.ts';
+import { addResetHints } from './engine/samples.ts';
 import type { Selection, Series } from './series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 import { parseExpression } from './syntax/parse.ts';
 import { everySyntax, type SyntaxOptions } from './syntax/reader.ts';
-import { documentedType, type Expression, typeOf } from './syntax/tree.ts';
+import { type Expression, formatType, getValueType } from './syntax/tree.ts';
 
 /** A parsed and checked expression. */
 export interface ParsedQuery {
@@ -33,7 +33,7 @@ const defaultLimits: Limits = { samples: 50_000_000 };
 const defaultBytes = 400e6;
 
 /** Result of a query, with Prometheus' annotations. */
-export interface Evaluated {
+export interface EvaluationResult {
   readonly value: Answer;
   readonly warnings: readonly string[];
   readonly infos: readonly string[];
@@ -47,7 +47,7 @@ export const parse = (text: string, options: SyntaxOptions = everySyntax): Parse
 });
 
 /** Returns why a text is not a valid expression, in Prometheus' words; undefined if it is valid. */
-export const expressionProblem = (text: string): string | undefined => {
+export const findExpressionProblem = (text: string): string | undefined => {
   try {
     parseExpression(text, everySyntax);
     return undefined;
@@ -57,17 +57,18 @@ export const expressionProblem = (text: string): string | undefined => {
   }
 };
 
-const lookbackOf = ({ lookbackMs }: Window, options: EngineOptions): number => lookbackMs ?? options.lookbackMs;
+const effectiveLookbackMs = ({ lookbackMs }: Window, options: EngineOptions): number =>
+  lookbackMs ?? options.lookbackMs;
 
 /** Returns the selections of an expression, in the order of their numbers for `evaluate`. */
-export const selectionsOf = (
+export const listSelections = (
   { expression }: ParsedQuery,
   window: Window,
   options: EngineOptions = defaultOptions,
-): readonly Selection[] => planOf(expression, window, lookbackOf(window, options)).selections;
+): readonly Selection[] => planReads(expression, window, effectiveLookbackMs(window, options)).selections;
 
-function* hinted(allSeries: Iterable<Series>): Iterable<Series> {
-  for (const series of allSeries) yield withResetHints(series);
+function* addHints(allSeries: Iterable<Series>): Iterable<Series> {
+  for (const series of allSeries) yield addResetHints(series);
 }
 
 /**
@@ -80,33 +81,33 @@ export const evaluate = (
   read: (selection: number) => Iterable<Series>,
   limits: Limits = defaultLimits,
   options: EngineOptions = defaultOptions,
-): Evaluated => {
+): EvaluationResult => {
   const { startMs, endMs, stepMs } = window;
-  const type = typeOf(expression);
-  const instant = startMs === endMs && stepMs === 0;
-  if (!instant && type !== 'vector' && type !== 'scalar')
+  const type = getValueType(expression);
+  const isInstant = startMs === endMs && stepMs === 0;
+  if (!isInstant && type !== 'vector' && type !== 'scalar')
     throw new PromqlExecutionError(
-      `invalid expression type "${documentedType(type)}" for range query, must be Scalar or instant Vector`,
+      `invalid expression type "${formatType(type)}" for range query, must be Scalar or instant Vector`,
     );
-  const lookbackMs = lookbackOf(window, options);
-  const plan = planOf(expression, window, lookbackMs);
-  const count = instant ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
+  const lookbackMs = effectiveLookbackMs(window, options);
+  const plan = planReads(expression, window, lookbackMs);
+  const count = isInstant ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
   const annotations = new Annotations();
   const counts = new SampleCounts(count, limits.samples, limits.bytes ?? defaultBytes);
-  const readFor = (node: Expression): Iterable<Series> => {
-    const series = read(plan.numbers.get(node) as number);
-    return plan.countsOnly.has(node) ? hinted(series) : series;
+  const readSelection = (node: Expression): Iterable<Series> => {
+    const series = read(plan.selectionNumbers.get(node) as number);
+    return plan.countsOnly.has(node) ? addHints(series) : series;
   };
   const evaluator = new Evaluator(
-    { startMs, intervalMs: instant ? 1 : stepMs, count },
+    { startMs, intervalMs: isInstant ? 1 : stepMs, count },
     {
       options: { ...options, lookbackMs },
       annotations,
       counts,
-      read: readFor,
+      read: readSelection,
     },
   );
-  const value = answerOf(evaluator, plan.expression, instant);
+  const value = evaluateAnswer(evaluator, plan.expression, isInstant);
   const { warnings, infos } = annotations.texts(text);
   return { value, warnings, infos, samples: { total: counts.total, peak: counts.peak, perStep: counts.perStep } };
 };

@@ -1,8 +1,8 @@
 /** Finds the stored metrics that an expression reads. */
 import type { EvaluationWindow } from './evaluation/messages.ts';
 import type { Scope } from './fetch/scope.ts';
-import { metricsNamed } from './fetch/stored-metrics.ts';
-import { parse, selectionsOf } from './index.ts';
+import { findMetricsByName } from './fetch/stored-metrics.ts';
+import { listSelections, parse } from './index.ts';
 import { hasCacheableSteps } from './steps-cache.ts';
 
 /**
@@ -17,11 +17,11 @@ export const readMetricNames = async (
   const parsed = parse(expression);
   if (!hasCacheableSteps(parsed, window)) return undefined;
   const metrics = new Set<string>();
-  for (const { matchers, fromMs, toMs } of selectionsOf(parsed, window)) {
+  for (const { matchers, fromMs, toMs } of listSelections(parsed, window)) {
     const name = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=')?.value ?? '';
     // `target_info` exists while any of a resource's series do.
     if (name === '' || name === 'target_info' || toMs > window.endMs) return undefined;
-    for (const { metric } of await metricsNamed(scope, { fromMs, toMs }, matchers)) metrics.add(metric);
+    for (const { metric } of await findMetricsByName(scope, { fromMs, toMs }, matchers)) metrics.add(metric);
   }
   return [...metrics];
 };

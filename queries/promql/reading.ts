@@ -8,7 +8,7 @@ export interface PromqlReading {
   readonly threads: Promql;
   readonly translation: Translation;
   /** Samples that count as stored before they are: of series recorded for the evaluation time. */
-  readonly added?: readonly Series[] | undefined;
+  readonly additionalSeries?: readonly Series[] | undefined;
 }
 
 /** Dependencies of every kind of `Query`; without `promql`, PromQL queries are rejected. */

@@ -1,14 +1,14 @@
 /** Runs PromQL as a kind of `Query`. */
-import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
+import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
 import { invalid, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
 import { retentionStartMs } from './fetch/scope.ts';
-import { histogramFrom } from './histograms/histogram.ts';
-import { histogramText } from './histograms/text.ts';
-import type { Evaluated } from './index.ts';
+import { fromNative } from './histograms/histogram.ts';
+import { formatHistogram } from './histograms/text.ts';
+import type { EvaluationResult } from './index.ts';
 import type { QueryReading } from './reading.ts';
 import type { NativeHistogram } from './series.ts';
 import { createStepsWriter } from './steps-cache.ts';
@@ -19,24 +19,24 @@ export const maxSteps = 11_000;
 /** Prometheus' default lookback of a sample. */
 export const defaultLookbackMs = 300_000;
 
-const msOf = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
+const nsToMs = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
 
-const written = (value: number | NativeHistogram): number | string => {
-  if (typeof value !== 'number') return histogramText(histogramFrom(value));
+const toPointValue = (value: number | NativeHistogram): number | string => {
+  if (typeof value !== 'number') return formatHistogram(fromNative(value));
   return Number.isFinite(value) ? value : String(value);
 };
 
-const nameOf = (labels: Readonly<Record<string, string>>, { expression }: PromqlQuery): string =>
+const getSeriesName = (labels: Readonly<Record<string, string>>, { expression }: PromqlQuery): string =>
   labels['__name__'] ?? expression;
 
 /**
  * Returns the window of a query. Steps are multiples of the step, starting at or after the start of the range, or they
  * begin with the range.
  */
-export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: QueryContext): EvaluationWindow => {
-  const endMs = msOf(to);
+export const buildPromqlWindow = ({ range: { from, to }, stepMs, stepsFrom }: QueryContext): EvaluationWindow => {
+  const endMs = nsToMs(to);
   if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: defaultLookbackMs };
-  const startMs = stepsFrom === 'range' ? msOf(from) : Math.ceil(msOf(from) / stepMs) * stepMs;
+  const startMs = stepsFrom === 'range' ? nsToMs(from) : Math.ceil(nsToMs(from) / stepMs) * stepMs;
   return { startMs, endMs: Math.max(startMs, endMs), stepMs, lookbackMs: defaultLookbackMs };
 };
 
@@ -49,10 +49,10 @@ export const runPromql = async (
   reading: QueryReading,
   { range, stepMs, stepsFrom, signal }: QueryContext & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer> => {
-  const window = windowOfPromql({ range, stepMs, stepsFrom });
+  const window = buildPromqlWindow({ range, stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > maxSteps)
     throw invalid('step', `gives more than ${maxSteps} steps: use a longer step`);
-  return answerOfPromql(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
+  return buildPromqlAnswer(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
 };
 
 /** Evaluates an expression. Throws a `QueryError` if it is invalid. */
@@ -61,7 +61,7 @@ export const evaluatePromql = async (
   { columns, promql, plan, nowMs }: QueryReading,
   window: EvaluationWindow,
   signal?: AbortSignal,
-): Promise<Evaluated> => {
+): Promise<EvaluationResult> => {
   if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
   const scope = { columns, translation: promql.translation };
   const storeSteps = createStepsWriter({ scope, expression, window });
@@ -71,7 +71,7 @@ export const evaluatePromql = async (
       window,
       scope,
       signal,
-      added: promql.added,
+      additionalSeries: promql.additionalSeries,
       retainedFromMs: retentionStartMs(plan, nowMs),
     });
     storeSteps(evaluated);
@@ -82,42 +82,42 @@ export const evaluatePromql = async (
 };
 
 /** Converts a result to the common answer format. */
-export const answerOfPromql = (
+export const buildPromqlAnswer = (
   query: PromqlQuery,
-  evaluated: Evaluated,
+  evaluated: EvaluationResult,
   { stepMs }: Pick<QueryContext, 'stepMs'>,
-): Answer => (stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated));
+): Answer => (stepMs === undefined ? buildTable(evaluated) : buildSeries(query, evaluated));
 
 /** Converts an error of a query to a `QueryError`; returns any other error unchanged. */
 export const toQueryError = (error: unknown): unknown => {
   if (error instanceof PromqlSyntaxError) return invalid('query.expression', error.message);
-  const isFault = error instanceof PromqlError || error instanceof PromqlExecutionError;
-  if (!isFault) return error;
+  const isPromqlProblem = error instanceof PromqlError || error instanceof PromqlExecutionError;
+  if (!isPromqlProblem) return error;
   const isBusy = error instanceof PromqlError && error.type === 'too_many_requests';
   return new QueryError(isBusy ? 'RATE_LIMITED' : 'VALIDATION_FAILED', error.message, 'query.expression');
 };
 
-const remarksOf = ({ warnings }: Evaluated): Incompleteness[] =>
+const toIncompleteness = ({ warnings }: EvaluationResult): Incompleteness[] =>
   warnings.map((message) => ({ code: 'dropped' as const, message }));
 
-const seriesOf = (query: PromqlQuery, evaluated: Evaluated): Answer => {
+const buildSeries = (query: PromqlQuery, evaluated: EvaluationResult): Answer => {
   const { value } = evaluated;
-  if (value.type !== 'matrix') return seriesAnswer([], [], remarksOf(evaluated));
+  if (value.type !== 'matrix') return buildSeriesAnswer([], [], toIncompleteness(evaluated));
   const series = value.series.map(({ labels, times, values, histogramTimes, histograms }) => {
     const points: [number, number | string][] = [
-      ...Array.from(times, (time, at): [number, number | string] => [time, written(values[at] as number)]),
+      ...Array.from(times, (time, at): [number, number | string] => [time, toPointValue(values[at] as number)]),
       ...histograms.map((histogram, at): [number, number | string] => [
         histogramTimes[at] as number,
-        written(histogram),
+        toPointValue(histogram),
       ]),
     ];
     points.sort(([left], [right]) => left - right);
-    return { name: nameOf(labels, query), labels, unit: '', points };
+    return { name: getSeriesName(labels, query), labels, unit: '', points };
   });
-  return seriesAnswer(series, [], remarksOf(evaluated));
+  return buildSeriesAnswer(series, [], toIncompleteness(evaluated));
 };
 
-const tableOf = (evaluated: Evaluated): Answer => {
+const buildTable = (evaluated: EvaluationResult): Answer => {
   const { value } = evaluated;
   if (value.type === 'matrix')
     throw invalid(
@@ -127,18 +127,18 @@ const tableOf = (evaluated: Evaluated): Answer => {
   const isText = value.type === 'string';
   const elements =
     value.type === 'vector'
-      ? value.elements.map((element) => ({ labels: element.labels, value: written(element.value) }))
-      : [{ labels: {}, value: isText ? value.value : written(value.value) }];
+      ? value.elements.map((element) => ({ labels: element.labels, value: toPointValue(element.value) }))
+      : [{ labels: {}, value: isText ? value.value : toPointValue(value.value) }];
   const names = [...new Set(elements.flatMap(({ labels }) => Object.keys(labels)))].sort();
-  return tableAnswer(
+  return buildTableAnswer(
     [
       ...names.map((name) => ({ name, type: 'text' as const, unit: '' })),
       { name: 'value', type: isText ? 'text' : 'number', unit: '' },
     ],
-    elements.map(({ labels, value: own }) => [
+    elements.map(({ labels, value: elementValue }) => [
       ...names.map((name) => (labels as Record<string, string>)[name] ?? ''),
-      own,
+      elementValue,
     ]),
-    remarksOf(evaluated),
+    toIncompleteness(evaluated),
   );
 };

@@ -43,7 +43,7 @@ export interface Series {
   /** If an element is defined, the sample is a histogram, and its value is meaningless. */
   readonly histograms?: readonly (NativeHistogram | undefined)[];
   /** Start time of each sample's counter in milliseconds; 0 if unknown. */
-  readonly starts?: Float64Array;
+  readonly startTimes?: Float64Array;
 }
 
 /**

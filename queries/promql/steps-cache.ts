@@ -6,83 +6,88 @@
  * and renamed series all count as changes.
  */
 import { RowCache } from '../row-cache.ts';
-import { inOrderOfLabels } from './engine/labels.ts';
+import { sortByLabels } from './engine/labels.ts';
 import type { MatrixSeries } from './engine/result.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
-import { fingerprintsFor, firstChangeMs, type PieceFingerprints, type Read } from './fetch/landed-pieces.ts';
+import {
+  findFirstChangeMs,
+  type PieceFingerprints,
+  type SelectorRead,
+  selectFingerprints,
+} from './fetch/landed-pieces.ts';
 import type { Scope } from './fetch/scope.ts';
-import type { Evaluated, ParsedQuery } from './index.ts';
-import { type DurationPart, type Expression, everyPartOf } from './syntax/tree.ts';
+import type { EvaluationResult, ParsedQuery } from './index.ts';
+import { type DurationPart, type Expression, getAllParts } from './syntax/tree.ts';
 
 /** An expression over a window, and the reads of its selectors by current knowledge. */
-export interface StepsQuestion {
+export interface StepsQuery {
   readonly scope: Scope;
   readonly expression: string;
   readonly window: EvaluationWindow;
-  readonly reads: readonly Read[];
+  readonly reads: readonly SelectorRead[];
 }
 
 /** State recorded for an expression before its evaluation. */
-interface Expected {
+interface RecordedState {
   readonly window: EvaluationWindow;
   /** Metrics that are read, and their translation to series. */
   readonly origins: string;
-  readonly landed: PieceFingerprints;
+  readonly fingerprints: PieceFingerprints;
   /** Last complete evaluation, in monotonic milliseconds of the process. */
   readonly evaluatedMs: number;
 }
 
-interface CachedSteps extends Expected {
+interface CachedSteps extends RecordedState {
   readonly series: readonly MatrixSeries[];
 }
 
 /** Cached state of a query before its evaluation. */
-export interface Steps {
+export interface CachedStepsReader {
   /** First step to evaluate: the window's first if nothing is cached, after its end if everything is. */
   readonly fromMs: number;
   /** Returns the answer, given an evaluation that starts at `fromMs` or earlier, and caches it for the next query. */
-  answer(evaluated: Evaluated, fromMs: number): Evaluated;
+  answer(evaluated: EvaluationResult, fromMs: number): EvaluationResult;
 }
 
 /** Maximum bytes of the cache, for all organizations. */
 const maxBytes = 64 * 1024 * 1024;
 /** Number of steps per piece: fewer mean less re-evaluation, but more comparisons. */
-const stepsInPiece = 16;
+const stepsPerBlock = 16;
 /**
  * Changed samples with equal number and checksum in one piece would go undetected, so entries expire after this time,
  * however often they are used.
  */
 const cacheTtlMs = 900_000;
 
-const bytesOf = ({ series, landed }: CachedSteps): number =>
+const estimateBytes = ({ series, fingerprints }: CachedSteps): number =>
   series.reduce((sum, { times, labels }) => sum + 16 * times.length + 200 + 100 * Object.keys(labels).length, 0) +
-  100 * landed.size;
+  100 * fingerprints.size;
 
-const stepsCache = new RowCache<CachedSteps>(maxBytes, bytesOf);
+const stepsCache = new RowCache<CachedSteps>(maxBytes, estimateBytes);
 /** Fingerprints recorded before expressions that another thread evaluates. */
-const expected = new RowCache<Expected>(2_000);
+const recordedStates = new RowCache<RecordedState>(2_000);
 
-type StepsKey = Pick<StepsQuestion, 'scope' | 'expression' | 'window'>;
+type StepsKey = Pick<StepsQuery, 'scope' | 'expression' | 'window'>;
 
-const keyOf = ({
-  scope: { translation, projectId, only },
+const cacheKey = ({
+  scope: { translation, projectId, onlySource },
   expression,
   window: { stepMs, lookbackMs },
-}: StepsKey): string => JSON.stringify([stepMs, lookbackMs, expression, translation, projectId, only]);
+}: StepsKey): string => JSON.stringify([stepMs, lookbackMs, expression, translation, projectId, onlySource]);
 
 /**
  * Returns the length of the time pieces whose fingerprints are compared. Like steps, pieces begin at multiples of their
  * length.
  */
-export const pieceMsOf = ({ stepMs }: EvaluationWindow): number => stepsInPiece * stepMs;
+export const blockLengthMs = ({ stepMs }: EvaluationWindow): number => stepsPerBlock * stepMs;
 
-const ofWindow = new Set(['start', 'end', 'range', 'step', 'info']);
+const windowFunctions = new Set(['start', 'end', 'range', 'step', 'info']);
 
 const dependsOnWindow = (node: Expression | DurationPart): boolean =>
   ((node.kind === 'selector' || node.kind === 'subquery') && node.at !== undefined) ||
   (node.kind === 'duration' && node.operator === 'range') ||
-  (node.kind === 'call' && ofWindow.has(node.signature.name)) ||
-  everyPartOf(node).some(dependsOnWindow);
+  (node.kind === 'call' && windowFunctions.has(node.signature.name)) ||
+  getAllParts(node).some(dependsOnWindow);
 
 /** Returns whether each step of an expression is equal in every window that includes it. */
 export const hasCacheableSteps = ({ expression }: ParsedQuery, { startMs, stepMs }: EvaluationWindow): boolean =>
@@ -92,10 +97,10 @@ export const hasCacheableSteps = ({ expression }: ParsedQuery, { startMs, stepMs
  * Returns whether a read has numbers or bucket counts. Whether a native histogram continues the previous one depends on
  * what else is read.
  */
-const isNumbers = ({ sources }: Read): boolean =>
+const readsOnlyNumbers = ({ sources }: SelectorRead): boolean =>
   sources.every(({ part, tables }) => part !== 'native' && !(part === 'value' && tables.includes('histograms')));
 
-const originsOf = (reads: readonly Read[]): string =>
+const describeOrigins = (reads: readonly SelectorRead[]): string =>
   JSON.stringify(
     reads.map(({ sources }) =>
       [
@@ -104,32 +109,32 @@ const originsOf = (reads: readonly Read[]): string =>
     ),
   );
 
-const lastStepOf = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
+const lastStepMs = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
   startMs + Math.floor((endMs - startMs) / stepMs) * stepMs;
 
 /** Returns the current state of the query, for the next evaluation. */
-const expectedOf = ({ window, reads }: StepsQuestion, landed: PieceFingerprints, evaluatedMs: number): Expected => ({
+const buildState = ({ window, reads }: StepsQuery, landed: PieceFingerprints, evaluatedMs: number): RecordedState => ({
   window,
   evaluatedMs,
-  origins: originsOf(reads),
-  landed: fingerprintsFor(reads, landed, pieceMsOf(window)),
+  origins: describeOrigins(reads),
+  fingerprints: selectFingerprints(reads, landed, blockLengthMs(window)),
 });
 
 /** Returns the first step that may differ from the cached ones. */
-const firstOf = ({ window, reads }: StepsQuestion, before: CachedSteps, now: PieceFingerprints): number => {
+const firstChangedStepMs = ({ window, reads }: StepsQuery, before: CachedSteps, now: PieceFingerprints): number => {
   const { stepMs, endMs } = window;
-  let first = lastStepOf(before.window) + stepMs;
+  let first = lastStepMs(before.window) + stepMs;
   for (const read of reads) {
     // A step at this time reads this much later, or earlier if negative.
     const aheadMs = read.window.toMs - endMs;
-    const known = { before: before.landed, beforeToMs: before.window.endMs + aheadMs, now };
-    first = Math.min(first, firstChangeMs(read, known, pieceMsOf(window)) - aheadMs);
+    const known = { before: before.fingerprints, beforeToMs: before.window.endMs + aheadMs, now };
+    first = Math.min(first, findFirstChangeMs(read, known, blockLengthMs(window)) - aheadMs);
   }
   return Math.ceil(first / stepMs) * stepMs;
 };
 
 /** Returns the samples from one time on and before another. */
-const between = (series: MatrixSeries, fromMs: number, toMs: number): MatrixSeries => {
+const sliceSeries = (series: MatrixSeries, fromMs: number, toMs: number): MatrixSeries => {
   const placeOf = (timeMs: number): number => {
     const place = series.times.findIndex((time) => time >= timeMs);
     return place < 0 ? series.times.length : place;
@@ -138,7 +143,7 @@ const between = (series: MatrixSeries, fromMs: number, toMs: number): MatrixSeri
   return { ...series, times: series.times.slice(from, to), values: series.values.slice(from, to) };
 };
 
-const both = (left: Float64Array, right: Float64Array): Float64Array => {
+const concatenate = (left: Float64Array, right: Float64Array): Float64Array => {
   const all = new Float64Array(left.length + right.length);
   all.set(left);
   all.set(right, left.length);
@@ -148,21 +153,21 @@ const both = (left: Float64Array, right: Float64Array): Float64Array => {
 /** Merges cached and evaluated series, in the order of their labels. */
 const mergeCached = (earlier: readonly MatrixSeries[], evaluated: readonly MatrixSeries[]): readonly MatrixSeries[] => {
   const nameOf = ({ labels }: MatrixSeries): string => JSON.stringify(labels);
-  const filled = earlier.filter(({ times }) => times.length > 0);
-  const all = new Map(filled.map((series) => [nameOf(series), series]));
+  const nonEmptySeries = earlier.filter(({ times }) => times.length > 0);
+  const all = new Map(nonEmptySeries.map((series) => [nameOf(series), series]));
   const before = all.size;
   for (const series of evaluated) {
-    const its = all.get(nameOf(series));
-    const times = both(its?.times ?? none, series.times);
-    all.set(nameOf(series), { ...series, times, values: both(its?.values ?? none, series.values) });
+    const cachedSeries = all.get(nameOf(series));
+    const times = concatenate(cachedSeries?.times ?? none, series.times);
+    all.set(nameOf(series), { ...series, times, values: concatenate(cachedSeries?.values ?? none, series.values) });
   }
-  return all.size === before ? [...all.values()] : inOrderOfLabels(all.values());
+  return all.size === before ? [...all.values()] : sortByLabels(all.values());
 };
 
 const none = new Float64Array(0);
 
 /** Empty result, if no step remains to be evaluated. */
-export const nothingEvaluated: Evaluated = {
+export const nothingEvaluated: EvaluationResult = {
   value: { type: 'matrix', series: [] },
   warnings: [],
   infos: [],
@@ -170,59 +175,61 @@ export const nothingEvaluated: Evaluated = {
 };
 
 /** Results with warnings are not cached, because their steps are unknown, and neither are native histograms. */
-const storeSteps = (request: StepsKey, known: Expected, { value, warnings }: Evaluated): void => {
+const storeSteps = (request: StepsKey, known: RecordedState, { value, warnings }: EvaluationResult): void => {
   if (value.type !== 'matrix' || warnings.length > 0) return;
   if (value.series.some(({ histograms }) => histograms.length > 0)) return;
-  stepsCache.of(request.scope.columns).set(keyOf(request), { ...known, series: value.series });
+  stepsCache.forTenant(request.scope.columns).set(cacheKey(request), { ...known, series: value.series });
 };
 
 /** Returns whether the cache has an entry for a query, which may be outdated. */
 export const hasCachedSteps = (request: StepsKey): boolean =>
-  stepsCache.of(request.scope.columns).get(keyOf(request)) !== undefined;
+  stepsCache.forTenant(request.scope.columns).get(cacheKey(request)) !== undefined;
 
 /** Returns the cache entry of a query if it covers steps of its window; `landed` has the current fingerprints. */
 const findCached = (
-  question: StepsQuestion,
+  question: StepsQuery,
   landed: PieceFingerprints,
 ): { readonly before: CachedSteps; readonly fromMs: number } | undefined => {
   const { scope, window, reads } = question;
-  const before = stepsCache.of(scope.columns).get(keyOf(question));
+  const before = stepsCache.forTenant(scope.columns).get(cacheKey(question));
   if (before === undefined || performance.now() - before.evaluatedMs >= cacheTtlMs) return undefined;
-  if (before.window.startMs > window.startMs || before.origins !== originsOf(reads)) return undefined;
-  const fromMs = firstOf(question, before, landed);
+  if (before.window.startMs > window.startMs || before.origins !== describeOrigins(reads)) return undefined;
+  const fromMs = firstChangedStepMs(question, before, landed);
   return fromMs > window.startMs ? { before, fromMs } : undefined;
 };
 
 /** Returns the cached steps of a query. `landed` must be read after the query arrived and before its data is read. */
-export const stepsOf = (question: StepsQuestion, landed: PieceFingerprints): Steps => {
+export const readCachedSteps = (question: StepsQuery, landed: PieceFingerprints): CachedStepsReader => {
   const { window, reads } = question;
-  if (!reads.every(isNumbers)) return { fromMs: window.startMs, answer: (evaluated) => evaluated };
+  if (!reads.every(readsOnlyNumbers)) return { fromMs: window.startMs, answer: (evaluated) => evaluated };
   const found = findCached(question, landed);
-  const known = expectedOf(question, landed, found?.before.evaluatedMs ?? performance.now());
+  const state = buildState(question, landed, found?.before.evaluatedMs ?? performance.now());
   return {
     fromMs: found?.fromMs ?? window.startMs,
     answer(evaluated, fromMs) {
       const { value } = evaluated;
-      const earlier = found?.before.series.map((series) => between(series, window.startMs, fromMs)) ?? [];
-      const whole: Evaluated =
+      const earlier = found?.before.series.map((series) => sliceSeries(series, window.startMs, fromMs)) ?? [];
+      const combined: EvaluationResult =
         value.type === 'matrix' && fromMs > window.startMs
           ? { ...evaluated, value: { type: 'matrix', series: mergeCached(earlier, value.series) } }
           : evaluated;
-      storeSteps(question, known, whole);
-      return whole;
+      storeSteps(question, state, combined);
+      return combined;
     },
   };
 };
 
 /** Records the fingerprints before a query that runs alone. */
-export const recordFingerprints = (question: StepsQuestion, landed: PieceFingerprints): void => {
-  if (question.reads.every(isNumbers))
-    expected.of(question.scope.columns).set(keyOf(question), expectedOf(question, landed, performance.now()));
+export const recordFingerprints = (question: StepsQuery, landed: PieceFingerprints): void => {
+  if (question.reads.every(readsOnlyNumbers))
+    recordedStates
+      .forTenant(question.scope.columns)
+      .set(cacheKey(question), buildState(question, landed, performance.now()));
 };
 
 /** Returns a function that caches the answer of a query that runs alone. Call this before any data is read for it. */
-export const createStepsWriter = (request: StepsKey): ((evaluated: Evaluated) => void) => {
-  const known = expected.of(request.scope.columns).get(keyOf(request));
+export const createStepsWriter = (request: StepsKey): ((evaluated: EvaluationResult) => void) => {
+  const known = recordedStates.forTenant(request.scope.columns).get(cacheKey(request));
   const isSame = known?.window.startMs === request.window.startMs && known.window.endMs === request.window.endMs;
   return (evaluated) => {
     if (known !== undefined && isSame) storeSteps(request, known, evaluated);

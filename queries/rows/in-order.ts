@@ -4,63 +4,67 @@
  * the span that was sufficient then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { mergeServerRows, type RowOrder, type RowPlace } from '../merge-series.ts';
+import { mergeServerRows, type RowOrder, type RowPosition } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeValues, selectionClauses, withinRange } from '../records.ts';
+import { type Condition, rangeCondition, rangeParameterValues, selectionClauses } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
-import { type QuerySignal, recordsOf } from '../signals/index.ts';
+import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 
 /** Sufficient for frequent records under high load. Time indexes and the sorting key limit it to few granules. */
-const firstNs = 60_000_000_000n;
+const firstRangeNs = 60_000_000_000n;
 /** For one service: the sorting key has services in ten-minute units, so a minute costs as much as ten. */
-const firstOfServiceNs = 600_000_000_000n;
+const firstServiceRangeNs = 600_000_000_000n;
 /** Growth factor of the span if nothing was found. */
-const growth = 20n;
+const growthFactor = 20n;
 /**
  * The last span is the entire rest: rare records are found by indexes, and a statement costs as much as reading 50,000
  * rows. The rest is also read early if it is only this many times the span without results.
  */
-const maxStretches = 4;
-const leftAtOnce = 80n;
+const maxRanges = 4;
+const maxRemainderFactor = 80n;
 /**
  * A rest smaller than this fraction of a span is read with it, because a range of a minute includes both ends and thus
  * one more nanosecond.
  */
-const restWith = 10n;
+const smallRemainderDivisor = 10n;
 
 /** Number of rows requested, and number of rows found in a span. */
-export interface SpanResult {
+export interface RangeResult {
   readonly limit: number;
   readonly found: number;
 }
 
 /** Number of rows that a query found in a time span from the start of its order. */
-interface Found {
+interface PreviousRead {
   readonly rows: number;
   readonly readNs: bigint;
   readonly atMs: number;
 }
 
 /** Recent result of the same query. It only affects the end of the first span. */
-export interface PreviousResult {
-  get(): Found | undefined;
-  set(found: Found): void;
+export interface PreviousReadCache {
+  get(): PreviousRead | undefined;
+  set(found: PreviousRead): void;
 }
 
-const maxQuestions = 10_000;
+const maxCachedQueries = 10_000;
 /**
  * Time from its measurement until a result expires, however often it is used: rare records may have become frequent,
  * and too long a span would be read.
  */
 const cacheTtlMs = 60_000;
-const questions = new RowCache<Found>(maxQuestions);
+const readCache = new RowCache<PreviousRead>(maxCachedQueries);
 
 /**
  * Returns the known result of a condition in an order. It does not depend on pages and range bounds, which may be among
  * the parameters.
  */
-export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parameters }: Condition): PreviousResult => {
-  const cache = questions.of(columns);
+export const findPreviousRead = (
+  columns: TenantColumns,
+  order: RowOrder,
+  { sql, parameters }: Condition,
+): PreviousReadCache => {
+  const cache = readCache.forTenant(columns);
   const { from: _from, to: _to, ...given } = parameters;
   const key = JSON.stringify([order, sql, given]);
   return {
@@ -75,18 +79,23 @@ export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parame
 };
 
 /** Returns the first span, chosen by the earlier result to contain all rows. */
-const firstSize = (all: bigint, limit: number, isOfService: boolean, earlier: Found | undefined): bigint => {
-  const defaultSize = isOfService ? firstOfServiceNs : firstNs;
+const firstRangeLength = (
+  all: bigint,
+  limit: number,
+  isOfService: boolean,
+  earlier: PreviousRead | undefined,
+): bigint => {
+  const defaultSize = isOfService ? firstServiceRangeNs : firstRangeNs;
   if (earlier === undefined) return defaultSize;
   const { rows, readNs } = earlier;
-  if (rows === 0) return all <= readNs * leftAtOnce ? all : readNs;
+  if (rows === 0) return all <= readNs * maxRemainderFactor ? all : readNs;
   const likely = (readNs * BigInt(limit)) / BigInt(rows);
   return likely > defaultSize ? likely : defaultSize;
 };
 
 /** Returns the length of the next span, chosen by the rows so far to contain the rest. */
-const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: SpanResult): bigint => {
-  if (found === 0) return left <= read * leftAtOnce ? left : last * growth;
+const nextRangeLength = (read: bigint, last: bigint, left: bigint, { limit, found }: RangeResult): bigint => {
+  if (found === 0) return left <= read * maxRemainderFactor ? left : last * growthFactor;
   const missing = BigInt(Math.max(1, limit - found));
   const likely = (read * missing * 3n) / (BigInt(found) * 2n);
   return likely > last * 2n ? likely : last * 2n;
@@ -96,24 +105,24 @@ const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Sp
  * Yields at most four spans that cover the range in order, without gaps or overlap. `next` takes the number of rows in
  * all spans so far.
  */
-export function* timeSpansOf(
+export function* iterateTimeRanges(
   { from, to }: Range,
   order: RowOrder,
-  first = firstNs,
-): Generator<Range, void, SpanResult> {
+  first = firstRangeNs,
+): Generator<Range, void, RangeResult> {
   const all = to - from + 1n;
   let size = first;
   let read = 0n;
   for (let count = 1; read < all; count++) {
     const left = all - read;
-    const stretchSize = count === maxStretches || left - size <= size / restWith ? left : size;
+    const stretchSize = count === maxRanges || left - size <= size / smallRemainderDivisor ? left : size;
     const stretch: Range =
       order === 'newest'
         ? { from: to - read - stretchSize + 1n, to: to - read }
         : { from: from + read, to: from + read + stretchSize - 1n };
-    const soFar = yield stretch;
+    const result = yield stretch;
     read += stretchSize;
-    size = nextSize(read, size, all - read, soFar);
+    size = nextRangeLength(read, size, all - read, result);
   }
 }
 
@@ -125,32 +134,36 @@ export function* timeSpansOf(
  * With `hasSome`, a cheaper check, the first span is read only if it has rows; a span that had rows before is read
  * directly.
  */
-export const readTimeSpans = async <Row>(
+export const readGrowingRanges = async <Row>(
   range: Range,
   {
     order,
     limit,
     isOfService = false,
     earlier,
-    hasSome,
+    hasSome: hasRows,
   }: {
     readonly order: RowOrder;
     readonly limit: number;
     readonly isOfService?: boolean | undefined;
-    readonly earlier?: PreviousResult | undefined;
+    readonly earlier?: PreviousReadCache | undefined;
     readonly hasSome?: ((stretch: Range) => Promise<boolean>) | undefined;
   },
   read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
   const before = earlier?.get();
-  const stretches = timeSpansOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
+  const stretches = iterateTimeRanges(
+    range,
+    order,
+    firstRangeLength(range.to - range.from + 1n, limit, isOfService, before),
+  );
   const isUncertain = before === undefined || before.rows === 0;
   let readNs = 0n;
   for (let next = stretches.next({ limit: limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
-    const needsProbe = hasSome !== undefined && isUncertain && readNs === 0n;
-    if (!needsProbe || (await hasSome(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
+    const needsProbe = hasRows !== undefined && isUncertain && readNs === 0n;
+    if (!needsProbe || (await hasRows(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
     next = stretches.next({ limit: limit, found: rows.length });
@@ -171,10 +184,10 @@ export const orderByTime = (table: string, order: RowOrder): string => {
     .join(', ');
 };
 
-interface Placed {
+interface PositionedRow {
   readonly place_in_order: readonly [time: string, partition: string, offset: string, ordinal: string];
 }
-const placeOfRow = ({ place_in_order: [time, partition, offset, ordinal] }: Placed): RowPlace => ({
+const readRowPosition = ({ place_in_order: [time, partition, offset, ordinal] }: PositionedRow): RowPosition => ({
   time,
   partition,
   offset,
@@ -185,27 +198,27 @@ const placeOfRow = ({ place_in_order: [time, partition, offset, ordinal] }: Plac
  * Returns up to `limit` rows that match a condition, in order. `selection` has the table's columns; records of one
  * nanosecond are in the order of the bus.
  */
-export const rowsInOrder = async <Row>(
+export const readRowsInOrder = async <Row>(
   columns: TenantColumns,
   { signal, range, order, limit }: { signal: QuerySignal; range: Range; order: RowOrder; limit: number },
   selection: string,
   condition: Condition,
 ): Promise<Row[]> => {
-  const { table, from = table } = recordsOf(signal);
+  const { table, from = table } = getSignalRecords(signal);
   const place = ['partition', 'offset', 'ordinal'].map((column) => `toString(${table}.${column})`).join(', ');
-  const placed = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
-  const earlier = earlierOf(columns, order, condition);
-  return readTimeSpans(range, { order, limit, earlier }, async (stretch, missing) => {
+  const positionSql = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
+  const earlier = findPreviousRead(columns, order, condition);
+  return readGrowingRanges(range, { order, limit, earlier }, async (stretch, missing) => {
     const chosen =
       from === table
         ? selectionClauses(signal, condition, stretch)
-        : `WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}`;
-    const rows = await columns.query<Row & Placed>(
-      `SELECT ${selection}, ${placed} FROM ${from} ${chosen}
+        : `WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} AND ${condition.sql}`;
+    const rows = await columns.query<Row & PositionedRow>(
+      `SELECT ${selection}, ${positionSql} FROM ${from} ${chosen}
       ORDER BY ${orderByTime(table, order)} LIMIT ${missing}`,
-      { ...condition.parameters, ...rangeValues(stretch) },
-      { maxResultRows: missing, ofEachServer: from === table },
+      { ...condition.parameters, ...rangeParameterValues(stretch) },
+      { maxResultRows: missing, onEachServer: from === table },
     );
-    return mergeServerRows(rows, { order, limit: missing, placeOf: placeOfRow });
+    return mergeServerRows(rows, { order, limit: missing, positionOf: readRowPosition });
   });
 };

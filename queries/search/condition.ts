@@ -1,10 +1,10 @@
-/** Converts a search to an SQL condition. User texts are parameters, or literals of `quote`. */
+/** Converts a search to an SQL condition. User texts are parameters, or literals of `quoteString`. */
 
 import { type AttributeExpressions, attributeExpressions, type Field, scopeExpressions } from '../../schemas/fields.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { attributeEquals, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
-import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';
-import type { Bound, Interval, Pieces, Search, ValueTest, WordTest } from './tree.ts';
+import { type ReadSignal, type SignalDefinition, signalDefinitions } from '../signals/index.ts';
+import type { Bound, Interval, PatternPieces, Search, ValueTest, WordTest } from './tree.ts';
 
 /**
  * SQL to follow `WHERE tenant_id = {tenant:String} AND`, and its parameters; their names begin with `search`, or with a
@@ -20,12 +20,12 @@ export interface SearchCondition {
 }
 
 /** Matches JSON numbers, like `numberText` of the predicate. */
-const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
+const numberPattern = quoteString('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
 const wordCharacters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
-const edges = [`(^|[^${wordCharacters}])`, `([^${wordCharacters}]|$)`] as const;
+const wordBoundaries = [`(^|[^${wordCharacters}])`, `([^${wordCharacters}]|$)`] as const;
 /** Patterns consist of letters, so they contain no RE2 syntax. */
-const phrasePattern = (words: readonly string[]): string => edges.join(words.join(`[^${wordCharacters}]+`));
-const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${wordCharacters}]*`));
+const phrasePattern = (words: readonly string[]): string => wordBoundaries.join(words.join(`[^${wordCharacters}]+`));
+const wordPattern = (pieces: PatternPieces): string => wordBoundaries.join(pieces.join(`[${wordCharacters}]*`));
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
@@ -52,39 +52,39 @@ class ConditionWriter {
       case 'not':
         return `NOT ${this.write(search.part)}`;
       case 'text':
-        return this.#words(search.test);
+        return this.#writeWords(search.test);
       case 'number':
-        return this.#numbers(search.field, search.interval);
+        return this.#writeNumbers(search.field, search.interval);
       case 'severity':
-        return this.#interval(severityNumberSql, search.interval, (value) => String(value));
+        return this.#writeInterval(severityNumberSql, search.interval, (value) => String(value));
       default:
-        return this.#value(search);
+        return this.#writeValue(search);
     }
   }
 
-  #bind(value: string, type: string): string {
+  #bindParameter(value: string, type: string): string {
     const name = `${this.#prefix}${++this.#count}`;
     this.parameters[name] = value;
     return `{${name}:${type}}`;
   }
 
-  #text(value: string): string {
-    return this.#bind(value, 'String');
+  #bindText(value: string): string {
+    return this.#bindParameter(value, 'String');
   }
 
-  #words(test: WordTest): string {
+  #writeWords(test: WordTest): string {
     const { text } = this.#signal;
     switch (test.is) {
       case 'words':
         return this.#allWords(test.words);
       case 'phrase': {
-        const isPhrase = text.matches(this.#text(phrasePattern(test.words)), 'lower');
+        const isPhrase = text.matches(this.#bindText(phrasePattern(test.words)), 'lower');
         return text.isIndexed ? `(${this.#allWords(test.words)} AND ${isPhrase})` : isPhrase;
       }
       case 'pattern':
-        return text.matches(this.#text(wordPattern(test.pieces)), 'lower');
+        return text.matches(this.#bindText(wordPattern(test.pieces)), 'lower');
       default:
-        return text.matches(this.#text(test.regex.source), 'raw');
+        return text.matches(this.#bindText(test.regex.source), 'raw');
     }
   }
 
@@ -94,62 +94,62 @@ class ConditionWriter {
     return text.hasAllWords(words.join(' '));
   }
 
-  #numbers(field: Field, interval: Interval<number | bigint>): string {
+  #writeNumbers(field: Field, interval: Interval<number | bigint>): string {
     const { column, type } = field;
     if (type === 'time')
-      return this.#interval(
+      return this.#writeInterval(
         column,
         interval,
-        (value) => `fromUnixTimestamp64Nano(${this.#bind(String(value), 'Int64')}, 'UTC')`,
+        (value) => `fromUnixTimestamp64Nano(${this.#bindParameter(String(value), 'Int64')}, 'UTC')`,
       );
     const parameter = type === 'duration' ? 'UInt64' : 'Float64';
-    return this.#interval(column, interval, (value) => this.#bind(String(value), parameter));
+    return this.#writeInterval(column, interval, (value) => this.#bindParameter(String(value), parameter));
   }
 
-  #interval<Value>(expression: string, { from, to }: Interval<Value>, write: (value: Value) => string): string {
+  #writeInterval<Value>(expression: string, { from, to }: Interval<Value>, write: (value: Value) => string): string {
     const bounds = (bound: Bound<Value> | undefined, operator: string): string[] =>
       bound === undefined ? [] : [`${expression} ${operator}${bound.isInclusive ? '=' : ''} ${write(bound.value)}`];
     return `(${[...bounds(from, '>'), ...bounds(to, '<')].join(' AND ')})`;
   }
 
-  #value({ reference, test }: Extract<Search, { is: 'value' }>): string {
+  #writeValue({ reference, test }: Extract<Search, { is: 'value' }>): string {
     switch (reference.kind) {
       case 'field':
         return this.#fieldTest(reference.field, test);
       case 'scope':
-        return this.#test(test, scopeExpressions(reference.key));
+        return this.#writeTest(test, scopeExpressions(reference.key));
       case 'resource':
-        return this.#resource(test, reference.key);
+        return this.#writeResource(test, reference.key);
       case 'attribute':
-        return this.#attribute(test, reference.key);
+        return this.#writeAttribute(test, reference.key);
       case 'events':
       case 'links':
-        return this.#part(test, reference.kind === 'events' ? 'event' : 'link', reference.key);
+        return this.#writePart(test, reference.kind === 'events' ? 'event' : 'link', reference.key);
       default: {
-        const own = this.#attribute(test, reference.key);
+        const own = this.#writeAttribute(test, reference.key);
         const { exists } = attributeExpressions(reference.key);
-        return `(${own} OR (NOT ${exists} AND ${this.#resource(test, reference.key)}))`;
+        return `(${own} OR (NOT ${exists} AND ${this.#writeResource(test, reference.key)}))`;
       }
     }
   }
 
   /** Within the function, attribute names refer to the event or link instead of the span. */
-  #part(test: ValueTest, part: 'event' | 'link', key: string): string {
-    return `arrayExists((attributes, attribute_types) -> ${this.#test(test, attributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
+  #writePart(test: ValueTest, part: 'event' | 'link', key: string): string {
+    return `arrayExists((attributes, attribute_types) -> ${this.#writeTest(test, attributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
   }
 
-  #resource(test: ValueTest, key: string): string {
-    const condition = this.#test(test, attributeExpressions(key));
+  #writeResource(test: ValueTest, key: string): string {
+    const condition = this.#writeTest(test, attributeExpressions(key));
     this.hasSubquery = true;
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
   /** Returns an equality test in the form that the index supports. */
-  #attribute(test: ValueTest, key: string): string {
+  #writeAttribute(test: ValueTest, key: string): string {
     const expressions = attributeExpressions(key);
-    if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#test(test, expressions);
+    if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#writeTest(test, expressions);
     this.usesIndex = true;
-    const equals = (text: string): string => attributeEquals(quote(key), this.#text(text));
+    const equals = (text: string): string => attributeEquals(quoteString(key), this.#bindText(text));
     if (test.number === undefined) return equals(test.text);
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
   }
@@ -158,18 +158,18 @@ class ConditionWriter {
     const { expression, type, elements } = field;
     if (elements !== undefined) {
       if (test.is === 'exists') return `notEmpty(${elements})`;
-      return `arrayExists(element -> ${this.#test(test, { exists: 'true', text: 'element', type: "''" })}, ${elements})`;
+      return `arrayExists(element -> ${this.#writeTest(test, { exists: 'true', text: 'element', type: "''" })}, ${elements})`;
     }
     if (test.is === 'exists') return ['number', 'time', 'duration'].includes(type) ? 'true' : `(${expression} != '')`;
-    if (test.is === 'equal' && type === 'traceId' && test.text !== '') return `(${traceIs(this.#text(test.text))})`;
-    return this.#test(test, { exists: 'true', text: expression, type: "''" });
+    if (test.is === 'equal' && type === 'traceId' && test.text !== '') return `(${traceIs(this.#bindText(test.text))})`;
+    return this.#writeTest(test, { exists: 'true', text: expression, type: "''" });
   }
 
   /**
    * Returns a test of one value. A missing value has an empty text, so tests that an empty text passes also check
    * existence.
    */
-  #test(test: ValueTest, { exists, text, type }: AttributeExpressions): string {
+  #writeTest(test: ValueTest, { exists, text, type }: AttributeExpressions): string {
     switch (test.is) {
       case 'exists':
         return exists;
@@ -178,31 +178,31 @@ class ConditionWriter {
       case 'pattern':
         return this.#pattern(text, test.pieces);
       case 'regex':
-        return `(${exists} AND match(${text}, ${this.#text(test.regex.source)}))`;
+        return `(${exists} AND match(${text}, ${this.#bindText(test.regex.source)}))`;
       case 'within':
         // The pattern is tested last, and only if the number is within the interval: it costs as much as all other
         // tests.
-        return `if(isFinite(toFloat64OrZero(${text})) AND ${this.#interval(
+        return `if(isFinite(toFloat64OrZero(${text})) AND ${this.#writeInterval(
           `toFloat64OrZero(${text})`,
           test.interval,
-          (value) => this.#bind(String(value), 'Float64'),
+          (value) => this.#bindParameter(String(value), 'Float64'),
         )}, match(${text}, ${numberPattern}), false)`;
       default:
-        return `(${exists} AND ${this.#interval(text, test.interval, (value) => this.#text(value))})`;
+        return `(${exists} AND ${this.#writeInterval(text, test.interval, (value) => this.#bindText(value))})`;
     }
   }
 
   #equal(test: Extract<ValueTest, { is: 'equal' }>, { exists, text, type }: AttributeExpressions): string {
-    if (test.ignoresCase === true) return `(lower(${text}) = lower(${this.#text(test.text)}))`;
+    if (test.ignoresCase === true) return `(lower(${text}) = lower(${this.#bindText(test.text)}))`;
     const equals = (expected: string): string =>
-      `(${expected === '' ? `${exists} AND ` : ''}${text} = ${this.#text(expected)})`;
+      `(${expected === '' ? `${exists} AND ` : ''}${text} = ${this.#bindText(expected)})`;
     if (test.number === undefined) return equals(test.text);
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${type} IN ('i', 'd')))`;
   }
 
-  #pattern(text: string, pieces: Pieces): string {
+  #pattern(text: string, pieces: PatternPieces): string {
     const like = pieces.map((piece) => piece.replace(/[\\%_]/g, '\\$&')).join('%');
-    return `(${text} LIKE ${this.#text(like)})`;
+    return `(${text} LIKE ${this.#bindText(like)})`;
   }
 }
 
@@ -215,7 +215,7 @@ export const searchCondition = (
   signal: ReadSignal,
   { prefix = 'search' }: { readonly prefix?: string } = {},
 ): SearchCondition => {
-  const writer = new ConditionWriter(signals[signal], prefix);
+  const writer = new ConditionWriter(signalDefinitions[signal], prefix);
   const sql = writer.write(search);
   const { parameters, usesIndex, hasSubquery } = writer;
   return { sql, parameters, usesIndex, hasSubquery };

@@ -1,7 +1,7 @@
 /** Parses the searches of a data source. */
-import { type ReadSignal, signals } from '../signals/index.ts';
-import { readSearch } from './parser.ts';
-import { regexOf } from './regex.ts';
+import { type ReadSignal, signalDefinitions } from '../signals/index.ts';
+import { parseSearchText } from './parser.ts';
+import { compileRegex } from './regex.ts';
 import type { Search } from './tree.ts';
 
 /**
@@ -9,4 +9,4 @@ import type { Search } from './tree.ts';
  * everything.
  */
 export const parseSearch = (text: string, signal: ReadSignal, options: { readonly path?: string } = {}): Search =>
-  readSearch(text, { ...signals[signal], regexOf }, options);
+  parseSearchText(text, { ...signalDefinitions[signal], regexOf: compileRegex }, options);

@@ -2,52 +2,52 @@
  * Parses the search language to a tree. The README of the folder has the grammar. The page parses searches with it too,
  * so it depends on no data source and no regular expression engine.
  */
-import { type Field, referenceOf } from '../../schemas/fields.ts';
-import { lowered } from '../../schemas/tables/search.ts';
+import { type Field, resolveReference } from '../../schemas/fields.ts';
+import { lowerAscii } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
 import type { SignalDefinition } from '../signals/definition.ts';
 import type { Regex } from './regex.ts';
 import { Scanner, star } from './scanner.ts';
-import { all, none, type Search, type SearchReference, type WordTest } from './tree.ts';
-import { equalTo, Unexpected, type Written, within } from './values.ts';
+import { matchAll, matchNone, type Search, type SearchReference, type WordTest } from './tree.ts';
+import { buildEqualCondition, buildRangeCondition, UnexpectedValue, type WrittenValue } from './values.ts';
 
 /** Limits of a search. */
 export const searchLimits = { characters: 4_096, depth: 50, conditions: 256, regexes: 16 } as const;
 
 /** Only punctuation: ignored next to other conditions, and alone it matches nothing. */
-const blank: Search = { is: 'none' };
+const punctuationOnly: Search = { is: 'none' };
 
 const wordPattern = /[0-9A-Za-z\u0080-\u{10ffff}\0]+/gu;
 
 /** Merges conditions of words, so that each word is tested once. */
-const both = (parts: readonly Search[]): Search => {
+const combineWithAnd = (parts: readonly Search[]): Search => {
   const words = new Set<string>();
   const others: Search[] = [];
   for (const part of parts) {
     if (part.is === 'text' && part.test.is === 'words') for (const word of part.test.words) words.add(word);
-    else if (part !== blank) others.push(part);
+    else if (part !== punctuationOnly) others.push(part);
   }
   if (words.size > 0) others.unshift({ is: 'text', test: { is: 'words', words: [...words] } });
   const [first, second] = others;
-  if (first === undefined) return parts[0] ?? all;
+  if (first === undefined) return parts[0] ?? matchAll;
   return second === undefined ? first : { is: 'and', parts: others };
 };
 
 /** Returns a condition of every word in any order; with asterisks, words that match a prefix, infix or suffix. */
-const wordsIn = (text: string): Search => {
+const buildWordsCondition = (text: string): Search => {
   const parts: Search[] = [];
   for (const word of text.match(wordPattern) ?? []) {
-    const pieces = lowered(word).split(star);
+    const pieces = lowerAscii(word).split(star);
     const test: WordTest = pieces.length === 1 ? { is: 'words', words: pieces } : { is: 'pattern', pieces };
     if (pieces.some((piece) => piece !== '')) parts.push({ is: 'text', test });
   }
-  return parts.length === 0 ? blank : both(parts);
+  return parts.length === 0 ? punctuationOnly : combineWithAnd(parts);
 };
 
 /** Returns a condition of consecutive words. */
-const phraseOf = (text: string): Search => {
-  const words = (text.match(wordPattern) ?? []).map(lowered);
-  if (words.length < 2) return wordsIn(text);
+const buildPhraseCondition = (text: string): Search => {
+  const words = (text.match(wordPattern) ?? []).map(lowerAscii);
+  if (words.length < 2) return buildWordsCondition(text);
   return { is: 'text', test: { is: 'phrase', words } };
 };
 
@@ -69,45 +69,45 @@ class Parser {
   }
 
   parse(): Search {
-    this.#scanner.space();
-    if (this.#scanner.isDone) return all;
-    const search = this.#or();
+    this.#scanner.skipSpace();
+    if (this.#scanner.isDone) return matchAll;
+    const search = this.#parseOr();
     if (!this.#scanner.isDone) throw this.#scanner.error('expected an opening parenthesis before this closing one');
     return search;
   }
 
   /** With a reference, terms are values of it. */
-  #or(reference?: SearchReference): Search {
-    const parts = [this.#and(reference)];
+  #parseOr(reference?: SearchReference): Search {
+    const parts = [this.#parseAnd(reference)];
     while (this.#scanner.tryConsumeWord('OR')) {
-      this.#count();
-      parts.push(this.#and(reference));
+      this.#countCondition();
+      parts.push(this.#parseAnd(reference));
     }
     return parts.length === 1 ? (parts[0] as Search) : { is: 'or', parts };
   }
 
-  #and(reference?: SearchReference): Search {
+  #parseAnd(reference?: SearchReference): Search {
     const parts: Search[] = [];
     do {
-      parts.push(this.#not(reference));
-      this.#scanner.space();
-    } while (this.#goesOn());
-    return both(parts);
+      parts.push(this.#parseNot(reference));
+      this.#scanner.skipSpace();
+    } while (this.#hasNextTerm());
+    return combineWithAnd(parts);
   }
 
-  #goesOn(): boolean {
+  #hasNextTerm(): boolean {
     if (this.#scanner.tryConsumeWord('AND')) return true;
-    return !(this.#scanner.isDone || this.#scanner.peeks(')') || this.#scanner.peeksWord('OR'));
+    return !(this.#scanner.isDone || this.#scanner.isNext(')') || this.#scanner.isWordNext('OR'));
   }
 
-  #not(reference?: SearchReference): Search {
-    this.#scanner.space();
+  #parseNot(reference?: SearchReference): Search {
+    this.#scanner.skipSpace();
     if (!(this.#scanner.tryConsumeWord('NOT') || (reference === undefined && this.#scanner.tryConsumeMinus())))
-      return this.#primary(reference);
-    return this.#deeper(() => ({ is: 'not', part: this.#not(reference) }));
+      return this.#parsePrimary(reference);
+    return this.#withDepth(() => ({ is: 'not', part: this.#parseNot(reference) }));
   }
 
-  #deeper(read: () => Search): Search {
+  #withDepth(read: () => Search): Search {
     if (++this.#depth > searchLimits.depth)
       throw this.#scanner.error(`expected at most ${searchLimits.depth} levels of parentheses and NOT`);
     const search = read();
@@ -115,128 +115,128 @@ class Parser {
     return search;
   }
 
-  #primary(reference?: SearchReference): Search {
+  #parsePrimary(reference?: SearchReference): Search {
     const scanner = this.#scanner;
-    if (scanner.peeks('(')) return this.#group(reference);
-    if (scanner.isDone || scanner.peeks(')') || scanner.peeksWord('AND') || scanner.peeksWord('OR'))
+    if (scanner.isNext('(')) return this.#parseGroup(reference);
+    if (scanner.isDone || scanner.isNext(')') || scanner.isWordNext('AND') || scanner.isWordNext('OR'))
       throw scanner.error(
         `expected a word, a phrase, name:value or an opening parenthesis${scanner.isDone ? ' before the end' : ''}`,
       );
-    if (reference !== undefined) return this.#value(reference);
-    const name = scanner.name();
-    return name === undefined ? this.#text() : this.#value(this.#reference(name));
+    if (reference !== undefined) return this.#parseValue(reference);
+    const name = scanner.consumeName();
+    return name === undefined ? this.#parseText() : this.#parseValue(this.#resolveReference(name));
   }
 
   /** Returns an attribute of that name if records have no such parts. */
-  #reference(name: string): SearchReference {
+  #resolveReference(name: string): SearchReference {
     const part = this.#context.parts?.find((each) => name.startsWith(`${each}.`));
     return part === undefined
-      ? referenceOf(this.#context.fields as readonly Field[], name)
+      ? resolveReference(this.#context.fields as readonly Field[], name)
       : { kind: part, key: name.slice(part.length + 1) };
   }
 
-  #group(reference?: SearchReference): Search {
-    const start = this.#scanner.at;
-    return this.#deeper(() => {
+  #parseGroup(reference?: SearchReference): Search {
+    const start = this.#scanner.position;
+    return this.#withDepth(() => {
       this.#scanner.tryConsume('(');
-      const search = this.#or(reference);
+      const search = this.#parseOr(reference);
       if (!this.#scanner.tryConsume(')'))
         throw this.#scanner.error('expected a closing parenthesis for this one', start);
       return search;
     });
   }
 
-  #count(): void {
+  #countCondition(): void {
     if (++this.#conditions > searchLimits.conditions)
       throw this.#scanner.error(`expected at most ${searchLimits.conditions} conditions`);
   }
 
   /** Parses a condition without a name. Adjacent plain words are one condition, however many there are. */
-  #text(): Search {
+  #parseText(): Search {
     const scanner = this.#scanner;
-    const isPhrase = scanner.peeks('"');
-    const regex = isPhrase ? undefined : this.#regex();
-    if (isPhrase || regex !== undefined) this.#count();
-    if (isPhrase) return phraseOf(scanner.quoted());
+    const isPhrase = scanner.isNext('"');
+    const regex = isPhrase ? undefined : this.#parseRegex();
+    if (isPhrase || regex !== undefined) this.#countCondition();
+    if (isPhrase) return buildPhraseCondition(scanner.consumeQuoted());
     if (regex !== undefined) return { is: 'text', test: regex };
-    const text = scanner.bare();
-    if (text === star) return all;
-    if (text.includes(star)) this.#count();
-    return wordsIn(text);
+    const text = scanner.consumeBareText();
+    if (text === star) return matchAll;
+    if (text.includes(star)) this.#countCondition();
+    return buildWordsCondition(text);
   }
 
-  #value(reference: SearchReference): Search {
+  #parseValue(reference: SearchReference): Search {
     const scanner = this.#scanner;
-    if (scanner.peeks('(')) return this.#group(reference);
-    this.#count();
-    const start = scanner.at;
-    const found = this.#comparison(reference) ?? this.#range(reference) ?? this.#plain(reference);
-    if (found instanceof Unexpected) throw scanner.error(`expected ${found.expected}`, start);
+    if (scanner.isNext('(')) return this.#parseGroup(reference);
+    this.#countCondition();
+    const start = scanner.position;
+    const found = this.#parseComparison(reference) ?? this.#parseRange(reference) ?? this.#parsePlainValue(reference);
+    if (found instanceof UnexpectedValue) throw scanner.error(`expected ${found.expected}`, start);
     return found;
   }
 
-  #comparison(reference: SearchReference): Search | Unexpected | undefined {
+  #parseComparison(reference: SearchReference): Search | UnexpectedValue | undefined {
     const scanner = this.#scanner;
     const operator = ['>=', '<=', '>', '<'].find((each) => scanner.tryConsume(each));
     if (operator === undefined) return undefined;
-    const value = scanner.peeks('"')
-      ? { text: scanner.quoted(), isQuoted: true }
-      : { text: scanner.bare(), isQuoted: false };
+    const value = scanner.isNext('"')
+      ? { text: scanner.consumeQuoted(), isQuoted: true }
+      : { text: scanner.consumeBareText(), isQuoted: false };
     if (value.text === '' && !value.isQuoted) throw scanner.error(`expected a value after ${operator}`);
     const bound = { value, isInclusive: operator.endsWith('=') };
-    return within(reference, operator.startsWith('>') ? { from: bound } : { to: bound });
+    return buildRangeCondition(reference, operator.startsWith('>') ? { from: bound } : { to: bound });
   }
 
-  #range(reference: SearchReference): Search | Unexpected | undefined {
+  #parseRange(reference: SearchReference): Search | UnexpectedValue | undefined {
     const scanner = this.#scanner;
-    const fromInclusive = scanner.peeks('[');
-    if (!(fromInclusive || scanner.peeks('{'))) return undefined;
-    scanner.at++;
-    const from = this.#bound();
+    const fromInclusive = scanner.isNext('[');
+    if (!(fromInclusive || scanner.isNext('{'))) return undefined;
+    scanner.position++;
+    const from = this.#parseBound();
     if (!scanner.tryConsumeWord('TO')) throw scanner.error('expected TO between the ends of a range, as in [1 TO 5]');
-    const to = this.#bound();
-    const toInclusive = scanner.peeks(']');
-    if (!(toInclusive || scanner.peeks('}'))) throw scanner.error('expected ] or } at the end of a range');
-    scanner.at++;
-    return within(reference, {
+    const to = this.#parseBound();
+    const toInclusive = scanner.isNext(']');
+    if (!(toInclusive || scanner.isNext('}'))) throw scanner.error('expected ] or } at the end of a range');
+    scanner.position++;
+    return buildRangeCondition(reference, {
       ...(from === undefined ? {} : { from: { value: from, isInclusive: fromInclusive } }),
       ...(to === undefined ? {} : { to: { value: to, isInclusive: toInclusive } }),
     });
   }
 
   /** Parses a bound of a range; undefined for an open one. */
-  #bound(): Written | undefined {
+  #parseBound(): WrittenValue | undefined {
     const scanner = this.#scanner;
-    scanner.space();
-    const isQuoted = scanner.peeks('"');
-    const text = isQuoted ? scanner.quoted() : scanner.bound();
+    scanner.skipSpace();
+    const isQuoted = scanner.isNext('"');
+    const text = isQuoted ? scanner.consumeQuoted() : scanner.consumeBound();
     if (text === '' && !isQuoted) throw scanner.error('expected an end of a range: a value, or * for none');
-    scanner.space();
+    scanner.skipSpace();
     return text === star && !isQuoted ? undefined : { text, isQuoted };
   }
 
-  #plain(reference: SearchReference): Search | Unexpected {
+  #parsePlainValue(reference: SearchReference): Search | UnexpectedValue {
     const scanner = this.#scanner;
     const isBody = reference.kind === 'field' && reference.field.name === 'body';
-    if (scanner.peeks('"')) {
-      const text = scanner.quoted();
-      return isBody ? phraseOf(text) : equalTo(reference, { text, isQuoted: true });
+    if (scanner.isNext('"')) {
+      const text = scanner.consumeQuoted();
+      return isBody ? buildPhraseCondition(text) : buildEqualCondition(reference, { text, isQuoted: true });
     }
-    const regex = this.#regex();
+    const regex = this.#parseRegex();
     if (regex !== undefined) {
       if (reference.kind === 'field' && ['number', 'time', 'duration'].includes(reference.field.type))
-        return new Unexpected('a value or a range: regular expressions are for texts');
+        return new UnexpectedValue('a value or a range: regular expressions are for texts');
       return isBody ? { is: 'text', test: regex } : { is: 'value', reference, test: regex };
     }
-    const text = scanner.bare();
+    const text = scanner.consumeBareText();
     if (text === star) return { is: 'value', reference, test: { is: 'exists' } };
-    return isBody ? wordsIn(text) : equalTo(reference, { text, isQuoted: false });
+    return isBody ? buildWordsCondition(text) : buildEqualCondition(reference, { text, isQuoted: false });
   }
 
-  #regex(): Extract<WordTest, { is: 'regex' }> | undefined {
+  #parseRegex(): Extract<WordTest, { is: 'regex' }> | undefined {
     const scanner = this.#scanner;
-    const start = scanner.at;
-    const source = scanner.peeks('/') ? scanner.regex() : undefined;
+    const start = scanner.position;
+    const source = scanner.isNext('/') ? scanner.consumeRegex() : undefined;
     if (source === undefined) return undefined;
     if (++this.#regexes > searchLimits.regexes)
       throw scanner.error(`expected at most ${searchLimits.regexes} regular expressions`, start);
@@ -250,11 +250,11 @@ class Parser {
  * Parses a search. Throws a `QueryError` about `path` with the column and the expected token. An empty search matches
  * everything.
  */
-export const readSearch = (text: string, context: SearchContext, { path = 'search' } = {}): Search => {
+export const parseSearchText = (text: string, context: SearchContext, { path = 'search' } = {}): Search => {
   if (text.length > searchLimits.characters)
     throw invalid(path, `must have at most ${searchLimits.characters} characters`);
-  const foreign = text.isWellFormed() ? text.indexOf('\0') : 0;
-  if (foreign >= 0) throw invalid(path, 'must be Unicode without NUL');
+  const invalidIndex = text.isWellFormed() ? text.indexOf('\0') : 0;
+  if (invalidIndex >= 0) throw invalid(path, 'must be Unicode without NUL');
   const search = new Parser(new Scanner(text, path), context).parse();
-  return search === blank ? none : search;
+  return search === punctuationOnly ? matchNone : search;
 };

@@ -1,22 +1,22 @@
 /** Converts a search to a predicate over records that are read in place. */
-import { type Field, type Reference, readReference, typeOfReference } from '../../schemas/fields.ts';
+import { type Field, getReferenceType, type Reference, readReference } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { severityNumberOf } from '../../schemas/records/severity.ts';
+import { getSeverityNumber } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { lowered } from '../../schemas/tables/search.ts';
-import { type Searched, type SearchSignal, signals } from '../signals/index.ts';
+import { lowerAscii } from '../../schemas/tables/search.ts';
+import { type SearchedRecords, type SearchSignal, signalDefinitions } from '../signals/index.ts';
 import { parseSearch } from './parse.ts';
 import type { Interval, Search, ValueTest, WordTest } from './tree.ts';
-import { fits, hasWord, loweredText, wordTest } from './words.ts';
+import { buildWordTest, hasWord, matchesPattern, toAsciiLowerCase } from './words.ts';
 
-type Test = (record: RecordView) => boolean;
+type RecordTest = (record: RecordView) => boolean;
 
 /** Matches JSON numbers, like `numberPattern` of the condition. */
 const numberText = /^-?[0-9]+(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /** A value of the current record, read at most once, on first use. */
-class Once<Value> {
+class LazyValue<Value> {
   readonly #read: (record: RecordView) => Value;
   #isRead = false;
   #value: Value | undefined;
@@ -25,7 +25,7 @@ class Once<Value> {
     this.#read = read;
   }
 
-  of(record: RecordView): Value {
+  get(record: RecordView): Value {
     if (!this.#isRead) {
       this.#value = this.#read(record);
       this.#isRead = true;
@@ -33,25 +33,25 @@ class Once<Value> {
     return this.#value as Value;
   }
 
-  forget(): void {
+  reset(): void {
     this.#isRead = false;
   }
 }
 
 /** Compares strings by code points, like UTF-8; JavaScript compares surrogate halves. */
-const isBelow = (one: string, other: string): boolean => {
+const isLessByCodePoint = (one: string, other: string): boolean => {
   const length = Math.min(one.length, other.length);
   for (let at = 0; at < length; at++) {
     const left = one.charCodeAt(at);
     const right = other.charCodeAt(at);
     // Surrogate halves represent later characters than any others.
-    if (left !== right) return isHalf(left) === isHalf(right) ? left < right : isHalf(right);
+    if (left !== right) return isSurrogateHalf(left) === isSurrogateHalf(right) ? left < right : isSurrogateHalf(right);
   }
   return one.length < other.length;
 };
-const isHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
+const isSurrogateHalf = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
-const within = <Value>(
+const buildIntervalTest = <Value>(
   { from, to }: Interval<Value>,
   isLess: (one: Value, other: Value) => boolean,
 ): ((value: Value) => boolean) => {
@@ -70,22 +70,22 @@ const within = <Value>(
   return (value) => isAbove(value) && isUnder(value);
 };
 
-const textTest = (test: Exclude<ValueTest, { is: 'exists' }>): ((text: string) => boolean) => {
+const buildTextTest = (test: Exclude<ValueTest, { is: 'exists' }>): ((text: string) => boolean) => {
   switch (test.is) {
     case 'equal':
       if (test.ignoresCase === true) {
-        const expected = lowered(test.text);
-        return (text) => lowered(text) === expected;
+        const expected = lowerAscii(test.text);
+        return (text) => lowerAscii(text) === expected;
       }
       return (text) => text === test.text;
     case 'pattern':
-      return (text) => fits(text, test.pieces);
+      return (text) => matchesPattern(text, test.pieces);
     case 'regex':
       return (text) => test.regex.test(text);
     case 'between':
-      return within(test.interval, isBelow);
+      return buildIntervalTest(test.interval, isLessByCodePoint);
     default: {
-      const isWithin = within(test.interval, (one, other) => one < other);
+      const isWithin = buildIntervalTest(test.interval, (one, other) => one < other);
       return (text) => {
         if (!numberText.test(text)) return false;
         const number = Number(text);
@@ -96,13 +96,13 @@ const textTest = (test: Exclude<ValueTest, { is: 'exists' }>): ((text: string) =
 };
 
 /** Returns the cost of a condition in steps: cheaper ones are evaluated first. */
-const costOf = (search: Search): number => {
+const estimateCost = (search: Search): number => {
   switch (search.is) {
     case 'and':
     case 'or':
-      return Math.max(...search.parts.map(costOf));
+      return Math.max(...search.parts.map(estimateCost));
     case 'not':
-      return costOf(search.part);
+      return estimateCost(search.part);
     case 'text':
       return search.test.is === 'regex' ? 4 : 3;
     case 'value':
@@ -114,32 +114,34 @@ const costOf = (search: Search): number => {
 };
 
 class PredicateWriter {
-  readonly #values = new Map<string, Once<string | undefined>>();
-  readonly #texts: Once<readonly string[]>;
-  readonly #lowTexts: Once<readonly string[]>;
+  readonly #values = new Map<string, LazyValue<string | undefined>>();
+  readonly #texts: LazyValue<readonly string[]>;
+  readonly #lowercaseTexts: LazyValue<readonly string[]>;
 
   constructor(signal: SearchSignal) {
-    const { words } = signals[signal].passing as { words(record: RecordView): string | readonly string[] };
+    const { words } = signalDefinitions[signal].streamSearch as {
+      words(record: RecordView): string | readonly string[];
+    };
     const one = [''];
-    this.#texts = new Once((record) => {
+    this.#texts = new LazyValue((record) => {
       const found = words(record);
       if (typeof found !== 'string') return found;
       one[0] = found;
       return one;
     });
-    this.#lowTexts = new Once((record) => this.#texts.of(record).map(loweredText));
+    this.#lowercaseTexts = new LazyValue((record) => this.#texts.get(record).map(toAsciiLowerCase));
   }
 
-  write(search: Search): Test {
-    const test = this.#write(search);
-    const read = [this.#texts, this.#lowTexts, ...this.#values.values()];
+  build(search: Search): RecordTest {
+    const test = this.#buildTest(search);
+    const read = [this.#texts, this.#lowercaseTexts, ...this.#values.values()];
     return (record) => {
-      for (const each of read) each.forget();
+      for (const each of read) each.reset();
       return test(record);
     };
   }
 
-  #write(search: Search): Test {
+  #buildTest(search: Search): RecordTest {
     switch (search.is) {
       case 'all':
         return () => true;
@@ -147,9 +149,9 @@ class PredicateWriter {
         return () => false;
       case 'and':
       case 'or':
-        return this.#several(search);
+        return this.#buildSeveral(search);
       case 'not': {
-        const test = this.#write(search.part);
+        const test = this.#buildTest(search.part);
         return (record) => !test(record);
       }
       case 'text':
@@ -157,50 +159,53 @@ class PredicateWriter {
       case 'number':
         return this.#number(search.field, search.interval);
       case 'severity': {
-        const isWithin = within(search.interval, (one, other) => one < other);
-        return (record) => isWithin(severityNumberOf(record as LogRecord));
+        const isWithin = buildIntervalTest(search.interval, (one, other) => one < other);
+        return (record) => isWithin(getSeverityNumber(record as LogRecord));
       }
       default: {
         const { reference, test } = search;
         return reference.kind === 'events' || reference.kind === 'links'
-          ? partTest(reference.kind, reference.key, test)
+          ? buildPartTest(reference.kind, reference.key, test)
           : this.#valueTest(reference, test);
       }
     }
   }
 
-  #several({ is, parts }: Extract<Search, { is: 'and' | 'or' }>): Test {
-    const tests = parts.toSorted((one, other) => costOf(one) - costOf(other)).map((part) => this.#write(part));
-    const ends = is === 'or';
+  #buildSeveral({ is, parts }: Extract<Search, { is: 'and' | 'or' }>): RecordTest {
+    const tests = parts
+      .toSorted((one, other) => estimateCost(one) - estimateCost(other))
+      .map((part) => this.#buildTest(part));
+    const decidingResult = is === 'or';
     return (record) => {
-      for (let index = 0; index < tests.length; index++) if ((tests[index] as Test)(record) === ends) return ends;
-      return !ends;
+      for (let index = 0; index < tests.length; index++)
+        if ((tests[index] as RecordTest)(record) === decidingResult) return decidingResult;
+      return !decidingResult;
     };
   }
 
-  #words(test: WordTest): Test {
-    if (test.is === 'regex') return (record) => this.#texts.of(record).some((text) => test.regex.test(text));
+  #words(test: WordTest): RecordTest {
+    if (test.is === 'regex') return (record) => this.#texts.get(record).some((text) => test.regex.test(text));
     if (test.is === 'words')
       return (record) => {
-        const texts = this.#lowTexts.of(record);
+        const texts = this.#lowercaseTexts.get(record);
         return test.words.every((word) => texts.some((text) => hasWord(text, word)));
       };
-    const has = wordTest(test);
-    return (record) => this.#lowTexts.of(record).some(has);
+    const has = buildWordTest(test);
+    return (record) => this.#lowercaseTexts.get(record).some(has);
   }
 
-  #number(field: Field, interval: Interval<number | bigint>): Test {
-    const isWithin = within(interval, (one, other) => one < other);
+  #number(field: Field, interval: Interval<number | bigint>): RecordTest {
+    const isWithin = buildIntervalTest(interval, (one, other) => one < other);
     return (record) => isWithin(field.read(record) as number | bigint);
   }
 
-  #value(name: string, read: (record: RecordView) => string | undefined): Once<string | undefined> {
-    const known = this.#values.get(name) ?? new Once(read);
+  #value(name: string, read: (record: RecordView) => string | undefined): LazyValue<string | undefined> {
+    const known = this.#values.get(name) ?? new LazyValue(read);
     this.#values.set(name, known);
     return known;
   }
 
-  #valueTest(reference: Reference, test: ValueTest): Test {
+  #valueTest(reference: Reference, test: ValueTest): RecordTest {
     const name = reference.kind === 'field' ? `field ${reference.field.name}` : `${reference.kind} ${reference.key}`;
     const value = this.#value(name, (record) => {
       const found = readReference(reference, record);
@@ -208,27 +213,27 @@ class PredicateWriter {
     });
     if (test.is === 'exists')
       return reference.kind === 'field'
-        ? (record) => value.of(record) !== ''
-        : (record) => value.of(record) !== undefined;
-    const fitsText = textTest(test);
-    const isValue: Test = (record) => {
-      const text = value.of(record);
+        ? (record) => value.get(record) !== ''
+        : (record) => value.get(record) !== undefined;
+    const fitsText = buildTextTest(test);
+    const isValue: RecordTest = (record) => {
+      const text = value.get(record);
       return text !== undefined && fitsText(text);
     };
     if (test.is !== 'equal' || test.number === undefined) return isValue;
     const { number } = test;
     return (record) => {
       if (isValue(record)) return true;
-      if (value.of(record) !== number) return false;
-      const type = typeOfReference(reference, record);
+      if (value.get(record) !== number) return false;
+      const type = getReferenceType(reference, record);
       return type === 'i' || type === 'd';
     };
   }
 }
 
 /** Returns whether any event or link of a span has an attribute that passes. */
-const partTest = (part: 'events' | 'links', key: string, test: ValueTest): Test => {
-  const fitsText = test.is === 'exists' ? () => true : textTest(test);
+const buildPartTest = (part: 'events' | 'links', key: string, test: ValueTest): RecordTest => {
+  const fitsText = test.is === 'exists' ? () => true : buildTextTest(test);
   const number = test.is === 'equal' ? test.number : undefined;
   return (record) =>
     (record as Span)[part].some(({ attributes }) => {
@@ -240,16 +245,16 @@ const partTest = (part: 'events' | 'links', key: string, test: ValueTest): Test 
 };
 
 /** Returns a predicate of a tree that matches the same records as `searchCondition` does for stored ones. */
-export const predicateOf = <Signal extends SearchSignal>(
+export const buildPredicate = <Signal extends SearchSignal>(
   search: Search,
   signal: Signal,
-): ((record: Searched[Signal]) => boolean) => new PredicateWriter(signal).write(search);
+): ((record: SearchedRecords[Signal]) => boolean) => new PredicateWriter(signal).build(search);
 
 /**
  * Returns a predicate of a search, for streamed records. Throws a `QueryError` for an invalid search. The predicate
  * does not throw or wait, and retains nothing of a record.
  */
-export const searchPredicate = <Signal extends SearchSignal>(
+export const buildSearchPredicate = <Signal extends SearchSignal>(
   text: string,
   signal: Signal,
-): ((record: Searched[Signal]) => boolean) => predicateOf(parseSearch(text, signal), signal);
+): ((record: SearchedRecords[Signal]) => boolean) => buildPredicate(parseSearch(text, signal), signal);

@@ -9,21 +9,21 @@ export interface RecordFilter extends ProjectScope {
 }
 
 /** Returns a search condition that a field equals a value, with any characters. */
-export const fieldIs = (field: string, value: string): string => `${field}:"${value.replace(/["\\]/g, '\\$&')}"`;
+export const fieldEquals = (field: string, value: string): string => `${field}:"${value.replace(/["\\]/g, '\\$&')}"`;
 
 /**
  * Combines the parameters: a service is a condition of the search, and the whole organization is no project. Throws if
  * the search is invalid.
  */
-export const queryPartsOf = (
+export const toQueryParts = (
   signal: Signal,
   { service, search, projectId, scope }: RecordFilter,
 ): { readonly search?: string; readonly projectId?: string } => {
   // Parsed alone first: columns in errors then refer to the sent text, and no parenthesis closes one added here.
   // Punctuation alone matches nothing, but would be ignored next to a service.
-  const isNone = search !== undefined && parseSearch(search, signal).is === 'none';
+  const matchesNothing = search !== undefined && parseSearch(search, signal).is === 'none';
   const searches = [
-    ...(service === undefined || isNone ? [] : [fieldIs('service', service)]),
+    ...(service === undefined || matchesNothing ? [] : [fieldEquals('service', service)]),
     // A backslash at the end would escape the parenthesis.
     ...(search === undefined || search.trim() === '' ? [] : [`(${search} )`]),
   ];

@@ -17,20 +17,20 @@ const maxInstructions = 1_000;
 /**
  * Maximum with Unicode classes: each has about a hundred instructions in RE2, which counts UTF-8 bytes, and one here.
  */
-const maxWithClasses = 250;
+const maxInstructionsWithClasses = 250;
 
 /** Compiles an expression, with flags of `re2js`; returns the problem if it is invalid. */
-export const regexOf = (
+export const compileRegex = (
   source: string,
   flags: number = RE2JS.DOTALL,
-  limit: number = maxInstructions,
+  maxAllowedInstructions: number = maxInstructions,
 ): Regex | string => {
   // RE2 matches `\B` between two bytes of a character; its ports do not.
   if (/^(?:[^\\]|\\[^B])*\\B/s.test(source)) return '`\\B` is not supported';
   try {
     const compiled = RE2JS.compile(source, flags);
     const instructions = compiled.programSize();
-    return instructions > limit || (/\\p/i.test(source) && instructions > maxWithClasses)
+    return instructions > maxAllowedInstructions || (/\\p/i.test(source) && instructions > maxInstructionsWithClasses)
       ? 'too large, repeat less'
       : { source, instructions, test: (text) => compiled.test(text) };
   } catch (error) {

@@ -9,21 +9,21 @@ const escapable = new Set('\\"*:()[]{}<>/');
 
 const nameCharacters = String.raw`(?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*`;
 /** Matches the name of a field or attribute, with its colon, followed by a value. */
-const name = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
-const excluded = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
+const namePattern = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
+const signedNamePattern = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
 
 /** Matches a space, a name and a possible value: rarely part of an expression. */
 const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
-const named = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
-const namedSlash = new RegExp(String.raw`${nextName}\(*/`, 'u');
+const nextNamePattern = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
+const nextNameSlashPattern = new RegExp(String.raw`${nextName}\(*/`, 'u');
 /** Matches a minus before a name, which negates. */
-const minus = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
+const minusPattern = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
 
 /** Matches characters that words and paths do not contain. */
-const ofExpressions = /\\|[|^]|\$$|[.)\]][*+?{]/;
+const regexCharacterPattern = /\\|[|^]|\$$|[.)\]][*+?{]/;
 
 /** Unescapes a text; asterisks become `star`. */
-const unescaped = (raw: string): string => {
+const unescapeText = (raw: string): string => {
   if (!/[\\*]/.test(raw)) return raw;
   let text = '';
   for (let at = 0; at < raw.length; at++) {
@@ -37,7 +37,7 @@ const unescaped = (raw: string): string => {
 export class Scanner {
   readonly #text: string;
   readonly #path: string;
-  at = 0;
+  position = 0;
 
   constructor(text: string, path: string) {
     this.#text = text;
@@ -45,16 +45,16 @@ export class Scanner {
   }
 
   /** Returns an error at a position, by default the current one; columns start at 1. */
-  error(message: string, at = this.at): QueryError {
+  error(message: string, at = this.position): QueryError {
     return invalid(this.#path, `column ${at + 1}: ${message}`);
   }
 
   get isDone(): boolean {
-    return this.at >= this.#text.length;
+    return this.position >= this.#text.length;
   }
 
-  space(): void {
-    while (this.isSpace(this.at)) this.at++;
+  skipSpace(): void {
+    while (this.isSpace(this.position)) this.position++;
   }
 
   isSpace(at: number): boolean {
@@ -62,71 +62,71 @@ export class Scanner {
   }
 
   /** Returns whether the next character is this one. */
-  peeks(character: string): boolean {
-    return this.#text[this.at] === character;
+  isNext(character: string): boolean {
+    return this.#text[this.position] === character;
   }
 
   /** Consumes a text if it is next. */
   tryConsume(text: string): boolean {
-    if (!this.#text.startsWith(text, this.at)) return false;
-    this.at += text.length;
+    if (!this.#text.startsWith(text, this.position)) return false;
+    this.position += text.length;
     return true;
   }
 
   /** Consumes an operator, a word in capitals. */
   tryConsumeWord(word: string): boolean {
-    if (!this.peeksWord(word)) return false;
-    this.at += word.length;
+    if (!this.isWordNext(word)) return false;
+    this.position += word.length;
     return true;
   }
 
-  peeksWord(word: string): boolean {
-    if (!this.#text.startsWith(word, this.at)) return false;
-    const next = this.#text[this.at + word.length];
-    return next === undefined || next === '(' || next === ')' || this.isSpace(this.at + word.length);
+  isWordNext(word: string): boolean {
+    if (!this.#text.startsWith(word, this.position)) return false;
+    const next = this.#text[this.position + word.length];
+    return next === undefined || next === '(' || next === ')' || this.isSpace(this.position + word.length);
   }
 
   /** Returns whether a minus with a name is next: NOT, in the syntax of other languages. */
   tryConsumeMinus(): boolean {
-    minus.lastIndex = this.at;
-    if (!minus.test(this.#text)) return false;
-    this.at++;
+    minusPattern.lastIndex = this.position;
+    if (!minusPattern.test(this.#text)) return false;
+    this.position++;
     return true;
   }
 
   /** Consumes a name and its colon, if next. */
-  name(): string | undefined {
-    if (this.peeks('"')) return this.#quotedName();
-    excluded.lastIndex = this.at;
-    if (excluded.test(this.#text))
+  consumeName(): string | undefined {
+    if (this.isNext('"')) return this.#quotedName();
+    signedNamePattern.lastIndex = this.position;
+    if (signedNamePattern.test(this.#text))
       throw this.error(
         'expected a name, which begins with a letter; NOT before it excludes, and quotes around a name allow any',
       );
-    name.lastIndex = this.at;
-    const match = name.exec(this.#text);
+    namePattern.lastIndex = this.position;
+    const match = namePattern.exec(this.#text);
     if (match === null) return undefined;
-    this.at += match[0].length;
-    return unescaped(match[1] as string).replaceAll(star, '*');
+    this.position += match[0].length;
+    return unescapeText(match[1] as string).replaceAll(star, '*');
   }
 
   #quotedName(): string | undefined {
-    const start = this.at;
-    const text = this.quoted();
-    const isName = this.peeks(':') && !this.isSpace(this.at + 1) && this.at + 1 < this.#text.length;
-    this.at = isName ? this.at + 1 : start;
+    const start = this.position;
+    const text = this.consumeQuoted();
+    const isName = this.isNext(':') && !this.isSpace(this.position + 1) && this.position + 1 < this.#text.length;
+    this.position = isName ? this.position + 1 : start;
     return isName ? text : undefined;
   }
 
   /** Consumes a quoted text, which must be next. */
-  quoted(): string {
-    const start = this.at++;
+  consumeQuoted(): string {
+    const start = this.position++;
     let text = '';
-    for (; !this.peeks('"'); this.at++) {
+    for (; !this.isNext('"'); this.position++) {
       if (this.isDone) throw this.error('expected a closing quote for this one', start);
-      if (this.peeks('\\') && /["\\]/.test(this.#text[this.at + 1] ?? '')) this.at++;
-      text += this.#text[this.at];
+      if (this.isNext('\\') && /["\\]/.test(this.#text[this.position + 1] ?? '')) this.position++;
+      text += this.#text[this.position];
     }
-    this.at++;
+    this.position++;
     return text;
   }
 
@@ -135,23 +135,26 @@ export class Scanner {
    * or the end; otherwise the text is a path. Ambiguous texts are rejected, because the meaning of a term must not
    * depend on what follows.
    */
-  regex(): string | undefined {
-    const end = this.#slashAtEnd();
-    const source = this.#text.slice(this.at + 1, end);
+  consumeRegex(): string | undefined {
+    const end = this.#findEndSlash();
+    const source = this.#text.slice(this.position + 1, end);
     // A separate condition that begins with a slash ends there.
-    if (end === undefined || source === '' || namedSlash.test(source)) return undefined;
+    if (end === undefined || source === '' || nextNameSlashPattern.test(source)) return undefined;
     const isOneWord = !/\s/.test(source);
-    if (/^(?:[^\\/]|\\.)*\//s.test(source) || !(isOneWord || (ofExpressions.test(source) && !named.test(source))))
+    if (
+      /^(?:[^\\/]|\\.)*\//s.test(source) ||
+      !(isOneWord || (regexCharacterPattern.test(source) && !nextNamePattern.test(source)))
+    )
       throw this.error(
         'this may be a path or a regular expression: quote the path, or write \\/ and \\s for slashes and spaces in the expression',
       );
-    this.at = end + 1;
+    this.position = end + 1;
     return source.replaceAll('\\/', '/');
   }
 
   /** Returns the next unescaped slash that ends a word. */
-  #slashAtEnd(): number | undefined {
-    for (let at = this.at + 1; at < this.#text.length; at++) {
+  #findEndSlash(): number | undefined {
+    for (let at = this.position + 1; at < this.#text.length; at++) {
       if (this.#text[at] === '\\') at++;
       else if (this.#text[at] === '/' && this.#isEnd(at + 1)) return at;
     }
@@ -163,23 +166,24 @@ export class Scanner {
   }
 
   /** Consumes characters up to a space, or to an unmatched closing parenthesis. Unescaped asterisks become `star`. */
-  bare(): string {
-    const start = this.at;
+  consumeBareText(): string {
+    const start = this.position;
     let depth = 0;
-    for (; !this.isDone && !this.isSpace(this.at); this.at++) {
-      if (this.peeks('\\') && this.at + 1 < this.#text.length && !this.isSpace(this.at + 1)) this.at++;
-      else if (this.peeks('(')) depth++;
-      else if (this.peeks(')') && depth-- === 0) break;
+    for (; !this.isDone && !this.isSpace(this.position); this.position++) {
+      if (this.isNext('\\') && this.position + 1 < this.#text.length && !this.isSpace(this.position + 1))
+        this.position++;
+      else if (this.isNext('(')) depth++;
+      else if (this.isNext(')') && depth-- === 0) break;
     }
-    return unescaped(this.#text.slice(start, this.at));
+    return unescapeText(this.#text.slice(start, this.position));
   }
 
   /** Consumes characters up to a space or a closing bracket. */
-  bound(): string {
-    const start = this.at;
-    while (!this.isDone && !this.isSpace(this.at) && !this.peeks(']') && !this.peeks('}'))
-      this.at += this.peeks('\\') ? 2 : 1;
-    this.at = Math.min(this.at, this.#text.length);
-    return unescaped(this.#text.slice(start, this.at));
+  consumeBound(): string {
+    const start = this.position;
+    while (!this.isDone && !this.isSpace(this.position) && !this.isNext(']') && !this.isNext('}'))
+      this.position += this.isNext('\\') ? 2 : 1;
+    this.position = Math.min(this.position, this.#text.length);
+    return unescapeText(this.#text.slice(start, this.position));
   }
 }

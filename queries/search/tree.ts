@@ -14,13 +14,13 @@ export interface Interval<Value> {
 }
 
 /** Texts between the asterisks of a pattern; the first is the prefix, the last the suffix. */
-export type Pieces = readonly string[];
+export type PatternPieces = readonly string[];
 
 /** A test of words. Words, phrases and patterns are in lower case (ASCII), as is the searched text. */
 export type WordTest =
   | { readonly is: 'words'; readonly words: readonly string[] }
   | { readonly is: 'phrase'; readonly words: readonly string[] }
-  | { readonly is: 'pattern'; readonly pieces: Pieces }
+  | { readonly is: 'pattern'; readonly pieces: PatternPieces }
   | { readonly is: 'regex'; readonly regex: Regex };
 
 /** Meaning of a name in a search: a part of the record, or an attribute of any event or link of a span. */
@@ -34,7 +34,7 @@ export type ValueTest =
   | { readonly is: 'exists' }
   /** `number`: the text of that number, if the value has a numeric type. */
   | { readonly is: 'equal'; readonly text: string; readonly number?: string; readonly ignoresCase?: true }
-  | { readonly is: 'pattern'; readonly pieces: Pieces }
+  | { readonly is: 'pattern'; readonly pieces: PatternPieces }
   | { readonly is: 'regex'; readonly regex: Regex }
   /** For values that parse as numbers. */
   | { readonly is: 'within'; readonly interval: Interval<number> }
@@ -54,5 +54,5 @@ export type Search =
   /** For a log record's severity, by OpenTelemetry's numbers. */
   | { readonly is: 'severity'; readonly interval: Interval<number> };
 
-export const all: Search = { is: 'all' };
-export const none: Search = { is: 'none' };
+export const matchAll: Search = { is: 'all' };
+export const matchNone: Search = { is: 'none' };

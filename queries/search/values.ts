@@ -6,48 +6,51 @@ import { star } from './scanner.ts';
 import type { Interval, Search, SearchReference, ValueTest } from './tree.ts';
 
 /** A value as written; `star` in its text represents an unescaped asterisk. */
-export interface Written {
+export interface WrittenValue {
   readonly text: string;
   readonly isQuoted: boolean;
 }
 /** Bounds of a range as written; either may be open. */
 export interface WrittenInterval {
-  readonly from?: { readonly value: Written; readonly isInclusive: boolean };
-  readonly to?: { readonly value: Written; readonly isInclusive: boolean };
+  readonly from?: { readonly value: WrittenValue; readonly isInclusive: boolean };
+  readonly to?: { readonly value: WrittenValue; readonly isInclusive: boolean };
 }
 
 /** Expected kind of value. */
-export class Unexpected {
+export class UnexpectedValue {
   readonly expected: string;
   constructor(expected: string) {
     this.expected = expected;
   }
 }
 
-const numeral = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const numberPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Returns a number, if the value parses as a finite one. */
-const numberOf = ({ text, isQuoted }: Written): number | undefined =>
-  !isQuoted && numeral.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+const parseNumber = ({ text, isQuoted }: WrittenValue): number | undefined =>
+  !isQuoted && numberPattern.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
 
 /** Returns the text of a number as it is stored, integers with every digit. */
-const landedText = (text: string): string => {
+const toStoredText = (text: string): string => {
   const value = Number(text);
   return /^[+-]?\d+$/.test(text) && Math.abs(value) < 1e21 ? String(BigInt(text.replace('+', ''))) : String(value);
 };
 
-const units = 'a duration such as 100ms, 1.5s or 2h';
-const times = 'a time in ISO-8601 or epoch milliseconds';
+const expectedDuration = 'a duration such as 100ms, 1.5s or 2h';
+const expectedTime = 'a time in ISO-8601 or epoch milliseconds';
 
 /** Parsers of values by type; other types are text. */
-const readers: Partial<Record<FieldType, (field: Field, value: Written) => number | bigint | Unexpected>> = {
-  duration: (_field, { text }) => parseDuration(text) ?? new Unexpected(units),
+const valueParsers: Partial<
+  Record<FieldType, (field: Field, value: WrittenValue) => number | bigint | UnexpectedValue>
+> = {
+  duration: (_field, { text }) => parseDuration(text) ?? new UnexpectedValue(expectedDuration),
   // Relative times would differ between readers and pages.
-  time: (_field, { text }) => (text.startsWith('now') ? undefined : parseTime(text, 0)) ?? new Unexpected(times),
+  time: (_field, { text }) =>
+    (text.startsWith('now') ? undefined : parseTime(text, 0)) ?? new UnexpectedValue(expectedTime),
   number: ({ names }, value) => {
     const found = names?.indexOf(value.text.toLowerCase()) ?? -1;
-    const number = found < 0 ? numberOf(value) : found;
-    return number ?? new Unexpected(names === undefined ? 'a number' : `one of ${names.join(', ')}`);
+    const number = found < 0 ? parseNumber(value) : found;
+    return number ?? new UnexpectedValue(names === undefined ? 'a number' : `one of ${names.join(', ')}`);
   },
 };
 
@@ -55,47 +58,48 @@ const isSeverity = (reference: SearchReference): boolean =>
   reference.kind === 'field' && reference.field.name === 'severity' && reference.field.type === 'text';
 
 /** OpenTelemetry's six severities, of four numbers each, by their common names. */
-const level = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)?|err(?:or)?|fatal)$/;
+const severityNamePattern = /^(?:trace|debug|info(?:rmation(?:al)?)?|warn(?:ing)?|err(?:or)?|fatal)$/;
 /** One number of a severity. */
-const step = /^(?:trace|debug|info|warn|error|fatal)[2-4]$/;
+const severityNumberPattern = /^(?:trace|debug|info|warn|error|fatal)[2-4]$/;
 
 /** Returns the name of a severity as a range of numbers; `error` means ERROR to ERROR4. */
-const severityRange = ({ text, isQuoted }: Written): readonly [number, number] | undefined => {
+const severityRange = ({ text, isQuoted }: WrittenValue): readonly [number, number] | undefined => {
   const name = text.toLowerCase();
   const number = isQuoted ? undefined : severityNumbers.get(name);
   if (number === undefined) return undefined;
-  return level.test(name) ? [number, number + 3] : [number, number];
+  return severityNamePattern.test(name) ? [number, number + 3] : [number, number];
 };
-const severities = 'a severity: trace, debug, info, warn, error or fatal (severityNumber takes numbers)';
+const expectedSeverity = 'a severity: trace, debug, info, warn, error or fatal (severityNumber takes numbers)';
 
 /** Lengths of ids as texts. */
 const idLengths: Partial<Record<FieldType, number>> = { traceId: 32, spanId: 16 };
 
 /** Returns the condition of `name:value` or `name:val*`. */
-export const equalTo = (reference: SearchReference, value: Written): Search | Unexpected => {
+export const buildEqualCondition = (reference: SearchReference, value: WrittenValue): Search | UnexpectedValue => {
   if (reference.kind === 'field') {
     const { field } = reference;
-    const read = readers[field.type];
+    const read = valueParsers[field.type];
     if (read !== undefined) {
       const number = read(field, value);
       const end = { value: number as number | bigint, isInclusive: true };
-      return number instanceof Unexpected ? number : { is: 'number', field, interval: { from: end, to: end } };
+      return number instanceof UnexpectedValue ? number : { is: 'number', field, interval: { from: end, to: end } };
     }
     const range = isSeverity(reference) ? severityRange(value) : undefined;
     // Senders decide which number a critical record has: names unknown to OpenTelemetry are texts.
     const name = value.text.toLowerCase();
-    if (range !== undefined && (level.test(name) || step.test(name))) return severityWithin(range);
+    if (range !== undefined && (severityNamePattern.test(name) || severityNumberPattern.test(name)))
+      return buildSeverityCondition(range);
   }
-  const test = testOf(reference, value);
-  return test instanceof Unexpected ? test : { is: 'value', reference, test };
+  const test = buildValueTest(reference, value);
+  return test instanceof UnexpectedValue ? test : { is: 'value', reference, test };
 };
 
-const severityWithin = ([from, to]: readonly [number, number]): Search => ({
+const buildSeverityCondition = ([from, to]: readonly [number, number]): Search => ({
   is: 'severity',
   interval: { from: { value: from, isInclusive: true }, to: { value: to, isInclusive: true } },
 });
 
-const testOf = (reference: SearchReference, value: Written): ValueTest | Unexpected => {
+const buildValueTest = (reference: SearchReference, value: WrittenValue): ValueTest | UnexpectedValue => {
   const type = reference.kind === 'field' ? reference.field.type : undefined;
   const length = type === undefined ? undefined : idLengths[type];
   const text = length === undefined ? value.text : value.text.toLowerCase();
@@ -104,40 +108,46 @@ const testOf = (reference: SearchReference, value: Written): ValueTest | Unexpec
     return pieces.every((piece) => piece === '') ? { is: 'exists' } : { is: 'pattern', pieces };
   }
   if (length !== undefined && text !== '' && !(text.length === length && /^[\da-f]+$/.test(text)))
-    return new Unexpected(`${length} hexadecimal digits`);
+    return new UnexpectedValue(`${length} hexadecimal digits`);
   if (isSeverity(reference)) return { is: 'equal', text, ignoresCase: true };
-  const number = type === undefined && numberOf(value) !== undefined ? landedText(text) : text;
+  const number = type === undefined && parseNumber(value) !== undefined ? toStoredText(text) : text;
   return number === text ? { is: 'equal', text } : { is: 'equal', text, number };
 };
 
 /** Returns the condition of `name:>value` or a range. */
-export const within = (reference: SearchReference, interval: WrittenInterval): Search | Unexpected => {
+export const buildRangeCondition = (
+  reference: SearchReference,
+  interval: WrittenInterval,
+): Search | UnexpectedValue => {
   if (interval.from === undefined && interval.to === undefined)
     return { is: 'value', reference, test: { is: 'exists' } };
   if (isSeverity(reference)) return severityInterval(interval);
   if (reference.kind === 'field') {
     const { field } = reference;
-    const read = readers[field.type];
+    const read = valueParsers[field.type];
     if (read !== undefined) {
-      const found = mapped(interval, (value) => read(field, value));
-      return found instanceof Unexpected ? found : { is: 'number', field, interval: found };
+      const found = mapInterval(interval, (value) => read(field, value));
+      return found instanceof UnexpectedValue ? found : { is: 'number', field, interval: found };
     }
-    if (idLengths[field.type] !== undefined) return new Unexpected('an id: ids are not in order');
+    if (idLengths[field.type] !== undefined) return new UnexpectedValue('an id: ids are not in order');
   }
-  const numbers = mapped(interval, (value) => numberOf(value) ?? new Unexpected(''));
-  if (!(numbers instanceof Unexpected)) return { is: 'value', reference, test: { is: 'within', interval: numbers } };
-  const texts = mapped(interval, ({ text }) => text.replaceAll(star, '*'));
-  return texts instanceof Unexpected ? texts : { is: 'value', reference, test: { is: 'between', interval: texts } };
+  const numbers = mapInterval(interval, (value) => parseNumber(value) ?? new UnexpectedValue(''));
+  if (!(numbers instanceof UnexpectedValue))
+    return { is: 'value', reference, test: { is: 'within', interval: numbers } };
+  const texts = mapInterval(interval, ({ text }) => text.replaceAll(star, '*'));
+  return texts instanceof UnexpectedValue
+    ? texts
+    : { is: 'value', reference, test: { is: 'between', interval: texts } };
 };
 
 /**
  * `>warn` is above the last number of WARN, `<warn` below the first one. Records without a severity are in no range.
  */
-const severityInterval = ({ from, to }: WrittenInterval): Search | Unexpected => {
+const severityInterval = ({ from, to }: WrittenInterval): Search | UnexpectedValue => {
   const first = from === undefined ? undefined : severityRange(from.value);
   const last = to === undefined ? undefined : severityRange(to.value);
   if ((from !== undefined && first === undefined) || (to !== undefined && last === undefined))
-    return new Unexpected(severities);
+    return new UnexpectedValue(expectedSeverity);
   const lowest = first === undefined ? 1 : first[from?.isInclusive === true ? 0 : 1];
   return {
     is: 'severity',
@@ -150,14 +160,14 @@ const severityInterval = ({ from, to }: WrittenInterval): Search | Unexpected =>
   };
 };
 
-const mapped = <Value>(
+const mapInterval = <Value>(
   { from, to }: WrittenInterval,
-  read: (value: Written) => Value | Unexpected,
-): Interval<Value> | Unexpected => {
+  read: (value: WrittenValue) => Value | UnexpectedValue,
+): Interval<Value> | UnexpectedValue => {
   const first = from === undefined ? undefined : read(from.value);
   const last = to === undefined ? undefined : read(to.value);
-  if (first instanceof Unexpected) return first;
-  if (last instanceof Unexpected) return last;
+  if (first instanceof UnexpectedValue) return first;
+  if (last instanceof UnexpectedValue) return last;
   return {
     ...(from === undefined ? {} : { from: { value: first as Value, isInclusive: from.isInclusive } }),
     ...(to === undefined ? {} : { to: { value: last as Value, isInclusive: to.isInclusive } }),

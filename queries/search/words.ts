@@ -2,8 +2,8 @@
  * Words, phrases and patterns in texts, with the same results as the engine's tokens and `queries/search/condition.ts`,
  * for records in process.
  */
-import { lowered } from '../../schemas/tables/search.ts';
-import type { Pieces, WordTest } from './tree.ts';
+import { lowerAscii } from '../../schemas/tables/search.ts';
+import type { PatternPieces, WordTest } from './tree.ts';
 
 /**
  * Returns whether a code is an ASCII letter or digit, or any non-ASCII character, including surrogate halves. NaN
@@ -12,27 +12,28 @@ import type { Pieces, WordTest } from './tree.ts';
 const isLetter = (code: number): boolean =>
   code >= 0x80 || (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 
-const isEdge = (text: string, at: number): boolean => !isLetter(text.charCodeAt(at));
+const isWordBoundary = (text: string, at: number): boolean => !isLetter(text.charCodeAt(at));
 
 /** Returns a text in ASCII lower case. Pure ASCII uses the built-in method, which is several times faster. */
-export const loweredText = (text: string): string => (/[^\0-\x7f]/.test(text) ? lowered(text) : text.toLowerCase());
+export const toAsciiLowerCase = (text: string): string =>
+  /[^\0-\x7f]/.test(text) ? lowerAscii(text) : text.toLowerCase();
 
 /** Returns whether a lower-case text contains a word. */
 export const hasWord = (text: string, word: string): boolean => {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
-    if (isEdge(text, at - 1) && isEdge(text, at + word.length)) return true;
+    if (isWordBoundary(text, at - 1) && isWordBoundary(text, at + word.length)) return true;
   return false;
 };
 
 /** Returns whether the words follow each other from `at`, separated by non-letters. */
-const goesOn = (text: string, words: readonly string[], at: number): boolean => {
+const hasWordsAt = (text: string, words: readonly string[], at: number): boolean => {
   let end = at;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] as string;
     if (!text.startsWith(word, end)) return false;
     end += word.length;
-    if (!isEdge(text, end)) return false;
-    if (index < words.length - 1) while (end < text.length && isEdge(text, end)) end++;
+    if (!isWordBoundary(text, end)) return false;
+    if (index < words.length - 1) while (end < text.length && isWordBoundary(text, end)) end++;
   }
   return true;
 };
@@ -40,7 +41,7 @@ const goesOn = (text: string, words: readonly string[], at: number): boolean => 
 const hasPhrase = (text: string, words: readonly string[]): boolean => {
   const [first = ''] = words;
   for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1))
-    if (isEdge(text, at - 1) && goesOn(text, words, at)) return true;
+    if (isWordBoundary(text, at - 1) && hasWordsAt(text, words, at)) return true;
   return false;
 };
 
@@ -48,7 +49,7 @@ const hasPhrase = (text: string, words: readonly string[]): boolean => {
  * Returns whether a text begins with the first piece, contains the others in order and ends with the last. The first
  * match of each is sufficient.
  */
-export const fits = (text: string, pieces: Pieces): boolean => {
+export const matchesPattern = (text: string, pieces: PatternPieces): boolean => {
   const [first = ''] = pieces;
   const last = pieces.at(-1) as string;
   const end = text.length - last.length;
@@ -63,22 +64,22 @@ export const fits = (text: string, pieces: Pieces): boolean => {
   return true;
 };
 
-const hasWordLike = (text: string, pieces: Pieces): boolean => {
-  const longest = pieces.reduce((one, other) => (other.length > one.length ? other : one));
-  if (!text.includes(longest)) return false;
+const hasMatchingWord = (text: string, pieces: PatternPieces): boolean => {
+  const longestPiece = pieces.reduce((one, other) => (other.length > one.length ? other : one));
+  if (!text.includes(longestPiece)) return false;
   for (let start = 0; start < text.length; ) {
-    if (isEdge(text, start)) {
+    if (isWordBoundary(text, start)) {
       start++;
       continue;
     }
     let end = start + 1;
-    while (!isEdge(text, end)) end++;
-    if (fits(text.slice(start, end), pieces)) return true;
+    while (!isWordBoundary(text, end)) end++;
+    if (matchesPattern(text.slice(start, end), pieces)) return true;
     start = end;
   }
   return false;
 };
 
 /** Returns a test of a lower-case text; `regex` tests apply to the original text and are excluded. */
-export const wordTest = (test: Exclude<WordTest, { is: 'regex' | 'words' }>): ((text: string) => boolean) =>
-  test.is === 'phrase' ? (text) => hasPhrase(text, test.words) : (text) => hasWordLike(text, test.pieces);
+export const buildWordTest = (test: Exclude<WordTest, { is: 'regex' | 'words' }>): ((text: string) => boolean) =>
+  test.is === 'phrase' ? (text) => hasPhrase(text, test.words) : (text) => hasMatchingWord(text, test.pieces);

@@ -5,47 +5,47 @@
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import type { logPatternCountsTable } from '../../schemas/tables/log-patterns.ts';
 
 type Column = keyof (typeof logPatternCountsTable)['columns'];
 
 /** Returns SQL of whether a form covers another: equal in each position, or any value there (1). */
-const covers = (outer: string, inner: string): string =>
+const coversSql = (outer: string, inner: string): string =>
   `length(${outer}) <= length(${inner}) AND arrayAll((one, other) -> one = other OR one = 1, ${outer}, arrayResize(${inner}, length(${outer})))`;
 
-const width = 'arrayCount(place -> place = 1, places)';
-const ofTenant = 'FROM log_patterns WHERE tenant_id = {tenant:String}';
+const widthSql = 'arrayCount(place -> place = 1, places)';
+const tenantFormsClause = 'FROM log_patterns WHERE tenant_id = {tenant:String}';
 
 /** Forms of structures with at least one wide form; only in these can one cover another. */
-const forms = `(SELECT service, structure, pattern_id AS id, places, ${width} AS width ${ofTenant}
-  AND (service, structure) IN (SELECT service, structure ${ofTenant} AND has(places, 1)) GROUP BY service, structure, id, places)`;
+const formsSql = `(SELECT service, structure, pattern_id AS id, places, ${widthSql} AS width ${tenantFormsClause}
+  AND (service, structure) IN (SELECT service, structure ${tenantFormsClause} AND has(places, 1)) GROUP BY service, structure, id, places)`;
 
 /** By covered form, the width and id of the narrowest covering form that no wider form covers. */
-const covered = `(SELECT service, structure, id, places,
+const coveredFormsSql = `(SELECT service, structure, id, places,
     groupArray((outer_width, outer_id, outer_places)) AS outers,
-    arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${covers('other.3', 'one.3')}, outers), outers))[1] AS cover
+    arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${coversSql('other.3', 'one.3')}, outers), outers))[1] AS cover
   FROM (
     SELECT inner.service AS service, inner.structure AS structure, inner.id AS id, inner.places AS places, inner.width AS width,
       outer.width AS outer_width, outer.id AS outer_id, outer.places AS outer_places
-    FROM ${forms} AS inner JOIN ${forms} AS outer ON inner.service = outer.service AND inner.structure = outer.structure
-    WHERE outer.width > 0 AND ${covers('outer.places', 'inner.places')}
+    FROM ${formsSql} AS inner JOIN ${formsSql} AS outer ON inner.service = outer.service AND inner.structure = outer.structure
+    WHERE outer.width > 0 AND ${coversSql('outer.places', 'inner.places')}
   ) GROUP BY service, structure, id, places HAVING max(outer_width) > any(width))`;
 
 /** By service and alias id, the id it is read under: none of its forms survives. */
-const aliases = `(SELECT service, id, argMin(cover.2, (cover.1, cover.2)) AS pattern FROM ${covered}
+const aliasesSql = `(SELECT service, id, argMin(cover.2, (cover.1, cover.2)) AS pattern FROM ${coveredFormsSql}
   WHERE (service, id) NOT IN (
-    SELECT service, id FROM ${forms} WHERE (service, structure, id, places) NOT IN (SELECT service, structure, id, places FROM ${covered})
+    SELECT service, id FROM ${formsSql} WHERE (service, structure, id, places) NOT IN (SELECT service, structure, id, places FROM ${coveredFormsSql})
   ) GROUP BY service, id)`;
 
 /** By service and id: the id it is read under, all ids of that one, and its template. */
-const names = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FROM (
+const currentNamesSql = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FROM (
     SELECT service, pattern, groupUniqArray(known.id) AS ids, argMax(known.template, (known.id = pattern, known.seen)) AS template
     FROM (
       SELECT told.service AS service, told.id AS id, told.template AS template, told.seen AS seen,
         if(aliases.pattern = '', told.id, aliases.pattern) AS pattern
-      FROM (SELECT service, pattern_id AS id, argMax(template, last_seen) AS template, max(last_seen) AS seen ${ofTenant} GROUP BY service, id) AS told
-      LEFT ANY JOIN ${aliases} AS aliases ON told.service = aliases.service AND told.id = aliases.id
+      FROM (SELECT service, pattern_id AS id, argMax(template, last_seen) AS template, max(last_seen) AS seen ${tenantFormsClause} GROUP BY service, id) AS told
+      LEFT ANY JOIN ${aliasesSql} AS aliases ON told.service = aliases.service AND told.id = aliases.id
     ) AS known GROUP BY service, pattern
   ))`;
 
@@ -56,34 +56,34 @@ const derivedColumns = {
   pattern: "if(names.pattern = '', counts.pattern_id, names.pattern)",
   pattern_ids: 'if(empty(names.ids), [counts.pattern_id], names.ids)',
   body: 'names.template',
-  severity_level: `toUInt8(indexOf([${severityLevels.map(quote).join(', ')}], counts.severity) - 1)`,
+  severity_level: `toUInt8(indexOf([${severityLevels.map(quoteString).join(', ')}], counts.severity) - 1)`,
   attributes: "CAST(map(), 'Map(String, String)')",
   attribute_types: "''",
   scope_attributes: "''",
   resource_id: 'toUInt64(0)',
 } as const;
 
-const own = [
+const tableColumns = [
   ...['tenant_id', 'project_id', 'service', 'count', 'partition', 'offset'],
 ] as const satisfies readonly Column[];
 
 /** FROM clause: the tenant's counts of minutes that begin within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const countedPatterns = `(SELECT ${own.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
+export const countedPatternsSource = `(SELECT ${tableColumns.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
   derivedColumns,
 )
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM (SELECT * FROM log_pattern_counts WHERE tenant_id = {tenant:String}
     AND minute >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND minute <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS counts
-  LEFT ANY JOIN ${names} AS names ON counts.service = names.service AND counts.pattern_id = names.id) AS log_pattern_counts`;
+  LEFT ANY JOIN ${currentNamesSql} AS names ON counts.service = names.service AND counts.pattern_id = names.id) AS log_pattern_counts`;
 
-type Row = readonly [
+type FieldDefinition = readonly [
   type: FieldType,
   expression: string,
   summary: string,
   more?: Partial<Pick<Field, 'aliases' | 'column' | 'names' | 'elements' | 'areOneThing'>>,
 ];
 
-const rows: Readonly<Record<string, Row>> = {
+const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
   timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Start of the minute', { column: 'timestamp' }],
   pattern: [
     ...(['text', 'pattern', 'Id of the pattern; a search also matches the ids that it had before merges'] as const),
@@ -100,7 +100,7 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 /** Fields of counts. */
-export const countFields: readonly Field<never>[] = Object.entries(rows).map(
+export const countFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
   ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
     name,
     aliases,

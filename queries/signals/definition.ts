@@ -2,16 +2,16 @@
 
 import type { Field } from '../../schemas/fields.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import type { SearchedText } from '../../schemas/tables/search.ts';
+import type { TextSearch } from '../../schemas/tables/search.ts';
 import type { Topic } from '../../schemas/topic.ts';
-import type { Reader } from '../entitlement.ts';
+import type { PlanReader } from '../entitlement.ts';
 import type { TableColumn } from '../result.ts';
 
 /** Parts of a span with their own attributes, by the prefix of their names. */
 export const spanParts = ['events', 'links'] as const;
 
 /** Entire records as rows of a table, for a query that names no fields. */
-export interface WholeRecords {
+export interface CompleteRecords {
   readonly columns: readonly TableColumn[];
   /** Selection from the table. */
   readonly selection: string;
@@ -33,7 +33,7 @@ export interface SignalRecords {
   /** Time resolution of records: shorter steps, and steps that are not a multiple, are rejected. */
   readonly minStepMs?: number;
   /** Without it a record consists of its fields. */
-  readonly whole?: WholeRecords;
+  readonly whole?: CompleteRecords;
 }
 
 export interface SignalDefinition {
@@ -42,7 +42,7 @@ export interface SignalDefinition {
   /** Entitlement a plan needs for reads. */
   readonly entitlement: string;
   /** Returns the retention days of a plan for this data source. */
-  retentionDays(days: Reader['plan']['retentionDays']): number;
+  retentionDays(days: PlanReader['plan']['retentionDays']): number;
   /**
    * Table whose newest rows determine the freshness, and its time column. It also has `received_at`, whose maximum is
    * the freshness unless `upTo` has another expression.
@@ -51,7 +51,7 @@ export interface SignalDefinition {
   /** Names of the search language that refer to fields instead of attributes. */
   readonly fields: readonly Field<never>[];
   /** Texts in which words of a search are matched. */
-  readonly text: SearchedText;
+  readonly text: TextSearch;
   /** Whether the table has `attributeIndex`. */
   readonly hasAttributeIndex: boolean;
   /** Parts with their own attributes. */
@@ -61,7 +61,7 @@ export interface SignalDefinition {
   /** Without it the data source supports conditions, but no rows and aggregates. */
   readonly queryable?: SignalRecords;
   /** For searches over streamed records: the texts in which words are matched, equal to `text` in SQL. */
-  readonly passing?: { words(record: never): string | readonly string[] };
+  readonly streamSearch?: { words(record: never): string | readonly string[] };
 }
 
 /**
@@ -70,29 +70,29 @@ export interface SignalDefinition {
 export const defineSignal = <const Definition extends SignalDefinition>(definition: Definition): Definition =>
   definition;
 
-type Form = Pick<TableColumn, 'type' | 'unit'>;
+type ColumnFormat = Pick<TableColumn, 'type' | 'unit'>;
 
 /** Column formats. */
-export const time: Form = { type: 'time', unit: '' };
-export const duration: Form = { type: 'duration', unit: 'ns' };
-export const number: Form = { type: 'number', unit: '' };
-export const text: Form = { type: 'text', unit: '' };
-export const json: Form = { type: 'json', unit: '' };
+export const timeFormat: ColumnFormat = { type: 'time', unit: '' };
+export const durationFormat: ColumnFormat = { type: 'duration', unit: 'ns' };
+export const number: ColumnFormat = { type: 'number', unit: '' };
+export const text: ColumnFormat = { type: 'text', unit: '' };
+export const json: ColumnFormat = { type: 'json', unit: '' };
 
 /**
  * Defines entire records: the columns by name, the selection of a row, and the conversion of rows to records with all
  * columns.
  */
-export const wholeRecords = <Row, Name extends string>(
-  columns: Readonly<Record<Name, Form>>,
+export const defineCompleteRecords = <Row, Name extends string>(
+  columns: Readonly<Record<Name, ColumnFormat>>,
   selection: string,
-  recordsOf: (columns: TenantColumns, rows: readonly Row[]) => Promise<readonly Readonly<Record<Name, unknown>>[]>,
-): WholeRecords => {
+  toRecords: (columns: TenantColumns, rows: readonly Row[]) => Promise<readonly Readonly<Record<Name, unknown>>[]>,
+): CompleteRecords => {
   const names = Object.keys(columns) as Name[];
   return {
     columns: names.map((name) => ({ name, ...columns[name] })),
     selection,
     read: async (tenant, rows) =>
-      (await recordsOf(tenant, rows as readonly Row[])).map((record) => names.map((name) => record[name])),
+      (await toRecords(tenant, rows as readonly Row[])).map((record) => names.map((name) => record[name])),
   };
 };

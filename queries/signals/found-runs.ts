@@ -9,7 +9,7 @@ import type { syntheticRunsTable } from '../../schemas/tables/synthetics.ts';
 type Column = keyof (typeof syntheticRunsTable)['columns'];
 
 /** Columns in addition to the table's own. Only those named in a statement are read. */
-const made = {
+const derivedColumns = {
   timestamp: "toDateTime64(due, 9, 'UTC')",
   partition: 'toUInt16(0)',
   offset: 'cityHash64(check_id, location)',
@@ -21,29 +21,30 @@ const made = {
   resource_id: 'toUInt64(0)',
 } as const;
 
-const own = [
+const tableColumns = [
   ...['tenant_id', 'project_id', 'check_id', 'check_name', 'check_type', 'location', 'due', 'started', 'is_manual'],
   ...['outcome', 'attempts', 'duration_ms', 'phases', 'message', 'trace_id'],
 ] as const satisfies readonly Column[];
 
 /** FROM clause: runs of the tenant that were due within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const runsSource = `(SELECT ${own.join(', ')}, ${Object.entries(made)
+export const runsSource = `(SELECT ${tableColumns.join(', ')}, ${Object.entries(derivedColumns)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM synthetic_runs FINAL
   WHERE tenant_id = {tenant:String} AND due >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND due <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS synthetic_runs`;
 
-type Row = readonly [
+type FieldDefinition = readonly [
   type: FieldType,
   expression: string,
   summary: string,
   more?: Partial<Pick<Field, 'aliases' | 'column'>>,
 ];
 
-const id = "concat(toString(location), '-', toString(toUnixTimestamp64Milli(due)), if(is_manual = 1, '-asked', ''))";
+const runIdSql =
+  "concat(toString(location), '-', toString(toUnixTimestamp64Milli(due)), if(is_manual = 1, '-asked', ''))";
 
-const rows: Readonly<Record<string, Row>> = {
+const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
   timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Due time of the run', { column: 'timestamp' }],
-  id: ['text', id, 'Id of the run, as reported by its check'],
+  id: ['text', runIdSql, 'Id of the run, as reported by its check'],
   check: ['text', 'toString(check_name)', 'Name of the check', { aliases: ['checkName'] }],
   checkId: ['text', 'toString(check_id)', 'Id of the check', { aliases: ['check_id'] }],
   type: ['text', 'toString(check_type)', 'Type of the check, such as http'],
@@ -52,7 +53,7 @@ const rows: Readonly<Record<string, Row>> = {
   durationMs: ['number', 'duration_ms', 'Duration of the last attempt in milliseconds', { column: 'duration_ms' }],
   attempts: ['number', 'attempts', 'Number of attempts', { column: 'attempts' }],
   ...Object.fromEntries(
-    runPhases.map((phase): [string, Row] => [
+    runPhases.map((phase): [string, FieldDefinition] => [
       `phases.${phase}`,
       ['number', `JSONExtractFloat(phases, '${phase}')`, `Duration of the phase ${phase} in milliseconds`],
     ]),
@@ -68,7 +69,7 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 /** Fields of runs. */
-export const runFields: readonly Field<never>[] = Object.entries(rows).map(
+export const runFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
   ([name, [type, expression, summary, { aliases = [], column = expression } = {}]]) => ({
     name,
     aliases,

@@ -4,54 +4,54 @@
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { signalSeverities } from '../../schemas/signals.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import type { signalsTable } from '../../schemas/tables/signals.ts';
 
 type Column = keyof (typeof signalsTable)['columns'];
 
 /** Returns SQL of the value of the first entity of a type. */
-const firstOf = (type: string): string =>
+const firstEntitySql = (type: string): string =>
   `substring(arrayFirst(each -> startsWith(each, '${type} '), entities), ${type.length + 2})`;
 
 /** Columns in addition to the table's own. Only those named in a statement are read. */
-const made = {
+const derivedColumns = {
   timestamp: "toDateTime64(time, 9, 'UTC')",
   ordinal: 'toUInt32(0)',
   body: "concat(toString(rule_title), ' ', arrayStringConcat(entities, ' '))",
-  severity_level: `toUInt8(indexOf([${signalSeverities.map(quote).join(', ')}], severity) - 1)`,
+  severity_level: `toUInt8(indexOf([${signalSeverities.map(quoteString).join(', ')}], severity) - 1)`,
   attributes: "CAST(group_by, 'Map(String, String)')",
   attribute_types: "repeat('s', length(group_by))",
   scope_attributes: "''",
   resource_id: 'toUInt64(0)',
 } as const;
 
-const own = [
+const tableColumns = [
   ...['tenant_id', 'project_id', 'partition', 'offset', 'id', 'kind', 'rule_id', 'rule_version', 'rule_title'],
   ...['risk_score', 'event_count', 'entities', 'tactics', 'techniques'],
 ] as const satisfies readonly Column[];
 
 /** FROM clause: signals of the tenant within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const signalsSource = `(SELECT ${own.join(', ')}, ${Object.entries(made)
+export const signalsSource = `(SELECT ${tableColumns.join(', ')}, ${Object.entries(derivedColumns)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM signals
   WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
     AND suppressed_by = '' ORDER BY id, event_count DESC LIMIT 1 BY id) AS signals`;
 
-type Row = readonly [
+type FieldDefinition = readonly [
   type: FieldType,
   expression: string,
   summary: string,
   more?: Partial<Pick<Field, 'aliases' | 'column' | 'names' | 'elements'>>,
 ];
 
-const elements = (column: 'entities' | 'tactics' | 'techniques', summary: string): Row => [
+const defineElementsField = (column: 'entities' | 'tactics' | 'techniques', summary: string): FieldDefinition => [
   'text',
   `arrayStringConcat(${column}, ', ')`,
   summary,
   { elements: column },
 ];
 
-const rows: Readonly<Record<string, Row>> = {
+const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
   timestamp: [
     'time',
     'toUnixTimestamp64Nano(timestamp)',
@@ -72,17 +72,17 @@ const rows: Readonly<Record<string, Row>> = {
   riskScore: ['number', 'risk_score', 'Risk, 0 to 100', { aliases: ['risk_score', 'risk'], column: 'risk_score' }],
   eventCount: ['number', 'event_count', 'Records that matched', { column: 'event_count' }],
   projectId: ['text', 'toString(project_id)', 'Project', { aliases: ['project'] }],
-  user: ['text', firstOf('user'), 'First user of the signal'],
-  host: ['text', firstOf('host'), 'First host of the signal'],
-  process: ['text', firstOf('process'), 'First process of the signal'],
-  address: ['text', firstOf('address'), 'First address of the signal'],
-  entity: elements('entities', 'Entities of the signal: type and value, such as user ann'),
-  tactic: elements('tactics', 'Tactics of ATT&CK'),
-  technique: elements('techniques', 'Techniques of ATT&CK'),
+  user: ['text', firstEntitySql('user'), 'First user of the signal'],
+  host: ['text', firstEntitySql('host'), 'First host of the signal'],
+  process: ['text', firstEntitySql('process'), 'First process of the signal'],
+  address: ['text', firstEntitySql('address'), 'First address of the signal'],
+  entity: defineElementsField('entities', 'Entities of the signal: type and value, such as user ann'),
+  tactic: defineElementsField('tactics', 'Tactics of ATT&CK'),
+  technique: defineElementsField('techniques', 'Techniques of ATT&CK'),
 };
 
 /** Fields of signals. A field with several values matches a search by any of them, and groups a signal under each. */
-export const signalFields: readonly Field<never>[] = Object.entries(rows).map(
+export const signalFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
   ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
     name,
     aliases,

@@ -17,29 +17,29 @@ const registry = {
 } as const satisfies Readonly<Record<string, SignalDefinition>>;
 type Registry = typeof registry;
 
-type With<Part> = {
+type SignalsWith<Part> = {
   [Name in keyof Registry]: Registry[Name] extends Part ? Name : never;
 }[keyof Registry];
 
 /** Data sources that can be read and used in conditions. */
 export type ReadSignal = keyof Registry;
 /** Data sources with rows and aggregates. */
-export type QuerySignal = With<{ readonly queryable: SignalRecords }>;
+export type QuerySignal = SignalsWith<{ readonly queryable: SignalRecords }>;
 /** Data sources whose streamed records can be searched. */
-export type SearchSignal = With<{ readonly passing: object }>;
+export type SearchSignal = SignalsWith<{ readonly streamSearch: object }>;
 
 /** Streamed records that can be searched, by data source. */
-export type Searched = {
-  readonly [Name in SearchSignal]: Registry[Name] extends { passing: { words(record: infer View): unknown } }
+export type SearchedRecords = {
+  readonly [Name in SearchSignal]: Registry[Name] extends { streamSearch: { words(record: infer View): unknown } }
     ? View
     : never;
 };
 
 /** Definitions by data source. */
-export const signals: Readonly<Record<ReadSignal, SignalDefinition>> = registry;
+export const signalDefinitions: Readonly<Record<ReadSignal, SignalDefinition>> = registry;
 
 /** Returns the records of a data source with rows and aggregates. */
-export const recordsOf = (signal: QuerySignal): SignalRecords => registry[signal].queryable;
+export const getSignalRecords = (signal: QuerySignal): SignalRecords => registry[signal].queryable;
 
 /** Names of data sources with rows and aggregates. */
 export const querySignals = (Object.keys(registry) as ReadSignal[]).filter(

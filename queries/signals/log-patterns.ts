@@ -1,5 +1,5 @@
 import { bodySearch } from '../../schemas/tables/search.ts';
-import { countedPatterns, countFields } from './counted-patterns.ts';
+import { countedPatternsSource, countFields } from './counted-patterns.ts';
 import { defineSignal } from './definition.ts';
 
 /** Counts of log patterns by minute. A minute is available once it is over and the counting processor has passed it. */
@@ -18,7 +18,7 @@ export const logPatterns = defineSignal({
   hasAttributeIndex: false,
   queryable: {
     table: 'log_pattern_counts',
-    from: countedPatterns,
+    from: countedPatternsSource,
     unit: '{record}',
     hasReplacedRows: true,
     counted: 'count',

@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { severityOf } from '../../schemas/records/severity.ts';
-import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
-import {
-  InstrumentationScope,
-  instrumentationScopeOf,
-  type ScopeRow,
-  scopeSelection,
-} from '../instrumentation-scope.ts';
-import { patternIdsOf } from '../log-patterns/pattern-ids.ts';
-import type { RowPlace } from '../merge-series.ts';
-import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
+import { getSeverityText } from '../../schemas/records/severity.ts';
+import { Attributes, decodeAttributes, decodeValue } from '../attributes.ts';
+import { InstrumentationScope, type ScopeRow, scopeColumns, toInstrumentationScope } from '../instrumentation-scope.ts';
+import { findPatternIds } from '../log-patterns/pattern-ids.ts';
+import type { RowPosition } from '../merge-series.ts';
+import { getResources, type Resource, resourceFields, toResourceFields } from '../resources.ts';
 import { formatTime } from '../time.ts';
 
 /** A log record in answers. */
@@ -39,9 +34,9 @@ export const LogRecord = z.strictObject({
 export type LogRecord = z.output<typeof LogRecord>;
 
 /** Position of a record in the order of lists. Unique for each record. */
-export type LogPosition = RowPlace;
+export type LogPosition = RowPosition;
 
-/** A row of `logSelection`. */
+/** A row of `logColumns`. */
 export interface LogRow extends LogPosition, ScopeRow {
   readonly observed: string;
   readonly severity_number: number;
@@ -62,12 +57,12 @@ export interface LogRow extends LogPosition, ScopeRow {
 }
 
 /** The engine already returns 64-bit integers as text. */
-export const logSelection = `toUnixTimestamp64Nano(timestamp) AS time, toUnixTimestamp64Nano(observed_timestamp) AS observed,
+export const logColumns = `toUnixTimestamp64Nano(timestamp) AS time, toUnixTimestamp64Nano(observed_timestamp) AS observed,
   toString(partition) AS partition, offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
   resource_id AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
-  attribute_types AS types, dropped_attributes, flags, ${scopeSelection}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
+  attribute_types AS types, dropped_attributes, flags, ${scopeColumns}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
 
-export interface FoundLog {
+export interface LogWithPosition {
   readonly record: LogRecord;
   readonly position: LogPosition;
   /** As sent; `severity` of the record may derive from its number. */
@@ -75,42 +70,42 @@ export interface FoundLog {
 }
 
 /** Returns the records of rows, with their resources and patterns. */
-export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[]): Promise<FoundLog[]> => {
+export const toLogs = async (columns: TenantColumns, rows: readonly LogRow[]): Promise<LogWithPosition[]> => {
   const [resources, patternIds] = await Promise.all([
-    resourcesOf(
+    getResources(
       columns,
       rows.map(({ resource }) => resource),
     ),
-    patternIdsOf(columns, rows),
+    findPatternIds(columns, rows),
   ]);
   return rows.map((row, index) => ({
-    record: recordOf(row, resources.get(row.resource), patternIds[index] ?? null),
-    position: positionOf(row),
+    record: toLogRecord(row, resources.get(row.resource), patternIds[index] ?? null),
+    position: getPosition(row),
     severityText: row.severity_text,
   }));
 };
 
-const positionOf = ({ time, partition, offset, ordinal }: LogPosition): LogPosition => ({
+const getPosition = ({ time, partition, offset, ordinal }: LogPosition): LogPosition => ({
   time,
   partition,
   offset,
   ordinal,
 });
 
-const recordOf = (row: LogRow, resource: Resource | undefined, patternId: string | null): LogRecord => ({
-  id: logId(row),
+const toLogRecord = (row: LogRow, resource: Resource | undefined, patternId: string | null): LogRecord => ({
+  id: formatLogId(row),
   timestamp: formatTime(BigInt(row.time)),
   observedTimestamp: formatTime(BigInt(row.observed)),
-  severity: severityOf(row.severity_text, row.severity_number) || null,
+  severity: getSeverityText(row.severity_text, row.severity_number) || null,
   severityNumber: row.severity_number,
   service: row.service,
-  body: restoredValue(row.body, row.body_type),
+  body: decodeValue(row.body, row.body_type),
   eventName: row.event_name === '' ? null : row.event_name,
-  attributes: attributesOf(row.keys, row.values, row.types),
+  attributes: decodeAttributes(row.keys, row.values, row.types),
   droppedAttributes: row.dropped_attributes,
   flags: row.flags,
-  ...resourceFieldsOf(resource),
-  scope: instrumentationScopeOf(row),
+  ...toResourceFields(resource),
+  scope: toInstrumentationScope(row),
   traceId: /^0*$/.test(row.trace) ? null : row.trace,
   spanId: /^0*$/.test(row.span) ? null : row.span,
   projectId: row.project_id,
@@ -118,11 +113,11 @@ const recordOf = (row: LogRow, resource: Resource | undefined, patternId: string
 });
 
 /** Returns the id, which contains the position, so that a record is found without an index of ids. */
-export const logId = ({ time, partition, offset, ordinal }: LogPosition): string =>
+export const formatLogId = ({ time, partition, offset, ordinal }: LogPosition): string =>
   `${time}-${partition}-${offset}-${ordinal}`;
 
 /** Returns the position in an id; `undefined` if it is not an id. */
-export const logPositionOf = (id: string): LogPosition | undefined => {
+export const parseLogId = (id: string): LogPosition | undefined => {
   const match = /^(-?\d{1,19})-(\d{1,5})-(\d{1,20})-(\d{1,10})$/.exec(id);
   if (match === null) return undefined;
   const [, time = '', partition = '', offset = '', ordinal = ''] = match;

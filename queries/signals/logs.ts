@@ -2,11 +2,11 @@ import { logFields } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { topics } from '../../schemas/topics.ts';
-import { defineSignal, json, number, text, time, wholeRecords } from './definition.ts';
-import { foundLogs, type LogRow, logSelection } from './log-record.ts';
+import { defineCompleteRecords, defineSignal, json, number, text, timeFormat } from './definition.ts';
+import { type LogRow, logColumns, toLogs } from './log-record.ts';
 
 const columns = {
-  timestamp: time,
+  timestamp: timeFormat,
   severity: text,
   service: text,
   body: json,
@@ -15,7 +15,7 @@ const columns = {
   traceId: text,
   spanId: text,
   id: text,
-  observedTimestamp: time,
+  observedTimestamp: timeFormat,
   severityNumber: number,
   eventName: text,
   droppedAttributes: number,
@@ -36,12 +36,12 @@ export const logs = defineSignal({
   text: bodySearch,
   hasAttributeIndex: true,
   countedBy: topics.logs,
-  passing: { words: (log: LogRecord) => log.body },
+  streamSearch: { words: (log: LogRecord) => log.body },
   queryable: {
     table: 'logs',
     unit: '{record}',
-    whole: wholeRecords(columns, logSelection, async (tenant, rows: readonly LogRow[]) =>
-      (await foundLogs(tenant, rows)).map(({ record }) => record),
+    whole: defineCompleteRecords(columns, logColumns, async (tenant, rows: readonly LogRow[]) =>
+      (await toLogs(tenant, rows)).map(({ record }) => record),
     ),
   },
 });

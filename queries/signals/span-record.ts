@@ -1,13 +1,8 @@
 import { z } from 'zod';
-import { Attributes, attributesOf } from '../attributes.ts';
-import {
-  InstrumentationScope,
-  instrumentationScopeOf,
-  type ScopeRow,
-  scopeSelection,
-} from '../instrumentation-scope.ts';
-import { type Resource, resourceFields, resourceFieldsOf } from '../resources.ts';
-import { exact, formatTime } from '../time.ts';
+import { Attributes, decodeAttributes } from '../attributes.ts';
+import { InstrumentationScope, type ScopeRow, scopeColumns, toInstrumentationScope } from '../instrumentation-scope.ts';
+import { type Resource, resourceFields, toResourceFields } from '../resources.ts';
+import { exactNumberOrText, formatTime } from '../time.ts';
 
 /** Names of OTLP's numbers, by number. */
 export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
@@ -88,17 +83,17 @@ export interface SpanRow extends ScopeRow {
   readonly project_id: string;
 }
 
-export const spanSelection = `lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, name, kind,
+export const spanColumns = `lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, name, kind,
   service, toString(toUnixTimestamp64Nano(timestamp)) AS start, toString(duration) AS lasted, status_code, status_message, trace_state,
   flags, dropped_attributes, dropped_events, dropped_links,
-  mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types, toString(resource_id) AS resource, ${scopeSelection},
+  mapKeys(attributes) AS keys, mapValues(attributes) AS values, attribute_types AS types, toString(resource_id) AS resource, ${scopeColumns},
   arrayMap(x -> toString(toUnixTimestamp64Nano(x)), event_timestamps) AS event_times, event_names,
   arrayMap(x -> mapKeys(x), event_attributes) AS event_keys, arrayMap(x -> mapValues(x), event_attributes) AS event_values,
   event_attribute_types AS event_types, event_dropped_attributes AS event_dropped, arrayMap(x -> lower(hex(x)), link_trace_ids) AS link_traces, arrayMap(x -> lower(hex(x)), link_span_ids) AS link_spans,
   link_trace_states AS link_states, arrayMap(x -> mapKeys(x), link_attributes) AS link_keys, arrayMap(x -> mapValues(x), link_attributes) AS link_values,
   link_attribute_types AS link_types, link_dropped_attributes AS link_dropped, link_flags, project_id`;
 
-export const spanOf = (row: SpanRow, resource: Resource | undefined): Span => ({
+export const toSpan = (row: SpanRow, resource: Resource | undefined): Span => ({
   traceId: row.trace,
   spanId: row.span,
   parentSpanId: /^0*$/.test(row.parent) ? null : row.parent,
@@ -106,19 +101,19 @@ export const spanOf = (row: SpanRow, resource: Resource | undefined): Span => ({
   kind: spanKinds[row.kind] ?? 'unspecified',
   service: row.service,
   startTime: formatTime(BigInt(row.start)),
-  durationNs: exact(row.lasted),
+  durationNs: exactNumberOrText(row.lasted),
   status: spanStatuses[row.status_code] ?? 'unset',
   statusMessage: row.status_message,
   traceState: row.trace_state,
   flags: row.flags,
-  attributes: attributesOf(row.keys, row.values, row.types),
+  attributes: decodeAttributes(row.keys, row.values, row.types),
   dropped: { attributes: row.dropped_attributes, events: row.dropped_events, links: row.dropped_links },
-  ...resourceFieldsOf(resource),
-  scope: instrumentationScopeOf(row),
+  ...toResourceFields(resource),
+  scope: toInstrumentationScope(row),
   events: row.event_times.map((time, at) => ({
     time: formatTime(BigInt(time)),
     name: row.event_names[at] ?? '',
-    attributes: attributesOf(row.event_keys[at] ?? [], row.event_values[at] ?? [], row.event_types[at] ?? ''),
+    attributes: decodeAttributes(row.event_keys[at] ?? [], row.event_values[at] ?? [], row.event_types[at] ?? ''),
     droppedAttributes: row.event_dropped[at] ?? 0,
   })),
   links: row.link_traces.map((traceId, at) => ({
@@ -126,7 +121,7 @@ export const spanOf = (row: SpanRow, resource: Resource | undefined): Span => ({
     spanId: row.link_spans[at] ?? '',
     traceState: row.link_states[at] ?? '',
     flags: row.link_flags[at] ?? 0,
-    attributes: attributesOf(row.link_keys[at] ?? [], row.link_values[at] ?? [], row.link_types[at] ?? ''),
+    attributes: decodeAttributes(row.link_keys[at] ?? [], row.link_values[at] ?? [], row.link_types[at] ?? ''),
     droppedAttributes: row.link_dropped[at] ?? 0,
   })),
   projectId: row.project_id,

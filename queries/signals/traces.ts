@@ -2,15 +2,24 @@ import { spanFields } from '../../schemas/fields.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { spanSearch } from '../../schemas/tables/search.ts';
 import { topics } from '../../schemas/topics.ts';
-import { resourcesOf } from '../resources.ts';
-import { defineSignal, duration, json, number, spanParts, text, time, wholeRecords } from './definition.ts';
-import { type SpanRow, spanOf, spanSelection } from './span-record.ts';
+import { getResources } from '../resources.ts';
+import {
+  defineCompleteRecords,
+  defineSignal,
+  durationFormat,
+  json,
+  number,
+  spanParts,
+  text,
+  timeFormat,
+} from './definition.ts';
+import { type SpanRow, spanColumns, toSpan } from './span-record.ts';
 
 const columns = {
-  startTime: time,
+  startTime: timeFormat,
   service: text,
   name: text,
-  durationNs: duration,
+  durationNs: durationFormat,
   kind: text,
   status: text,
   statusMessage: text,
@@ -40,18 +49,18 @@ export const traces = defineSignal({
   hasAttributeIndex: true,
   parts: spanParts,
   countedBy: topics.traces,
-  passing: {
+  streamSearch: {
     words: ({ name, service, attributes }: Span) => [name, service, ...attributes.map(({ text: value }) => value)],
   },
   queryable: {
     table: 'spans',
     unit: '{span}',
-    whole: wholeRecords(columns, spanSelection, async (tenant, rows: readonly SpanRow[]) => {
-      const resources = await resourcesOf(
+    whole: defineCompleteRecords(columns, spanColumns, async (tenant, rows: readonly SpanRow[]) => {
+      const resources = await getResources(
         tenant,
         rows.map(({ resource }) => resource),
       );
-      return rows.map((row) => spanOf(row, resources.get(row.resource)));
+      return rows.map((row) => toSpan(row, resources.get(row.resource)));
     }),
   },
 });

@@ -15,12 +15,12 @@ export interface PathSegment {
 }
 
 /** A span during traversal: its children by end, last first. */
-interface Walked {
+interface TraversedSpan {
   readonly span: number;
   readonly from: number;
-  until: number;
+  coveredUntil: number;
   readonly children: readonly PathSegment[];
-  next: number;
+  nextChild: number;
 }
 
 /**
@@ -28,56 +28,56 @@ interface Walked {
  * long as the root. Among children with equal ends the longest is chosen, and among equal ones the first.
  */
 export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
-  const { starts, ends, awaited } = tree;
+  const { starts, ends, isAwaited } = tree;
   const segments: PathSegment[] = [];
   const add = (span: number, start: number, end: number): void => {
     if (end > start) segments.push({ span, start, end });
   };
   // Traversed spans, each with the time up to which it is covered. An explicit stack, because a trace may be deeper
   // than the call stack.
-  const walked: Walked[] = [];
+  const traversedSpans: TraversedSpan[] = [];
   const enter = (span: number, from: number, to: number): void => {
-    const lengths = (tree.children[span] as readonly number[]).flatMap((child) => {
+    const childSegments = (tree.children[span] as readonly number[]).flatMap((child) => {
       const [start, end] = [Math.max(starts[child] as number, from), Math.min(ends[child] as number, to)];
-      return awaited[child] === 1 && start < end ? [{ span: child, start, end }] : [];
+      return isAwaited[child] === 1 && start < end ? [{ span: child, start, end }] : [];
     });
-    lengths.sort((one, other) => other.end - one.end || one.start - other.start || one.span - other.span);
-    walked.push({ span, from, until: to, children: lengths, next: 0 });
+    childSegments.sort((one, other) => other.end - one.end || one.start - other.start || one.span - other.span);
+    traversedSpans.push({ span, from, coveredUntil: to, children: childSegments, nextChild: 0 });
   };
   enter(root, starts[root] as number, ends[root] as number);
-  for (let at = walked.at(-1); at !== undefined; at = walked.at(-1)) {
-    const child = at.children[at.next++];
+  for (let current = traversedSpans.at(-1); current !== undefined; current = traversedSpans.at(-1)) {
+    const child = current.children[current.nextChild++];
     if (child === undefined) {
-      add(at.span, at.from, at.until);
-      walked.pop();
+      add(current.span, current.from, current.coveredUntil);
+      traversedSpans.pop();
       continue;
     }
     // The child ran concurrently with one that finished later and was waited for anyway. A child that ends when the
     // next begins precedes it.
-    if (child.end > at.until) continue;
-    add(at.span, child.end, at.until);
-    at.until = child.start;
+    if (child.end > current.coveredUntil) continue;
+    add(current.span, child.end, current.coveredUntil);
+    current.coveredUntil = child.start;
     enter(child.span, child.start, child.end);
   }
   return segments.reverse();
 };
 
 /** Returns how long each span ran while none of its children did, in nanoseconds. */
-export const selfTimes = ({ size, children, starts, ends }: SpanTree): Float64Array => {
-  const own = new Float64Array(size);
+export const computeSelfTimes = ({ size, children, starts, ends }: SpanTree): Float64Array => {
+  const selfTimesNs = new Float64Array(size);
   for (let span = 0; span < size; span++) {
     const [from, to] = [starts[span] as number, ends[span] as number];
-    const below = (children[span] as readonly number[]).toSorted(
+    const sortedChildren = (children[span] as readonly number[]).toSorted(
       (one, other) => (starts[one] as number) - (starts[other] as number),
     );
-    let covered = 0;
+    let coveredNs = 0;
     let until = from;
-    for (const child of below) {
+    for (const child of sortedChildren) {
       const end = Math.min(ends[child] as number, to);
-      covered += Math.max(0, end - Math.max(starts[child] as number, until));
+      coveredNs += Math.max(0, end - Math.max(starts[child] as number, until));
       until = Math.max(until, end);
     }
-    own[span] = to - from - covered;
+    selfTimesNs[span] = to - from - coveredNs;
   }
-  return own;
+  return selfTimesNs;
 };

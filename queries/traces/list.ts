@@ -3,21 +3,21 @@
  * missing.
  */
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern } from '../cursor.ts';
 import { invalid } from '../errors.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
-import { type Range, rangeOf, refuseBeyondRetention } from '../range.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
+import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { timeSpansOf } from '../rows/in-order.ts';
+import { iterateTimeRanges } from '../rows/in-order.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { parseDuration } from '../time.ts';
 import { readSummaries, type TraceSummary } from './summary.ts';
 
 const cursorKind = 'traces';
-const cursorPatterns = [integer, integer, /^\d{1,15}$/, integer, /^[0-9a-f]{32}$/];
+const cursorPatterns = [int64Pattern, int64Pattern, /^\d{1,15}$/, int64Pattern, /^[0-9a-f]{32}$/];
 /** Minimum number of traces per statement: some may have begun before its time span. */
-const fewest = 20;
+const minTracesPerStatement = 20;
 
 const duration = z.string().max(64).optional();
 
@@ -53,7 +53,7 @@ export interface TracesQuery extends ProjectScope {
 }
 
 /** A trace by its first start in the range. */
-interface Found {
+interface TracePosition {
   readonly trace: string;
   readonly start: string;
 }
@@ -68,15 +68,16 @@ export const listTraces = async (
 ): Promise<{ readonly items: readonly TraceSummary[]; readonly nextCursor: string | null }> => {
   const [from, to, seenBy = String(Math.trunc(reading.nowMs)), start, trace] =
     query.cursor === undefined ? [] : decodeCursor(cursorKind, query.cursor, cursorPatterns);
-  const of = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
-  const range = from === undefined ? rangeOf(query, of) : { from: BigInt(from), to: BigInt(to ?? 0) };
-  if (from !== undefined) refuseBeyondRetention(range, { ...of, wasListed: true });
+  const readContext = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
+  const range =
+    from === undefined ? parseRetainedRange(query, readContext) : { from: BigInt(from), to: BigInt(to ?? 0) };
+  if (from !== undefined) requireRetained(range, { ...readContext, isFromCursor: true });
   const after = start === undefined || trace === undefined ? undefined : { start, trace };
   const found = await new TraceFinder(reading, query, range, seenBy).find(after);
-  const shown = found.slice(0, query.limit);
-  const last = shown.at(-1);
+  const pageTraces = found.slice(0, query.limit);
+  const last = pageTraces.at(-1);
   return {
-    items: await readSummaries(reading.columns, shown),
+    items: await readSummaries(reading.columns, pageTraces),
     nextCursor:
       found.length > query.limit && last !== undefined
         ? encodeCursor(cursorKind, [range.from, range.to, seenBy, last.start, last.trace])
@@ -84,9 +85,10 @@ export const listTraces = async (
   };
 };
 
-const timeIs = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
-const lasts = 'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
-const statuses = {
+const timeParameterSql = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
+const traceDurationSql =
+  'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
+const statusConditions = {
   error: 'countIf(status_code = 2) > 0',
   ok: 'countIf(status_code = 2) = 0',
   unset: 'countIf(status_code != 0) = 0',
@@ -99,9 +101,9 @@ class TraceFinder {
   /** Condition of all rows besides the time. */
   readonly #base: string;
   /** Condition that one span of a trace must match, if any. */
-  readonly #match: string | undefined;
+  readonly #spanCondition: string | undefined;
   /** Conditions of a trace. */
-  readonly #having: readonly string[];
+  readonly #traceConditions: readonly string[];
   readonly #parameters: Record<string, string>;
 
   constructor(reading: Reading, query: TracesQuery, range: Range, seenBy: string) {
@@ -109,33 +111,41 @@ class TraceFinder {
     this.#range = range;
     this.#limit = query.limit;
     this.#base = `tenant_id = {tenant:String} AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${projectScopeCondition(query)}`;
-    this.#parameters = { from: String(range.from), to: String(range.to), seenBy, ...projectScopeValues(query) };
-    this.#match = this.#matching(query);
-    this.#having = [...this.#durations(query), ...(query.status === undefined ? [] : [statuses[query.status]])];
+    this.#parameters = {
+      from: String(range.from),
+      to: String(range.to),
+      seenBy,
+      ...projectScopeParameterValues(query),
+    };
+    this.#spanCondition = this.#buildSpanCondition(query);
+    this.#traceConditions = [
+      ...this.#buildDurationConditions(query),
+      ...(query.status === undefined ? [] : [statusConditions[query.status]]),
+    ];
   }
 
   /** Returns up to one more than the limit. */
-  async find(after: Found | undefined): Promise<Found[]> {
+  async find(after: TracePosition | undefined): Promise<TracePosition[]> {
     const { from } = this.#range;
     const to = after === undefined ? this.#range.to : BigInt(after.start);
-    const found: Found[] = [];
+    const found: TracePosition[] = [];
     const rowLimit = this.#limit + 1;
-    const stretches = timeSpansOf({ from, to }, 'newest');
+    const timeRanges = iterateTimeRanges({ from, to }, 'newest');
     for (
-      let next = stretches.next();
+      let next = timeRanges.next();
       next.done !== true;
-      next = stretches.next({ limit: rowLimit, found: found.length })
+      next = timeRanges.next({ limit: rowLimit, found: found.length })
     ) {
       const stretch = next.value;
       let last = after;
       for (let isDone = false; !isDone; ) {
-        const limit = Math.max(fewest, rowLimit - found.length);
-        const some = await this.#within(stretch, last, limit);
-        const earlier = await this.#startedBefore(stretch.from, some);
-        found.push(...some.filter(({ trace }) => !earlier.has(trace)));
+        const limit = Math.max(minTracesPerStatement, rowLimit - found.length);
+        const traces = await this.#findInRange(stretch, last, limit);
+        const earlier = await this.#startedBefore(stretch.from, traces);
+        found.push(...traces.filter(({ trace }) => !earlier.has(trace)));
         if (found.length >= rowLimit) return found.slice(0, rowLimit);
-        isDone = some.length < limit;
-        last = some.at(-1);
+        isDone = traces.length < limit;
+        last = traces.at(-1);
       }
     }
     return found;
@@ -144,22 +154,24 @@ class TraceFinder {
   /**
    * Returns traces whose first span from the start of the time span on is in the time span, after the previous trace.
    */
-  #within(stretch: Range, after: Found | undefined, limit: number): Promise<Found[]> {
-    const since = `${this.#base} AND timestamp >= ${timeIs('begin')} AND timestamp <= ${timeIs('to')}`;
-    const within = `SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeIs('end')}`;
+  #findInRange(stretch: Range, after: TracePosition | undefined, limit: number): Promise<TracePosition[]> {
+    const since = `${this.#base} AND timestamp >= ${timeParameterSql('begin')} AND timestamp <= ${timeParameterSql('to')}`;
+    const within = `SELECT trace_id FROM spans WHERE ${since} AND timestamp <= ${timeParameterSql('end')}`;
     const isLast = stretch.to >= this.#range.to;
     const conditions = [since];
     if (!isLast) conditions.push(`trace_id IN (${within})`);
-    if (this.#match !== undefined) {
+    if (this.#spanCondition !== undefined) {
       // After the time span, only spans of its traces are read; other traces are, or were, on another page.
-      const behind = `SELECT trace_id FROM spans WHERE ${since} AND timestamp > ${timeIs('end')} AND trace_id IN (${within}) AND ${this.#match}`;
-      const found = `trace_id IN (${within} AND ${this.#match})`;
+      const behind = `SELECT trace_id FROM spans WHERE ${since} AND timestamp > ${timeParameterSql('end')} AND trace_id IN (${within}) AND ${this.#spanCondition}`;
+      const found = `trace_id IN (${within} AND ${this.#spanCondition})`;
       conditions.push(isLast ? found : `(${found} OR trace_id IN (${behind}))`);
     }
-    const having = [`min(timestamp) <= ${timeIs('end')}`, ...this.#having];
+    const having = [`min(timestamp) <= ${timeParameterSql('end')}`, ...this.#traceConditions];
     if (after !== undefined)
-      having.push(`(min(timestamp), trace_id) < (${timeIs('start')}, toFixedString(unhex({trace:String}), 16))`);
-    return this.#reading.columns.query<Found>(
+      having.push(
+        `(min(timestamp), trace_id) < (${timeParameterSql('start')}, toFixedString(unhex({trace:String}), 16))`,
+      );
+    return this.#reading.columns.query<TracePosition>(
       `SELECT lower(hex(trace_id)) AS trace, toString(toUnixTimestamp64Nano(min(timestamp))) AS start FROM spans
       WHERE ${conditions.join(' AND ')} GROUP BY trace_id HAVING ${having.join(' AND ')}
       ORDER BY min(timestamp) DESC, trace_id DESC LIMIT ${limit}`,
@@ -168,19 +180,19 @@ class TraceFinder {
   }
 
   /** Returns which of the traces have a span of the range before that time, and thus a later position in the list. */
-  async #startedBefore(begin: bigint, traces: readonly Found[]): Promise<ReadonlySet<string>> {
+  async #startedBefore(begin: bigint, traces: readonly TracePosition[]): Promise<ReadonlySet<string>> {
     if (begin <= this.#range.from || traces.length === 0) return new Set();
     // Ids are hexadecimal from stored rows; the index of traces needs literals.
     const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
     const rows = await this.#reading.columns.query<{ trace: string }>(
-      `SELECT DISTINCT lower(hex(trace_id)) AS trace FROM spans WHERE ${this.#base} AND timestamp >= ${timeIs('from')}
-        AND timestamp < ${timeIs('begin')} AND trace_id IN (${ids})`,
+      `SELECT DISTINCT lower(hex(trace_id)) AS trace FROM spans WHERE ${this.#base} AND timestamp >= ${timeParameterSql('from')}
+        AND timestamp < ${timeParameterSql('begin')} AND trace_id IN (${ids})`,
       { ...this.#parameters, begin: String(begin) },
     );
     return new Set(rows.map(({ trace }) => trace));
   }
 
-  #matching({ service, search }: TracesQuery): string | undefined {
+  #buildSpanCondition({ service, search }: TracesQuery): string | undefined {
     const conditions: string[] = [];
     if (service !== undefined) {
       conditions.push('service = {service:String}');
@@ -194,23 +206,23 @@ class TraceFinder {
     return conditions.length === 0 ? undefined : conditions.join(' AND ');
   }
 
-  #durations(query: TracesQuery): string[] {
+  #buildDurationConditions(query: TracesQuery): string[] {
     const conditions: string[] = [];
     for (const [name, comparison] of [
       ['minDuration', '>='],
       ['maxDuration', '<='],
     ] as const) {
-      const nanoseconds = durationOf(name, query[name]);
+      const nanoseconds = parseDurationParameter(name, query[name]);
       if (nanoseconds === undefined) continue;
       this.#parameters[name] = String(nanoseconds);
-      conditions.push(`${lasts} ${comparison} {${name}:Int64}`);
+      conditions.push(`${traceDurationSql} ${comparison} {${name}:Int64}`);
     }
     return conditions;
   }
 }
 
 /** Parses a duration parameter to nanoseconds. */
-export const durationOf = (path: string, text: string | undefined): bigint | undefined => {
+export const parseDurationParameter = (path: string, text: string | undefined): bigint | undefined => {
   if (text === undefined) return undefined;
   const nanoseconds = parseDuration(text);
   if (nanoseconds === undefined) throw invalid(path, 'must be a duration such as 250ms, 90s or 5m');

@@ -1,20 +1,20 @@
 /** Log records of a trace. */
 import { traceIs } from '../../schemas/tables/search.ts';
-import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
 import { requireEntitlement } from '../entitlement.ts';
-import { readPage } from '../logs/pages.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import { readLogPage } from '../logs/pages.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { plainCondition } from '../records.ts';
+import { createCondition } from '../records.ts';
 import type { LogRecord } from '../signals/log-record.ts';
-import { timesOfTrace } from './trace.ts';
+import { readTraceTimes } from './trace.ts';
 
 const cursorKind = 'trace-logs';
-const cursorPatterns = [integer, integer, integer, /^\d{1,5}$/, natural, /^\d{1,10}$/];
+const cursorPatterns = [int64Pattern, int64Pattern, int64Pattern, /^\d{1,5}$/, uint64Pattern, /^\d{1,10}$/];
 
 /** Maximum distance of log records from the trace's spans: clocks differ, and work may continue after the last span. */
-const slackNs = 3_600_000_000_000n;
+const marginNs = 3_600_000_000_000n;
 
 export interface TraceLogs {
   readonly items: readonly LogRecord[];
@@ -25,7 +25,7 @@ export interface TraceLogs {
  * Returns the log records of a trace, newest first, from an hour before its first span to an hour after its last one;
  * `undefined` if neither a span nor a record is stored. For a trace without spans, records of any time are returned.
  */
-export const logsOfTrace = async (
+export const readTraceLogs = async (
   reading: Reading,
   traceId: string,
   {
@@ -44,18 +44,19 @@ export const logsOfTrace = async (
   requireEntitlement(reading, 'traces');
   const [from, to, time = '', partition = '', offset = '', ordinal = ''] =
     page.cursor === undefined ? [] : decodeCursor(cursorKind, page.cursor, cursorPatterns);
-  const times = await timesOfTrace(reading, traceId, scope);
-  const range: Range = page.cursor === undefined ? around(times) : { from: BigInt(from ?? 0), to: BigInt(to ?? 0) };
-  const { found, more } = await readPage(
+  const times = await readTraceTimes(reading, traceId, scope);
+  const range: Range =
+    page.cursor === undefined ? extendRange(times) : { from: BigInt(from ?? 0), to: BigInt(to ?? 0) };
+  const { found, nextPosition } = await readLogPage(
     reading.columns,
-    plainCondition(
+    createCondition(
       `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       AND ${traceIs('{trace:String}')}${spanId === undefined ? '' : ' AND span_id = unhex({span:String})'}${projectScopeCondition(scope)}`,
       {
         trace: traceId,
         from: String(range.from),
         to: String(range.to),
-        ...projectScopeValues(scope),
+        ...projectScopeParameterValues(scope),
         ...(spanId === undefined ? {} : { span: spanId }),
       },
     ),
@@ -65,12 +66,19 @@ export const logsOfTrace = async (
   return {
     items: found.map(({ record }) => record),
     nextCursor:
-      more === undefined
+      nextPosition === undefined
         ? null
-        : encodeCursor(cursorKind, [range.from, range.to, more.time, more.partition, more.offset, more.ordinal]),
+        : encodeCursor(cursorKind, [
+            range.from,
+            range.to,
+            nextPosition.time,
+            nextPosition.partition,
+            nextPosition.offset,
+            nextPosition.ordinal,
+          ]),
   };
 };
 
-const anyTime: Range = { from: -2_208_988_800_000_000_000n, to: 9_223_372_036_854_775_807n };
-const around = (times: Range | undefined): Range =>
-  times === undefined ? anyTime : { from: times.from - slackNs, to: times.to + slackNs };
+const unlimitedRange: Range = { from: -2_208_988_800_000_000_000n, to: 9_223_372_036_854_775_807n };
+const extendRange = (times: Range | undefined): Range =>
+  times === undefined ? unlimitedRange : { from: times.from - marginNs, to: times.to + marginNs };

@@ -28,18 +28,18 @@ export const spanWarnings = [
 export type SpanWarning = (typeof spanWarnings)[number];
 
 /** Times of each span, by its index. */
-interface Placed {
+interface SpanTimes {
   /** On the clock of its parent. */
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   /** Nanoseconds that were added to a span's own times. */
   readonly shifts: Float64Array;
   /** Whether its parent may have waited for it; only the part within its parent then counts. */
-  readonly awaited: Uint8Array;
+  readonly isAwaited: Uint8Array;
 }
 
 /** Spans by their index in the input list. */
-export interface SpanTree extends Placed {
+export interface SpanTree extends SpanTimes {
   readonly size: number;
   /** -1 for roots. */
   readonly parents: Int32Array;
@@ -54,12 +54,12 @@ export interface SpanTree extends Placed {
 const noId = /^0*$/;
 const [server, client, producer, consumer] = [2, 3, 4, 5];
 /** Share of its duration by which an awaited span may end after its parent, because the parent was stopped first. */
-const overrun = 0.01;
+const maxOverrun = 0.01;
 
 const isCaller = ({ kind }: TreeSpan): boolean => kind === client || kind === producer;
 const isServing = ({ kind }: TreeSpan): boolean => kind === server || kind === consumer;
 
-class TreeMaker {
+class SpanTreeBuilder {
   readonly #spans: readonly TreeSpan[];
   readonly #byId = new Map<string, number[]>();
   readonly #warnings: SpanWarning[][];
@@ -71,7 +71,7 @@ class TreeMaker {
     this.#parents = new Int32Array(spans.length).fill(-1);
   }
 
-  make(): SpanTree {
+  build(): SpanTree {
     for (const [index, { spanId }] of this.#spans.entries()) {
       if (noId.test(spanId)) continue;
       const known = this.#byId.get(spanId);
@@ -82,14 +82,14 @@ class TreeMaker {
     this.#breakCycles();
     const children: number[][] = this.#spans.map(() => []);
     for (const [index, parent] of this.#parents.entries()) if (parent >= 0) (children[parent] as number[]).push(index);
-    const roots = this.#roots();
+    const roots = this.#findRoots();
     return {
       size: this.#spans.length,
       parents: this.#parents,
       children,
       roots,
       warnings: this.#warnings,
-      ...this.#placed(children, roots),
+      ...this.#computeTimes(children, roots),
     };
   }
 
@@ -108,13 +108,13 @@ class TreeMaker {
       this.#warn(index, 'cycle');
       return;
     }
-    const parent = this.#spanOf(span.parentSpanId, span.resourceId);
+    const parent = this.#findSpan(span.parentSpanId, span.resourceId);
     if (parent === undefined) this.#warn(index, 'missing-parent');
     else this.#parents[index] = parent;
   }
 
   /** Returns the span with an id: preferably in the same process, otherwise a serving one, otherwise the first. */
-  #spanOf(spanId: string, resourceId: string): number | undefined {
+  #findSpan(spanId: string, resourceId: string): number | undefined {
     const found = this.#byId.get(spanId);
     if (found === undefined || found.length === 1) return found?.[0];
     const at = (one: number): TreeSpan => this.#spans[one] as TreeSpan;
@@ -141,50 +141,50 @@ class TreeMaker {
     }
   }
 
-  #roots(): number[] {
-    const isLost = (index: number): number =>
+  #findRoots(): number[] {
+    const isDetached = (index: number): number =>
       Number(this.#warnings[index]?.some((each) => each === 'missing-parent' || each === 'cycle'));
     const roots: number[] = [];
     for (const [index, parent] of this.#parents.entries()) if (parent < 0) roots.push(index);
     // Spans are in the order of their starts, and sorting is stable.
-    return roots.sort((one, other) => isLost(one) - isLost(other));
+    return roots.sort((one, other) => isDetached(one) - isDetached(other));
   }
 
-  #placed(children: readonly (readonly number[])[], roots: readonly number[]): Placed {
+  #computeTimes(children: readonly (readonly number[])[], roots: readonly number[]): SpanTimes {
     const { length } = this.#spans;
-    const placed: Placed = {
+    const placed: SpanTimes = {
       starts: new Float64Array(length),
       ends: new Float64Array(length),
       shifts: new Float64Array(length),
-      awaited: new Uint8Array(length),
+      isAwaited: new Uint8Array(length),
     };
     const order = [...roots];
     // The list grows during iteration: parents precede their children.
     for (let at = 0; at < order.length; at++) {
       const index = order[at] as number;
       for (const child of children[index] as readonly number[]) order.push(child);
-      this.#place(index, this.#parents[index] as number, placed);
+      this.#placeSpan(index, this.#parents[index] as number, placed);
     }
     return placed;
   }
 
-  #place(index: number, parent: number, { starts, ends, shifts, awaited }: Placed): void {
+  #placeSpan(index: number, parent: number, { starts, ends, shifts, isAwaited }: SpanTimes): void {
     const { start, duration, resourceId } = this.#spans[index] as TreeSpan;
     starts[index] = start;
     ends[index] = start + duration;
     if (parent < 0) return;
-    const around = { start: starts[parent] as number, end: ends[parent] as number };
+    const parentInterval = { start: starts[parent] as number, end: ends[parent] as number };
     const isSameClock = resourceId === this.#spans[parent]?.resourceId;
     const isCall = !isSameClock && this.#isCall(parent, index);
-    const skew = isCall ? skewOf(start, duration, around) : 0;
+    const skew = isCall ? computeSkew(start, duration, parentInterval) : 0;
     if (skew !== 0) this.#warn(index, 'clock-skew');
     const shift = isSameClock ? (shifts[parent] as number) : skew;
     shifts[index] = shift;
     starts[index] += shift;
     ends[index] += shift;
-    const warning = outside(starts[index], ends[index], around, isCall);
+    const warning = findTimeWarning(starts[index], ends[index], parentInterval, isCall);
     if (warning !== undefined) this.#warn(index, warning);
-    awaited[index] = Number(warning === undefined || warning === 'clipped');
+    isAwaited[index] = Number(warning === undefined || warning === 'clipped');
   }
 
   /**
@@ -210,16 +210,16 @@ interface Interval {
  * caller but is not within it is centered in it. A longer span reveals little about clocks, because the caller may have
  * timed out: it begins with its caller at the earliest.
  */
-const skewOf = (start: number, duration: number, { start: from, end: to }: Interval): number => {
+const computeSkew = (start: number, duration: number, { start: from, end: to }: Interval): number => {
   if (duration > to - from) return Math.max(0, from - start);
   if (start >= from && start + duration <= to) return 0;
   return from + Math.floor((to - from - duration) / 2) - start;
 };
 
-const outside = (start: number, end: number, parent: Interval, isCall: boolean): SpanWarning | undefined => {
+const findTimeWarning = (start: number, end: number, parent: Interval, isCall: boolean): SpanWarning | undefined => {
   if (start >= parent.start && end <= parent.end) return undefined;
   if (start >= parent.end || end <= parent.start) return 'outside-parent';
-  if (end <= parent.end || isCall || end - parent.end <= (end - start) * overrun) return 'clipped';
+  if (end <= parent.end || isCall || end - parent.end <= (end - start) * maxOverrun) return 'clipped';
   return 'outlives-parent';
 };
 
@@ -227,4 +227,4 @@ const outside = (start: number, end: number, parent: Interval, isCall: boolean):
  * Returns the tree of a trace's spans, which must be in the order of their starts. Every span is in the tree, below
  * exactly one root.
  */
-export const spanTree = (spans: readonly TreeSpan[]): SpanTree => new TreeMaker(spans).make();
+export const buildSpanTree = (spans: readonly TreeSpan[]): SpanTree => new SpanTreeBuilder(spans).build();

@@ -1,12 +1,12 @@
 /** Lists individual spans of a range: newest, oldest or slowest first. */
-import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
 import { invalid } from '../errors.ts';
-import { type Range, rangeOf, refuseBeyondRetention } from '../range.ts';
+import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { type Condition, rangeValues, recordsCondition, withinRange } from '../records.ts';
-import { resourcesOf } from '../resources.ts';
-import { rowsInOrder } from '../rows/in-order.ts';
-import { type Span, type SpanRow, spanOf, spanSelection } from '../signals/span-record.ts';
+import { buildRecordsCondition, type Condition, rangeCondition, rangeParameterValues } from '../records.ts';
+import { getResources } from '../resources.ts';
+import { readRowsInOrder } from '../rows/in-order.ts';
+import { type Span, type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
 
 export const spanOrders = ['newest', 'oldest', 'slowest'] as const;
 export type SpanOrder = (typeof spanOrders)[number];
@@ -23,42 +23,42 @@ export interface SpansQuery {
 }
 
 /** Position of a span in each of the orders; positions are unique. */
-interface Place {
+interface SpanPosition {
   readonly lasted: string;
   readonly time: string;
   readonly partition: string;
   readonly offset: string;
   readonly ordinal: string;
 }
-type PlacedRow = SpanRow & Omit<Place, 'time' | 'lasted'>;
+type PositionedRow = SpanRow & Omit<SpanPosition, 'time' | 'lasted'>;
 
 const cursorKind = 'spans';
 const cursorPatterns = [
-  integer,
-  integer,
+  int64Pattern,
+  int64Pattern,
   /^(?:newest|oldest|slowest)$/,
-  natural,
-  integer,
+  uint64Pattern,
+  int64Pattern,
   /^\d{1,5}$/,
-  natural,
+  uint64Pattern,
   /^\d{1,10}$/,
 ];
-const placeSelection =
+const positionSelection =
   'toString(spans.partition) AS partition, toString(spans.offset) AS offset, toString(spans.ordinal) AS ordinal';
-const placeColumns = ['spans.timestamp', 'spans.partition', 'spans.offset', 'spans.ordinal'];
-const place = placeColumns.join(', ');
-const placeValue =
+const positionColumns = ['spans.timestamp', 'spans.partition', 'spans.offset', 'spans.ordinal'];
+const positionSql = positionColumns.join(', ');
+const positionParametersSql =
   "fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32}";
 
 /** Returns the condition on spans of a service and a search. */
-export const spansCondition = ({
+export const buildSpansCondition = ({
   service,
   ...records
 }: Pick<SpansQuery, 'service' | 'search' | 'projectId'>): Condition => {
-  const ofRecords = recordsCondition({ signal: 'traces', ...records });
-  if (service === undefined) return ofRecords;
-  const { sql, parameters } = ofRecords;
-  return { ...ofRecords, sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
+  const baseCondition = buildRecordsCondition({ signal: 'traces', ...records });
+  if (service === undefined) return baseCondition;
+  const { sql, parameters } = baseCondition;
+  return { ...baseCondition, sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
 };
 
 /**
@@ -69,17 +69,17 @@ export const listSpans = async (
   query: SpansQuery,
   reading: Reading,
 ): Promise<{ readonly items: readonly Span[]; readonly nextCursor: string | null }> => {
-  const { range, after } = pageOf(query, reading);
+  const { range, after } = resolvePage(query, reading);
   const { order, limit } = query;
-  const rows = await (order === 'slowest' ? slowest : inOrder)(query, reading, range, after);
+  const rows = await (order === 'slowest' ? readSlowest : readInOrder)(query, reading, range, after);
   const shown = rows.slice(0, limit);
-  const resources = await resourcesOf(
+  const resources = await getResources(
     reading.columns,
     shown.map(({ resource }) => resource),
   );
   const last = shown.at(-1);
   return {
-    items: shown.map((row) => spanOf(row, resources.get(row.resource))),
+    items: shown.map((row) => toSpan(row, resources.get(row.resource))),
     nextCursor:
       rows.length > limit && last !== undefined
         ? encodeCursor(cursorKind, [
@@ -91,46 +91,49 @@ export const listSpans = async (
 };
 
 /** Returns the range of a query, and the span after which the page begins. */
-const pageOf = (query: SpansQuery, reading: Reading): { range: Range; after: Place | undefined } => {
+const resolvePage = (query: SpansQuery, reading: Reading): { range: Range; after: SpanPosition | undefined } => {
   const of = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
-  if (query.cursor === undefined) return { range: rangeOf(query, of), after: undefined };
+  if (query.cursor === undefined) return { range: parseRetainedRange(query, of), after: undefined };
   const [from = '', to = '', order = '', lasted = '', time = '', partition = '', offset = '', ordinal = ''] =
     decodeCursor(cursorKind, query.cursor, cursorPatterns);
   if (order !== query.order) throw invalid('cursor', `is of a list with order=${order}`);
   const range = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(range, { ...of, wasListed: true });
+  requireRetained(range, { ...of, isFromCursor: true });
   return { range, after: { lasted, time, partition, offset, ordinal } };
 };
 
-const inOrder = (
+const readInOrder = (
   query: SpansQuery,
   { columns }: Reading,
   { from, to }: Range,
-  after: Place | undefined,
-): Promise<PlacedRow[]> => {
-  const condition = spansCondition(query);
+  after: SpanPosition | undefined,
+): Promise<PositionedRow[]> => {
+  const condition = buildSpansCondition(query);
   const isOldest = query.order === 'oldest';
-  const rest = after === undefined ? undefined : BigInt(after.time);
-  return rowsInOrder<PlacedRow>(
+  const resumeTime = after === undefined ? undefined : BigInt(after.time);
+  return readRowsInOrder<PositionedRow>(
     columns,
     {
       signal: 'traces',
-      range: { from: isOldest && rest !== undefined ? rest : from, to: isOldest || rest === undefined ? to : rest },
+      range: {
+        from: isOldest && resumeTime !== undefined ? resumeTime : from,
+        to: isOldest || resumeTime === undefined ? to : resumeTime,
+      },
       order: isOldest ? 'oldest' : 'newest',
       limit: query.limit + 1,
     },
-    `${spanSelection}, ${placeSelection}`,
+    `${spanColumns}, ${positionSelection}`,
     after === undefined
       ? condition
       : {
           ...condition,
-          sql: `${condition.sql} AND (${place}) ${isOldest ? '>' : '<'} (${placeValue})`,
-          parameters: { ...condition.parameters, ...placeValues(after) },
+          sql: `${condition.sql} AND (${positionSql}) ${isOldest ? '>' : '<'} (${positionParametersSql})`,
+          parameters: { ...condition.parameters, ...positionParameters(after) },
         },
   );
 };
 
-const placeValues = ({ time, partition, offset, ordinal }: Place): Record<string, string> => ({
+const positionParameters = ({ time, partition, offset, ordinal }: SpanPosition): Record<string, string> => ({
   time,
   partition,
   offset,
@@ -141,32 +144,33 @@ const placeValues = ({ time, partition, offset, ordinal }: Place): Record<string
  * Reads the positions of the slowest spans first, then only these spans: entire spans are wide, and all matches are
  * scanned.
  */
-const slowest = async (
+const readSlowest = async (
   query: SpansQuery,
   { columns }: Reading,
   range: Range,
-  after: Place | undefined,
-): Promise<PlacedRow[]> => {
-  const condition = spansCondition(query);
-  const since = after === undefined ? '' : ` AND (spans.duration, ${place}) < ({lasted:UInt64}, ${placeValue})`;
-  const slowestFirst = ['spans.duration', ...placeColumns].map((column) => `${column} DESC`).join(', ');
+  after: SpanPosition | undefined,
+): Promise<PositionedRow[]> => {
+  const condition = buildSpansCondition(query);
+  const since =
+    after === undefined ? '' : ` AND (spans.duration, ${positionSql}) < ({lasted:UInt64}, ${positionParametersSql})`;
+  const slowestFirst = ['spans.duration', ...positionColumns].map((column) => `${column} DESC`).join(', ');
   const order = `ORDER BY ${slowestFirst} LIMIT ${query.limit + 1}`;
-  const places = await columns.query<Place>(
-    `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, ${placeSelection} FROM spans
-    WHERE tenant_id = {tenant:String} AND ${withinRange('traces')} AND ${condition.sql}${since} ${order}`,
+  const positions = await columns.query<SpanPosition>(
+    `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, ${positionSelection} FROM spans
+    WHERE tenant_id = {tenant:String} AND ${rangeCondition('traces')} AND ${condition.sql}${since} ${order}`,
     {
       ...condition.parameters,
-      ...rangeValues(range),
-      ...(after === undefined ? {} : { lasted: after.lasted, ...placeValues(after) }),
+      ...rangeParameterValues(range),
+      ...(after === undefined ? {} : { lasted: after.lasted, ...positionParameters(after) }),
     },
   );
-  if (places.length === 0) return [];
-  const times = places.map(({ time }) => BigInt(time)).sort((one, other) => Number(one - other));
+  if (positions.length === 0) return [];
+  const times = positions.map(({ time }) => BigInt(time)).sort((one, other) => Number(one - other));
   // Digits from stored rows, so they can be inlined.
-  const keys = places.map(({ partition, offset, ordinal }) => `(${partition}, ${offset}, ${ordinal})`).join(', ');
-  return columns.query<PlacedRow>(
-    `SELECT ${spanSelection}, ${placeSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${withinRange('traces')}
+  const keys = positions.map(({ partition, offset, ordinal }) => `(${partition}, ${offset}, ${ordinal})`).join(', ');
+  return columns.query<PositionedRow>(
+    `SELECT ${spanColumns}, ${positionSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${rangeCondition('traces')}
       AND ${condition.sql} AND (spans.partition, spans.offset, spans.ordinal) IN (${keys}) ${order}`,
-    { ...condition.parameters, ...rangeValues({ from: times[0] ?? 0n, to: times.at(-1) ?? 0n }) },
+    { ...condition.parameters, ...rangeParameterValues({ from: times[0] ?? 0n, to: times.at(-1) ?? 0n }) },
   );
 };

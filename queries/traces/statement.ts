@@ -4,4 +4,4 @@
 export const statementKeys = ['db.query.text', 'db.statement'] as const;
 
 /** SQL of a span's statement without literals, '' if it has none. */
-export const normalizedStatement = `normalizeQuery(${statementKeys.reduceRight((rest, key) => `if(attributes['${key}'] != '', attributes['${key}'], ${rest})`, "''")})`;
+export const normalizedStatementSql = `normalizeQuery(${statementKeys.reduceRight((rest, key) => `if(attributes['${key}'] != '', attributes['${key}'], ${rest})`, "''")})`;

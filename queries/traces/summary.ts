@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { exact, formatTime } from '../time.ts';
+import { exactNumberOrText, formatTime } from '../time.ts';
 
 /** A trace in a list. Root fields are those of the span without a parent, otherwise of the earliest one. */
 export const TraceSummary = z.strictObject({
@@ -27,20 +27,20 @@ interface Row {
 }
 
 /** Time before and after the range in which the other spans of a trace are searched. */
-const around = 6n * 3_600_000_000_000n;
+const searchMarginNs = 6n * 3_600_000_000_000n;
 
-/** Returns summaries of entire traces, in the order of `found`. */
+/** Returns summaries of entire traces, in the order of `traces`. */
 export const readSummaries = async (
   columns: TenantColumns,
-  found: readonly { readonly trace: string; readonly start: string }[],
+  traces: readonly { readonly trace: string; readonly start: string }[],
 ): Promise<TraceSummary[]> => {
-  if (found.length === 0) return [];
-  const starts = found.map(({ start }) => BigInt(start));
+  if (traces.length === 0) return [];
+  const starts = traces.map(({ start }) => BigInt(start));
   // Lists are newest first.
   const last = starts[0] ?? 0n;
   const first = starts.at(-1) ?? 0n;
   // Hexadecimal ids from stored rows, so they can be inlined.
-  const ids = found.map(({ trace }) => `unhex('${trace}')`).join(', ');
+  const ids = traces.map(({ trace }) => `unhex('${trace}')`).join(', ');
   const rows = await columns.query<Row>(
     `SELECT lower(hex(trace_id)) AS trace,
       argMin(service, (parent_span_id != unhex('0000000000000000'), timestamp)) AS root_service,
@@ -51,21 +51,21 @@ export const readSummaries = async (
     FROM spans WHERE tenant_id = {tenant:String} AND trace_id IN (${ids})
       AND timestamp >= fromUnixTimestamp64Nano({first:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
     GROUP BY trace_id`,
-    { first: String(first - around), last: String(last + around) },
+    { first: String(first - searchMarginNs), last: String(last + searchMarginNs) },
   );
   const byId = new Map(rows.map((row) => [row.trace, row]));
-  return found.flatMap(({ trace }) => {
+  return traces.flatMap(({ trace }) => {
     const row = byId.get(trace);
-    return row === undefined ? [] : [summaryOf(row)];
+    return row === undefined ? [] : [toSummary(row)];
   });
 };
 
-const summaryOf = (row: Row): TraceSummary => ({
+const toSummary = (row: Row): TraceSummary => ({
   traceId: row.trace,
   rootService: row.root_service,
   rootName: row.root_name,
   startTime: formatTime(BigInt(row.start)),
-  durationNs: exact(row.duration),
+  durationNs: exactNumberOrText(row.duration),
   spanCount: Number(row.spans),
   errorCount: Number(row.errors),
   services: [...row.services],

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { Incompleteness } from '../result.ts';
 import { Span } from '../signals/span-record.ts';
-import { exact, formatTime } from '../time.ts';
-import { criticalPath, type PathSegment, selfTimes } from './critical-path.ts';
-import { maxRepeated, minRepeated, repeatedCalls } from './repeated-calls.ts';
-import { type SpanTree, spanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
-import { normalizedStatement } from './statement.ts';
+import { exactNumberOrText, formatTime } from '../time.ts';
+import { computeSelfTimes, criticalPath, type PathSegment } from './critical-path.ts';
+import { findRepeatedCalls, maxRepeatedGroups, minRepeatedCalls } from './repeated-calls.ts';
+import { buildSpanTree, type SpanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
+import { normalizedStatementSql } from './statement.ts';
 
 /** Maximum number of segments in an answer. */
 const maxSegments = 10_000;
@@ -14,7 +14,7 @@ const maxServices = 100;
 const maxRoots = 100;
 
 /** Position of a span on the bus, as one text. */
-export const busPosition = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
+export const busPositionSql = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
 
 const nanoseconds = z.union([z.int(), z.string()]);
 
@@ -78,7 +78,7 @@ export const traceFacts = {
       }),
     )
     .describe(
-      `Calls with the same service, name and statement (without literals) that one span makes ${minRepeated} times or more: at most ${maxRepeated}, longest on the critical path first`,
+      `Calls with the same service, name and statement (without literals) that one span makes ${minRepeatedCalls} times or more: at most ${maxRepeatedGroups}, longest on the critical path first`,
     ),
   criticalPath: z
     .strictObject({
@@ -111,11 +111,11 @@ export interface FactRow {
 }
 
 /** SQL of `statement`. */
-export const factStatement = `toString(cityHash64(${normalizedStatement})) AS statement`;
+export const factStatementSql = `toString(cityHash64(${normalizedStatementSql})) AS statement`;
 
 /** SQL of a `FactRow`. */
-export const factSelection = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
-  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatement}, ${busPosition} AS at`;
+export const factColumns = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
+  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatementSql}, ${busPositionSql} AS at`;
 
 const compareNumbers = (one: string, other: string): number => {
   if (one === other) return 0;
@@ -123,122 +123,125 @@ const compareNumbers = (one: string, other: string): number => {
   return (areLikeTexts ? one < other : BigInt(one) < BigInt(other)) ? -1 : 1;
 };
 /** Compares the positions of two spans on the bus as the engine does. */
-const comparePlaces = (one: string, other: string): number => {
+const comparePositions = (one: string, other: string): number => {
   const parts = other.split('-');
   const differences = one.split('-').map((part, index) => compareNumbers(part, parts[index] ?? ''));
   return differences.find((difference) => difference !== 0) ?? 0;
 };
 
 /** Sorts rows of several servers in `traceOrder`. */
-export const inTraceOrder = (
+export const compareTraceOrder = (
   one: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
   other: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
 ): number =>
   compareNumbers(one.start, other.start) ||
   compareNumbers(other.lasted, one.lasted) ||
-  (one.span === other.span ? comparePlaces(one.at, other.at) : one.span < other.span ? -1 : 1);
+  (one.span === other.span ? comparePositions(one.at, other.at) : one.span < other.span ? -1 : 1);
 
 /** Returns rounded nanoseconds in the format of answers. */
-const wholeNs = (value: number): number | string => exact(BigInt(Math.round(value)).toString());
+const formatRoundedNs = (value: number): number | string => exactNumberOrText(BigInt(Math.round(value)).toString());
 
 /** Tree of a trace's spans with derived values. Spans must be in `traceOrder`, and there must be at least one. */
 export class TraceAnalysis {
   readonly partial: Incompleteness[] = [];
   readonly #rows: readonly FactRow[];
   /** Reference of all times, so that they are exact as numbers. */
-  readonly #begin: bigint;
+  readonly #startNs: bigint;
   readonly #spans: readonly TreeSpan[];
   readonly #tree: SpanTree;
   readonly #path: readonly PathSegment[];
-  readonly #own: Float64Array;
-  readonly #onPath: Float64Array;
+  readonly #selfTimesNs: Float64Array;
+  readonly #criticalPathNs: Float64Array;
   readonly #indexes: ReadonlyMap<string, number>;
 
   constructor(rows: readonly FactRow[]) {
     this.#rows = rows;
     this.#indexes = new Map(rows.map(({ at }, index) => [at, index]));
-    this.#begin = BigInt(rows[0]?.start ?? 0);
+    this.#startNs = BigInt(rows[0]?.start ?? 0);
     this.#spans = rows.map(({ span, parent, start, lasted, kind, resource }) => ({
       spanId: span,
       parentSpanId: parent,
       kind,
       resourceId: resource,
-      start: Number(BigInt(start) - this.#begin),
+      start: Number(BigInt(start) - this.#startNs),
       duration: Number(lasted),
     }));
-    this.#tree = spanTree(this.#spans);
+    this.#tree = buildSpanTree(this.#spans);
     this.#path = criticalPath(this.#tree, this.#tree.roots[0] ?? 0);
-    this.#own = selfTimes(this.#tree);
-    this.#onPath = new Float64Array(rows.length);
-    for (const { span, start, end } of this.#path) this.#onPath[span] = (this.#onPath[span] as number) + end - start;
+    this.#selfTimesNs = computeSelfTimes(this.#tree);
+    this.#criticalPathNs = new Float64Array(rows.length);
+    for (const { span, start, end } of this.#path)
+      this.#criticalPathNs[span] = (this.#criticalPathNs[span] as number) + end - start;
   }
 
   /** Returns the derived values of a span. */
-  of(at: string): Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'> {
+  getSpanFacts(
+    at: string,
+  ): Pick<z.output<typeof TraceSpan>, 'selfTimeNs' | 'criticalPathNs' | 'clockShiftNs' | 'warnings'> {
     const index = this.#indexes.get(at);
     if (index === undefined) return { selfTimeNs: null, criticalPathNs: null, clockShiftNs: null, warnings: [] };
     return {
-      selfTimeNs: wholeNs(this.#own[index] as number),
-      criticalPathNs: wholeNs(this.#onPath[index] as number),
-      clockShiftNs: wholeNs(this.#tree.shifts[index] as number),
+      selfTimeNs: formatRoundedNs(this.#selfTimesNs[index] as number),
+      criticalPathNs: formatRoundedNs(this.#criticalPathNs[index] as number),
+      clockShiftNs: formatRoundedNs(this.#tree.shifts[index] as number),
       warnings: [...(this.#tree.warnings[index] ?? [])],
     };
   }
 
-  facts(): TraceFacts {
+  getTraceFacts(): TraceFacts {
     const { roots, warnings } = this.#tree;
     const end = this.#spans.reduce((latest, { start, duration }) => Math.max(latest, start + duration), 0);
     const warningCounts: TraceFacts['warningCounts'] = {};
     for (const each of warnings) for (const warning of each) warningCounts[warning] = (warningCounts[warning] ?? 0) + 1;
     return {
-      startTime: formatTime(this.#begin),
-      durationNs: wholeNs(end),
+      startTime: formatTime(this.#startNs),
+      durationNs: formatRoundedNs(end),
       spanCount: this.#rows.length,
       errorCount: this.#rows.filter(({ status }) => status === 2).length,
-      services: this.#services(),
-      roots: roots.slice(0, maxRoots).map((root) => this.#root(root)),
+      services: this.#summarizeServices(),
+      roots: roots.slice(0, maxRoots).map((root) => this.#toRoot(root)),
       rootCount: roots.length,
       missingParentCount: warningCounts['missing-parent'] ?? 0,
       warningCounts,
-      repeatedCalls: this.#repeated(),
-      criticalPath: this.#segments(roots[0] ?? 0),
+      repeatedCalls: this.#listRepeatedCalls(),
+      criticalPath: this.#toCriticalPath(roots[0] ?? 0),
     };
   }
 
-  #timeOf(relative: number): string {
-    return formatTime(this.#begin + BigInt(Math.round(relative)));
+  #formatRelativeTime(relative: number): string {
+    return formatTime(this.#startNs + BigInt(Math.round(relative)));
   }
 
-  #repeated(): TraceFacts['repeatedCalls'] {
-    const found = repeatedCalls(this.#rows, { parents: this.#tree.parents, onPath: this.#onPath });
-    return found.slice(0, maxRepeated).map(({ caller, first, count, onPath }) => {
-      const { span, service, name } = this.#rows[first] as FactRow;
+  #listRepeatedCalls(): TraceFacts['repeatedCalls'] {
+    const found = findRepeatedCalls(this.#rows, { parents: this.#tree.parents, onPath: this.#criticalPathNs });
+    return found.slice(0, maxRepeatedGroups).map(({ caller, firstCall, count, onPathNs }) => {
+      const { span, service, name } = this.#rows[firstCall] as FactRow;
       const { span: callerSpanId } = this.#rows[caller] as FactRow;
-      return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: wholeNs(onPath) };
+      return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: formatRoundedNs(onPathNs) };
     });
   }
 
-  #root(index: number): TraceFacts['roots'][number] {
+  #toRoot(index: number): TraceFacts['roots'][number] {
     const { span, service, name, parent } = this.#rows[index] as FactRow;
     const { start, duration } = this.#spans[index] as TreeSpan;
     return {
       spanId: span,
       service,
       name,
-      startTime: this.#timeOf(start),
-      durationNs: wholeNs(duration),
+      startTime: this.#formatRelativeTime(start),
+      durationNs: formatRoundedNs(duration),
       parentSpanId: /^0*$/.test(parent) ? null : parent,
     };
   }
 
-  #services(): TraceFacts['services'] {
+  #summarizeServices(): TraceFacts['services'] {
     const services = new Map<string, { spanCount: number; errorCount: number; own: number; onPath: number }>();
     for (const [index, { service, status }] of this.#rows.entries()) {
       const sums = services.get(service) ?? { spanCount: 0, errorCount: 0, own: 0, onPath: 0 };
       sums.spanCount++;
       if (status === 2) sums.errorCount++;
-      sums.own += this.#own[index] as number;
-      sums.onPath += this.#onPath[index] as number;
+      sums.own += this.#selfTimesNs[index] as number;
+      sums.onPath += this.#criticalPathNs[index] as number;
       services.set(service, sums);
     }
     if (services.size > maxServices)
@@ -252,12 +255,12 @@ export class TraceAnalysis {
       .map(([service, { own, onPath, ...counts }]) => ({
         service,
         ...counts,
-        selfTimeNs: wholeNs(own),
-        criticalPathNs: wholeNs(onPath),
+        selfTimeNs: formatRoundedNs(own),
+        criticalPathNs: formatRoundedNs(onPath),
       }));
   }
 
-  #segments(root: number): TraceFacts['criticalPath'] {
+  #toCriticalPath(root: number): TraceFacts['criticalPath'] {
     if (this.#path.length > maxSegments)
       this.partial.push({
         code: 'rows',
@@ -265,21 +268,21 @@ export class TraceAnalysis {
       });
     return {
       rootSpanId: this.#rows[root]?.span ?? '',
-      durationNs: wholeNs(this.#spans[root]?.duration ?? 0),
+      durationNs: formatRoundedNs(this.#spans[root]?.duration ?? 0),
       segments: longestSegments(this.#path, maxSegments).map(({ span, start, end }) => ({
         spanId: this.#rows[span]?.span ?? '',
-        startTime: this.#timeOf(start),
-        durationNs: wholeNs(end - start),
+        startTime: this.#formatRelativeTime(start),
+        durationNs: formatRoundedNs(end - start),
       })),
     };
   }
 }
 
 /** Returns the longest segments, in order. */
-const longestSegments = (path: readonly PathSegment[], maxSegmentsShown: number): readonly PathSegment[] => {
-  if (path.length <= maxSegmentsShown) return path;
-  const chosen = new Set(
-    path.toSorted((one, other) => other.end - other.start - (one.end - one.start)).slice(0, maxSegmentsShown),
+const longestSegments = (path: readonly PathSegment[], segmentLimit: number): readonly PathSegment[] => {
+  if (path.length <= segmentLimit) return path;
+  const longest = new Set(
+    path.toSorted((one, other) => other.end - other.start - (one.end - one.start)).slice(0, segmentLimit),
   );
-  return path.filter((segment) => chosen.has(segment));
+  return path.filter((segment) => longest.has(segment));
 };

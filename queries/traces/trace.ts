@@ -2,20 +2,20 @@
 import { z } from 'zod';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
-import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
 import { requireEntitlement } from '../entitlement.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { resourcesOf } from '../resources.ts';
+import { getResources } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
-import { type SpanRow, spanOf, spanSelection } from '../signals/span-record.ts';
+import { type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
 import {
-  busPosition,
+  busPositionSql,
+  compareTraceOrder,
   type FactRow,
-  factSelection,
-  factStatement,
-  inTraceOrder,
+  factColumns,
+  factStatementSql,
   TraceAnalysis,
   TraceSpan,
   traceFacts,
@@ -39,42 +39,45 @@ export type Trace = z.output<typeof Trace>;
 const traceOrder = ['timestamp', '-toInt64(spans.duration)', 'span_id', 'partition', 'offset', 'ordinal']
   .map((part) => (part.startsWith('-') ? part : `spans.${part}`))
   .join(', ');
-const afterCursor = `(${traceOrder}) > (fromUnixTimestamp64Nano({start:Int64}, 'UTC'), {lasted:Int64}, toFixedString(unhex({span:String}), 8),
+const afterCursorCondition = `(${traceOrder}) > (fromUnixTimestamp64Nano({start:Int64}, 'UTC'), {lasted:Int64}, toFixedString(unhex({span:String}), 8),
   {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 const cursorParts = ['start', 'lasted', 'span', 'partition', 'offset', 'ordinal'] as const;
-const cursorPatterns = [integer, /^-?\d{1,19}$/, /^[0-9a-f]{16}$/, /^\d{1,5}$/, natural, /^\d{1,10}$/];
+const cursorPatterns = [int64Pattern, /^-?\d{1,19}$/, /^[0-9a-f]{16}$/, /^\d{1,5}$/, uint64Pattern, /^\d{1,10}$/];
 const cursorKind = 'trace';
 
 /** Returns a trace id of 32 hexadecimal digits, in either case; undefined for other texts. */
-export const traceIdOf = (text: string): string | undefined =>
+export const parseTraceId = (text: string): string | undefined =>
   /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined;
 
-const ofTrace = (traceId: string, scope: ProjectScope): { condition: string; parameters: QueryParameters } => ({
+const buildTraceCondition = (
+  traceId: string,
+  scope: ProjectScope,
+): { condition: string; parameters: QueryParameters } => ({
   condition: `tenant_id = {tenant:String} AND ${traceIs('{trace:String}')}${projectScopeCondition(scope)}`,
-  parameters: { trace: traceId, ...projectScopeValues(scope) },
+  parameters: { trace: traceId, ...projectScopeParameterValues(scope) },
 });
 
-const bySize = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
+const compareBigInts = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
 
 /** Returns the first start and the last end of a trace's spans; `undefined` if there are none. */
-export const timesOfTrace = async (
+export const readTraceTimes = async (
   reading: Reading,
   traceId: string,
   scope: ProjectScope = {},
 ): Promise<Range | undefined> => {
   requireEntitlement(reading, 'traces');
-  const { condition, parameters } = ofTrace(traceId, scope);
+  const { condition, parameters } = buildTraceCondition(traceId, scope);
   const rows = await reading.columns.query<{ spans: string; from: string; to: string }>(
     `SELECT toString(count()) AS spans, toString(min(toUnixTimestamp64Nano(timestamp))) AS from,
       toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(duration))) AS to FROM spans WHERE ${condition}`,
     parameters,
-    { ofEachServer: true },
+    { onEachServer: true },
   );
-  const found = rows.filter(({ spans }) => spans !== '0');
-  const [first] = found.map(({ from }) => BigInt(from)).sort(bySize);
-  const last = found
+  const rowsWithSpans = rows.filter(({ spans }) => spans !== '0');
+  const [first] = rowsWithSpans.map(({ from }) => BigInt(from)).sort(compareBigInts);
+  const last = rowsWithSpans
     .map(({ to }) => BigInt(to))
-    .sort(bySize)
+    .sort(compareBigInts)
     .at(-1);
   return first === undefined || last === undefined ? undefined : { from: first, to: last };
 };
@@ -100,50 +103,50 @@ export const readTrace = async (
   const after = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
   const position = Object.fromEntries(after.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;
-  const { condition, parameters } = ofTrace(traceId, scope);
+  const { condition, parameters } = buildTraceCondition(traceId, scope);
   const readFacts = async (): Promise<FactRow[]> => {
     const rows = await columns.query<FactRow>(
-      `SELECT ${factSelection} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${maxSpansInFacts + 1}`,
+      `SELECT ${factColumns} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${maxSpansInFacts + 1}`,
       parameters,
-      { maxResultRows: maxSpansInFacts + 1, ofEachServer: true },
+      { maxResultRows: maxSpansInFacts + 1, onEachServer: true },
     );
-    return rows.sort(inTraceOrder).slice(0, maxSpansInFacts + 1);
+    return rows.sort(compareTraceOrder).slice(0, maxSpansInFacts + 1);
   };
   const readSpans = async (): Promise<PageRow[]> => {
     const rows = await columns.query<PageRow>(
-      `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${factStatement}, ${busPosition} AS at FROM spans
-      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${maxSpans + 1}`,
+      `SELECT ${spanColumns}, partition, toString(offset) AS offset, ordinal, ${factStatementSql}, ${busPositionSql} AS at FROM spans
+      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursorCondition}`} ORDER BY ${traceOrder} LIMIT ${maxSpans + 1}`,
       { ...parameters, ...position },
-      { ofEachServer: true },
+      { onEachServer: true },
     );
-    return rows.sort(inTraceOrder).slice(0, maxSpans + 1);
+    return rows.sort(compareTraceOrder).slice(0, maxSpans + 1);
   };
-  const [found, spans] = await (cursor === undefined
-    ? allSpansOr(readFacts, await readSpans())
+  const [factRows, spans] = await (cursor === undefined
+    ? readFactsIfNeeded(readFacts, await readSpans())
     : Promise.all([readFacts(), readSpans()]));
-  if (found.length === 0) return undefined;
+  if (factRows.length === 0) return undefined;
   const page = spans.slice(0, maxSpans);
-  const resources = await resourcesOf(
+  const resources = await getResources(
     columns,
     page.map(({ resource }) => resource),
   );
-  const analysis = new TraceAnalysis(found.slice(0, maxSpansInFacts));
+  const analysis = new TraceAnalysis(factRows.slice(0, maxSpansInFacts));
   const hasMore = spans.length > page.length;
   return {
     traceId,
-    ...analysis.facts(),
-    spans: page.map((row) => ({ ...spanOf(row, resources.get(row.resource)), ...analysis.of(row.at) })),
-    nextCursor: hasMore ? cursorBehind(page.at(-1)) : null,
+    ...analysis.getTraceFacts(),
+    spans: page.map((row) => ({ ...toSpan(row, resources.get(row.resource)), ...analysis.getSpanFacts(row.at) })),
+    nextCursor: hasMore ? encodeCursorAfter(page.at(-1)) : null,
     partial: [
       ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),
-      ...(found.length > maxSpansInFacts ? [factsOfSome] : []),
+      ...(factRows.length > maxSpansInFacts ? [incompleteFacts] : []),
       ...analysis.partial,
     ],
   };
 };
 
 /** Returns all spans from the first page, unless there are more. */
-const allSpansOr = async (
+const readFactsIfNeeded = async (
   readFacts: () => Promise<FactRow[]>,
   spans: PageRow[],
 ): Promise<readonly [FactRow[], PageRow[]]> => [
@@ -151,12 +154,12 @@ const allSpansOr = async (
   spans,
 ];
 
-const factsOfSome: Incompleteness = {
+const incompleteFacts: Incompleteness = {
   code: 'rows',
   message: `the trace has more than ${maxSpansInFacts} spans: its summary and critical path cover the first ${maxSpansInFacts} by start`,
 };
 
-const cursorBehind = (row: PageRow | undefined): string | null =>
+const encodeCursorAfter = (row: PageRow | undefined): string | null =>
   row === undefined
     ? null
     : encodeCursor(cursorKind, [row.start, -BigInt(row.lasted), row.span, row.partition, row.offset, row.ordinal]);

@@ -1,68 +1,68 @@
-import { patternOf } from '../patterns.ts';
-import { blankValue, columnNamed, numberOf, rowsOf, withRows } from './table.ts';
+import { compilePattern } from '../patterns.ts';
+import { countRows, findColumn, isBlank, parseNumber, selectRows } from './table.ts';
 import type { OptionsOf, Transform } from './transformation.ts';
 
-const nameTest = (chosen: {
+const createNameTest = (chosen: {
   names?: string[] | undefined;
   pattern?: string | undefined;
 }): ((name: string) => boolean) => {
   const names = new Set(chosen.names);
-  const pattern = chosen.pattern === undefined ? undefined : patternOf(chosen.pattern, 'transformations.pattern');
+  const pattern = chosen.pattern === undefined ? undefined : compilePattern(chosen.pattern, 'transformations.pattern');
   return (name) => names.has(name) || pattern?.test(name) === true;
 };
 
 export const filterFields: Transform<'filter-fields'> = (tables, { keep: include, drop }) => {
-  const isIncluded = include === undefined ? () => true : nameTest(include);
-  const drops = drop === undefined ? () => false : nameTest(drop);
+  const isIncluded = include === undefined ? () => true : createNameTest(include);
+  const isDropped = drop === undefined ? () => false : createNameTest(drop);
   return tables
-    .map((table) => ({ ...table, columns: table.columns.filter(({ name }) => isIncluded(name) && !drops(name)) }))
+    .map((table) => ({ ...table, columns: table.columns.filter(({ name }) => isIncluded(name) && !isDropped(name)) }))
     .filter(({ columns }) => columns.length > 0);
 };
 
 type Condition = OptionsOf<'filter-rows'>['conditions'][number];
 
-const equal = (value: unknown, other: string | number | boolean): boolean =>
-  typeof other === 'number' ? numberOf(value) === other : String(value) === String(other);
+const isEqual = (value: unknown, other: string | number | boolean): boolean =>
+  typeof other === 'number' ? parseNumber(value) === other : String(value) === String(other);
 
-const numberTest = (
+const createNumberTest = (
   condition: Extract<Condition, { value: number } | { from: number }>,
 ): ((value: number) => boolean) => {
   if (condition.is === 'between') return (value) => value >= condition.from && value <= condition.to;
-  const than = condition.value as number;
+  const limit = condition.value as number;
   switch (condition.is) {
     case 'above':
-      return (value) => value > than;
+      return (value) => value > limit;
     case 'at-least':
-      return (value) => value >= than;
+      return (value) => value >= limit;
     case 'below':
-      return (value) => value < than;
+      return (value) => value < limit;
     default:
-      return (value) => value <= than;
+      return (value) => value <= limit;
   }
 };
 
-const testOf = (condition: Condition): ((value: unknown) => boolean) => {
+const createTest = (condition: Condition): ((value: unknown) => boolean) => {
   switch (condition.is) {
     case 'null':
-      return blankValue;
+      return isBlank;
     case 'not-null':
-      return (value) => !blankValue(value);
+      return (value) => !isBlank(value);
     case 'equal':
-      return (value) => equal(value, condition.value);
+      return (value) => isEqual(value, condition.value);
     case 'not-equal':
-      return (value) => !equal(value, condition.value);
+      return (value) => !isEqual(value, condition.value);
     case 'contains':
       return (value) => String(value).includes(String(condition.value));
     case 'not-contains':
       return (value) => !String(value).includes(String(condition.value));
     case 'matches': {
-      const pattern = patternOf(condition.pattern, 'transformations.conditions.pattern');
-      return (value) => !blankValue(value) && pattern.test(String(value));
+      const pattern = compilePattern(condition.pattern, 'transformations.conditions.pattern');
+      return (value) => !isBlank(value) && pattern.test(String(value));
     }
     default: {
-      const test = numberTest(condition);
+      const test = createNumberTest(condition);
       return (value) => {
-        const number = blankValue(value) ? undefined : numberOf(value);
+        const number = isBlank(value) ? undefined : parseNumber(value);
         return number !== undefined && test(number);
       };
     }
@@ -70,20 +70,20 @@ const testOf = (condition: Condition): ((value: unknown) => boolean) => {
 };
 
 export const filterRows: Transform<'filter-rows'> = (tables, { action, match, conditions }) => {
-  const tests = conditions.map((condition) => ({ field: condition.field, test: testOf(condition) }));
+  const tests = conditions.map((condition) => ({ field: condition.field, test: createTest(condition) }));
   return tables.map((table) => {
     // A condition on a column that a table lacks does not filter its rows.
-    const own = tests.flatMap(({ field, test }) => {
-      const column = columnNamed(table, field);
+    const rowTests = tests.flatMap(({ field, test }) => {
+      const column = findColumn(table, field);
       return column === undefined ? [] : [(row: number) => test(column.values[row])];
     });
-    if (own.length === 0) return table;
-    const holds = (row: number): boolean =>
-      match === 'all' ? own.every((test) => test(row)) : own.some((test) => test(row));
-    const rows = Array.from({ length: rowsOf(table) }, (_, row) => row);
-    return withRows(
+    if (rowTests.length === 0) return table;
+    const isMatch = (row: number): boolean =>
+      match === 'all' ? rowTests.every((test) => test(row)) : rowTests.some((test) => test(row));
+    const rows = Array.from({ length: countRows(table) }, (_, row) => row);
+    return selectRows(
       table,
-      rows.filter((row) => holds(row) === (action === 'keep')),
+      rows.filter((row) => isMatch(row) === (action === 'keep')),
     );
   });
 };

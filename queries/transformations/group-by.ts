@@ -1,12 +1,12 @@
-import { reduced, shortNameOf, typeOfReduced } from './reducers.ts';
-import { type Column, columnNamed, keyOf, rowsOf, type Table, withValues } from './table.ts';
+import { getReducedType, getShortName, reduceValues } from './reducers.ts';
+import { type Column, countRows, findColumn, type Table, valueKey, withValues } from './table.ts';
 import type { Transform } from './transformation.ts';
 
 /** Returns the row indexes of each group, in order of appearance. */
-const groupsOf = (table: Table, keys: readonly Column[]): readonly (readonly number[])[] => {
+const groupRows = (table: Table, keys: readonly Column[]): readonly (readonly number[])[] => {
   const groups = new Map<string, number[]>();
-  for (let row = 0; row < rowsOf(table); row++) {
-    const key = JSON.stringify(keys.map(({ values }) => keyOf(values[row])));
+  for (let row = 0; row < countRows(table); row++) {
+    const key = JSON.stringify(keys.map(({ values }) => valueKey(values[row])));
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);
@@ -16,19 +16,19 @@ const groupsOf = (table: Table, keys: readonly Column[]): readonly (readonly num
 
 export const groupBy: Transform<'group-by'> = (tables, { by, figures }) =>
   tables.flatMap((table) => {
-    const keys = by.flatMap((name) => columnNamed(table, name) ?? []);
+    const keys = by.flatMap((name) => findColumn(table, name) ?? []);
     if (keys.length === 0) return [];
-    const groups = groupsOf(table, keys);
-    const figured = figures.flatMap(({ field, reducers }) => {
-      const column = columnNamed(table, field);
+    const groups = groupRows(table, keys);
+    const reducedColumns = figures.flatMap(({ field, reducers }) => {
+      const column = findColumn(table, field);
       if (column === undefined) return [];
       return reducers.map(
         (reducer): Column => ({
-          name: `${field} (${shortNameOf(reducer)})`,
-          type: typeOfReduced(reducer, column.type),
+          name: `${field} (${getShortName(reducer)})`,
+          type: getReducedType(reducer, column.type),
           unit: /count|all-/.test(reducer) ? '' : column.unit,
           values: groups.map((rows) =>
-            reduced(
+            reduceValues(
               reducer,
               rows.map((row) => column.values[row]),
             ),
@@ -36,11 +36,11 @@ export const groupBy: Transform<'group-by'> = (tables, { by, figures }) =>
         }),
       );
     });
-    const own = keys.map((column) =>
+    const keyColumns = keys.map((column) =>
       withValues(
         column,
         groups.map(([first = 0]) => column.values[first]),
       ),
     );
-    return [{ ...table, columns: [...own, ...figured] }];
+    return [{ ...table, columns: [...keyColumns, ...reducedColumns] }];
   });

@@ -12,7 +12,7 @@ import { organize, rename } from './organize.ts';
 import { reduce, trend } from './reduce.ts';
 import { limit, sort } from './sort.ts';
 import type { Table } from './table.ts';
-import { requireRoomForAll, type Transform } from './transformation.ts';
+import { requireTotalLimits, type Transform } from './transformation.ts';
 
 /** Functions by the kinds that `schemas/dashboards/transformations.ts` declares. */
 const transforms: { readonly [Kind in Transformation['kind']]: Transform<Kind> } = {
@@ -36,24 +36,27 @@ const transforms: { readonly [Kind in Transformation['kind']]: Transform<Kind> }
   limit,
 };
 
-const applied = (tables: readonly Table[], transformation: Transformation): readonly Table[] => {
+const applyTransformation = (tables: readonly Table[], transformation: Transformation): readonly Table[] => {
   const { queries } = transformation;
-  const isIts = ({ query }: Table): boolean => queries === undefined || queries.includes(query);
+  const isAffected = ({ query }: Table): boolean => queries === undefined || queries.includes(query);
   const transform = transforms[transformation.kind] as (
     tables: readonly Table[],
     options: Transformation,
   ) => readonly Table[];
-  return [...transform(tables.filter(isIts), transformation), ...tables.filter((table) => !isIts(table))];
+  return [...transform(tables.filter(isAffected), transformation), ...tables.filter((table) => !isAffected(table))];
 };
 
 /** Returns the tables after all transformations. Throws a `QueryError` if they exceed the limits. */
-export const transformed = (tables: readonly Table[], transformations: readonly Transformation[]): readonly Table[] => {
-  requireRoomForAll(tables);
-  let now = tables;
+export const transformTables = (
+  tables: readonly Table[],
+  transformations: readonly Transformation[],
+): readonly Table[] => {
+  requireTotalLimits(tables);
+  let currentTables = tables;
   for (const transformation of transformations) {
     if (transformation.off) continue;
-    now = applied(now, transformation);
-    requireRoomForAll(now);
+    currentTables = applyTransformation(currentTables, transformation);
+    requireTotalLimits(currentTables);
   }
-  return now;
+  return currentTables;
 };

@@ -1,30 +1,30 @@
-import { type Column, columnNamed, keyOf, numberOf, rowsOf, type Table, timeOf } from './table.ts';
-import { type OptionsOf, requireRoom, type Transform } from './transformation.ts';
+import { type Column, countRows, findColumn, findTimeColumn, parseNumber, type Table, valueKey } from './table.ts';
+import { type OptionsOf, requireTableLimits, type Transform } from './transformation.ts';
 
-const isKnown = <T>(value: T | undefined): value is T => value !== undefined;
+const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
-interface Side {
+interface JoinSide {
   readonly table: Table;
   readonly key: Column;
   /** Row indexes by join value. */
   readonly rows: ReadonlyMap<string, readonly number[]>;
 }
 
-const sideOf = (table: Table, { field }: OptionsOf<'join-by-field'>): Side | undefined => {
-  const key = field === undefined ? timeOf(table) : columnNamed(table, field);
+const toJoinSide = (table: Table, { field }: OptionsOf<'join-by-field'>): JoinSide | undefined => {
+  const key = field === undefined ? findTimeColumn(table) : findColumn(table, field);
   if (key === undefined) return undefined;
   const rows = new Map<string, number[]>();
   for (const [row, value] of key.values.entries()) {
-    const text = keyOf(value);
-    const own = rows.get(text);
-    if (own === undefined) rows.set(text, [row]);
-    else own.push(row);
+    const text = valueKey(value);
+    const rowsOfValue = rows.get(text);
+    if (rowsOfValue === undefined) rows.set(text, [row]);
+    else rowsOfValue.push(row);
   }
   return { table, key, rows };
 };
 
 /** Names that occur in several tables are distinguished by their query, or by a number if that is equal too. */
-const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
+const nameJoinedColumns = (sides: readonly JoinSide[]): ReadonlyMap<Column, string> => {
   const all = sides.flatMap(({ table, key }) =>
     table.columns.filter((column) => column !== key).map((column) => ({ column, table })),
   );
@@ -33,10 +33,10 @@ const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
   return new Map(
     all.map(({ column, table }) => {
       const isShared = (counts.get(column.name)?.length ?? 0) > 1;
-      const named =
+      const baseName =
         isShared && table.query !== '' && column.labels === undefined ? `${column.name} #${table.query}` : column.name;
-      let name = named;
-      for (let number = 2; usedNames.has(name) && column.labels === undefined; number++) name = `${named} ${number}`;
+      let name = baseName;
+      for (let number = 2; usedNames.has(name) && column.labels === undefined; number++) name = `${baseName} ${number}`;
       usedNames.add(name);
       return [column, name] as const;
     }),
@@ -44,44 +44,44 @@ const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
 };
 
 /** For each row of the joined table, the row of each side; undefined for none. */
-type Places = readonly (readonly (number | undefined)[])[];
+type JoinedRows = readonly (readonly (number | undefined)[])[];
 
 /** Returns one row for each value: the first row of each side with the value. */
-const placesOuter = (sides: readonly Side[], keys: readonly string[]): Places =>
+const joinOuter = (sides: readonly JoinSide[], keys: readonly string[]): JoinedRows =>
   keys.map((key) => sides.map(({ rows }) => rows.get(key)?.[0]));
 
 /** Returns a row for each combination of rows with the value. */
-const rowsTabular = (sides: readonly Side[], keys: readonly string[], isInner: boolean): Places =>
+const joinTabular = (sides: readonly JoinSide[], keys: readonly string[], isInner: boolean): JoinedRows =>
   keys.flatMap((key) => {
     let found: (number | undefined)[][] = [[]];
     for (const { rows } of sides) {
       const own: readonly (number | undefined)[] = rows.get(key) ?? (isInner ? [] : [undefined]);
-      requireRoom(found.length * own.length, sides.length);
+      requireTableLimits(found.length * own.length, sides.length);
       found = found.flatMap((places) => own.map((place) => [...places, place]));
     }
     return found;
   });
 
-const placesOf = (sides: readonly Side[], mode: OptionsOf<'join-by-field'>['mode']): Places => {
+const joinRows = (sides: readonly JoinSide[], mode: OptionsOf<'join-by-field'>['mode']): JoinedRows => {
   const keys = [...new Set(sides.flatMap(({ rows }) => [...rows.keys()]))];
-  if (mode === 'outer') return placesOuter(sides, keys);
-  return rowsTabular(sides, keys, mode === 'inner');
+  if (mode === 'outer') return joinOuter(sides, keys);
+  return joinTabular(sides, keys, mode === 'inner');
 };
 
 export const joinByField: Transform<'join-by-field'> = (tables, options) => {
-  const sides = tables.map((table) => sideOf(table, options)).filter(isKnown);
+  const sides = tables.map((table) => toJoinSide(table, options)).filter(isDefined);
   const [first] = sides;
   if (first === undefined || sides.length === 1) return sides.map(({ table }) => table);
   const width = sides.reduce((sum, { table }) => sum + table.columns.length, 0);
-  const places = placesOf(sides, options.mode);
-  requireRoom(places.length, width);
-  const names = joinedNames(sides);
-  const keyed = places.map((row) => {
+  const places = joinRows(sides, options.mode);
+  requireTableLimits(places.length, width);
+  const names = nameJoinedColumns(sides);
+  const keyValues = places.map((row) => {
     const side = row.findIndex((place) => place !== undefined);
     return sides[side]?.key.values[row[side] as number];
   });
   const columns: Column[] = [
-    { name: first.key.name, type: first.key.type, unit: first.key.unit, values: keyed },
+    { name: first.key.name, type: first.key.type, unit: first.key.unit, values: keyValues },
     ...sides.flatMap(({ table, key }, side) =>
       table.columns
         .filter((column) => column !== key)
@@ -93,13 +93,13 @@ export const joinByField: Transform<'join-by-field'> = (tables, options) => {
     ),
   ];
   const joined: Table = { query: '', name: '', columns };
-  return [first.key.type === 'time' ? inOrderOfTime(joined) : joined];
+  return [first.key.type === 'time' ? sortByTime(joined) : joined];
 };
 
-const inOrderOfTime = (table: Table): Table => {
+const sortByTime = (table: Table): Table => {
   const [time] = table.columns;
-  const rows = Array.from({ length: rowsOf(table) }, (_, row) => row).sort(
-    (one, other) => (numberOf(time?.values[one]) ?? 0) - (numberOf(time?.values[other]) ?? 0),
+  const rows = Array.from({ length: countRows(table) }, (_, row) => row).sort(
+    (one, other) => (parseNumber(time?.values[one]) ?? 0) - (parseNumber(time?.values[other]) ?? 0),
   );
   return {
     ...table,
@@ -122,8 +122,8 @@ export const joinByLabels: Transform<'join-by-labels'> = (tables, { value: label
   const rows = [...groups.values()].flatMap((group) =>
     Array.from({ length: Math.max(...group.map(({ column }) => column.values.length)) }, (_, row) => ({ group, row })),
   );
-  requireRoom(rows.length, keys.length + names.length);
-  const unitOf = (name: string): string => series.find((each) => each.name === name)?.column.unit ?? '';
+  requireTableLimits(rows.length, keys.length + names.length);
+  const findUnit = (name: string): string => series.find((each) => each.name === name)?.column.unit ?? '';
   return [
     {
       query: '',
@@ -141,7 +141,7 @@ export const joinByLabels: Transform<'join-by-labels'> = (tables, { value: label
           (name): Column => ({
             name,
             type: 'number',
-            unit: unitOf(name),
+            unit: findUnit(name),
             values: rows.map(({ group, row }) => group.find((each) => each.name === name)?.column.values[row] ?? null),
           }),
         ),

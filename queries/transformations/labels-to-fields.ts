@@ -1,4 +1,4 @@
-import { type Column, rowsOf, type Table } from './table.ts';
+import { type Column, countRows, type Table } from './table.ts';
 import type { OptionsOf, Transform } from './transformation.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -6,22 +6,29 @@ type Labels = Readonly<Record<string, string>>;
 const selectLabels = (labels: Labels, include: readonly string[] | undefined): [string, string][] =>
   Object.entries(labels).filter(([name]) => include === undefined || include.includes(name));
 
-const columnsOf = (table: Table, { keep: include, nameFrom }: OptionsOf<'labels-to-fields'>): Table => {
-  const labelled = table.columns.find(({ labels }) => labels !== undefined);
-  if (labelled === undefined) return table;
-  const rows = rowsOf(table);
-  const added = selectLabels(labelled.labels ?? {}, include)
+const addLabelColumns = (table: Table, { keep: include, nameFrom }: OptionsOf<'labels-to-fields'>): Table => {
+  const labeledColumn = table.columns.find(({ labels }) => labels !== undefined);
+  if (labeledColumn === undefined) return table;
+  const rows = countRows(table);
+  const labelColumns = selectLabels(labeledColumn.labels ?? {}, include)
     .filter(([name]) => name !== nameFrom)
     .map(([name, value]): Column => ({ name, type: 'text', unit: '', values: Array(rows).fill(value) }));
-  const own = table.columns.map(({ labels, ...column }) => ({
+  const renamedColumns = table.columns.map(({ labels, ...column }) => ({
     ...column,
     name: (nameFrom === undefined ? undefined : labels?.[nameFrom]) ?? column.name,
   }));
   const isBefore = (column: { readonly type: string }): boolean => column.type === 'time';
-  return { ...table, columns: [...own.filter(isBefore), ...added, ...own.filter((column) => !isBefore(column))] };
+  return {
+    ...table,
+    columns: [
+      ...renamedColumns.filter(isBefore),
+      ...labelColumns,
+      ...renamedColumns.filter((column) => !isBefore(column)),
+    ],
+  };
 };
 
-const rowsOfLabels = (table: Table, { keep: include }: OptionsOf<'labels-to-fields'>): Table[] =>
+const listLabelsAsRows = (table: Table, { keep: include }: OptionsOf<'labels-to-fields'>): Table[] =>
   table.columns.flatMap(({ labels, name }) => {
     const selected = labels === undefined ? [] : selectLabels(labels, include);
     if (selected.length === 0) return [];
@@ -39,4 +46,6 @@ const rowsOfLabels = (table: Table, { keep: include }: OptionsOf<'labels-to-fiel
   });
 
 export const labelsToFields: Transform<'labels-to-fields'> = (tables, options) =>
-  tables.flatMap((table) => (options.to === 'columns' ? [columnsOf(table, options)] : rowsOfLabels(table, options)));
+  tables.flatMap((table) =>
+    options.to === 'columns' ? [addLabelColumns(table, options)] : listLabelsAsRows(table, options),
+  );

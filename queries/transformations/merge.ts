@@ -1,8 +1,8 @@
-import { type Column, keyOf, rowsOf, type Table, timeOf } from './table.ts';
-import { requireRoom, type Transform } from './transformation.ts';
+import { type Column, countRows, findTimeColumn, type Table, valueKey } from './table.ts';
+import { requireTableLimits, type Transform } from './transformation.ts';
 
 /** Distinguishes equally named value columns of different queries by the query name. */
-const distinctNames = (tables: readonly Table[]): readonly Table[] => {
+const distinguishValueColumns = (tables: readonly Table[]): readonly Table[] => {
   const queries = new Set(tables.map(({ query }) => query));
   if (queries.size < 2) return tables;
   return tables.map((table) => ({
@@ -16,35 +16,35 @@ const distinctNames = (tables: readonly Table[]): readonly Table[] => {
 };
 
 /** Converts labels of series to columns, so that rows of different series remain distinct. */
-const withLabelColumns = (table: Table): Table => {
+const addLabelColumns = (table: Table): Table => {
   const { labels = {} } = table.columns.find((column) => column.labels !== undefined) ?? {};
-  const rows = rowsOf(table);
-  const added = Object.entries(labels)
+  const rows = countRows(table);
+  const labelColumns = Object.entries(labels)
     .filter(([name]) => !table.columns.some((column) => column.name === name))
     .map(([name, value]): Column => ({ name, type: 'text', unit: '', values: Array(rows).fill(value) }));
   const [first, ...rest] = table.columns.map(({ labels: _, ...column }) => column);
-  return first === undefined ? table : { ...table, columns: [first, ...added, ...rest] };
+  return first === undefined ? table : { ...table, columns: [first, ...labelColumns, ...rest] };
 };
 
 type Row = Map<string, unknown>;
 
 export const merge: Transform<'merge'> = (tables) => {
   if (tables.length === 0) return [];
-  const named = distinctNames(tables).map(withLabelColumns);
+  const namedTables = distinguishValueColumns(tables).map(addLabelColumns);
   const columns = new Map<string, Column>();
-  for (const table of named)
+  for (const table of namedTables)
     for (const column of table.columns) if (!columns.has(column.name)) columns.set(column.name, column);
   // Rows are equal by the columns that every table has.
-  const shared = [...columns.keys()].filter((name) =>
-    named.every((table) => table.columns.some((column) => column.name === name)),
+  const sharedNames = [...columns.keys()].filter((name) =>
+    namedTables.every((table) => table.columns.some((column) => column.name === name)),
   );
-  requireRoom(
-    named.reduce((sum, table) => sum + rowsOf(table), 0),
+  requireTableLimits(
+    namedTables.reduce((sum, table) => sum + countRows(table), 0),
     columns.size,
   );
   const rows: Row[] = [];
   const byKey = new Map<string, Row[]>();
-  for (const table of named) addRows(table, { shared, rows, byKey });
+  for (const table of namedTables) addRows(table, { shared: sharedNames, rows, byKey });
   return [
     {
       query: new Set(tables.map(({ query }) => query)).size === 1 ? (tables[0] as Table).query : '',
@@ -64,36 +64,37 @@ const addRows = (
 ): void => {
   const others = table.columns.map(({ name }) => name).filter((name) => !shared.includes(name));
   // Rows of a key before this index already have the columns of this table.
-  const next = new Map<string, number>();
-  for (let at = 0; at < rowsOf(table); at++) {
+  const nextIndexByKey = new Map<string, number>();
+  for (let at = 0; at < countRows(table); at++) {
     const row: Row = new Map(table.columns.map(({ name, values }) => [name, values[at]]));
-    const key = JSON.stringify(shared.map((name) => keyOf(row.get(name))));
-    const same = byKey.get(key) ?? [];
-    let place = shared.length === 0 ? same.length : (next.get(key) ?? 0);
-    while (place < same.length && others.some((name) => same[place]?.has(name))) place++;
-    next.set(key, place + 1);
-    if (place < same.length) for (const name of others) same[place]?.set(name, row.get(name));
+    const key = JSON.stringify(shared.map((name) => valueKey(row.get(name))));
+    const rowsWithKey = byKey.get(key) ?? [];
+    let targetIndex = shared.length === 0 ? rowsWithKey.length : (nextIndexByKey.get(key) ?? 0);
+    while (targetIndex < rowsWithKey.length && others.some((name) => rowsWithKey[targetIndex]?.has(name)))
+      targetIndex++;
+    nextIndexByKey.set(key, targetIndex + 1);
+    if (targetIndex < rowsWithKey.length) for (const name of others) rowsWithKey[targetIndex]?.set(name, row.get(name));
     else {
       rows.push(row);
-      same.push(row);
-      byKey.set(key, same);
+      rowsWithKey.push(row);
+      byKey.set(key, rowsWithKey);
     }
   }
 };
 
-const labelsText = (labels: Readonly<Record<string, string>>): string =>
+const formatLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ');
 
 export const seriesToRows: Transform<'series-to-rows'> = (tables) => {
   const rows = tables.flatMap((table) => {
-    const time = timeOf(table);
+    const time = findTimeColumn(table);
     if (time === undefined) return [];
     return table.columns
       .filter((column) => column !== time)
       .flatMap((column) => {
-        const labels = Object.keys(column.labels ?? {}).length === 0 ? '' : `{${labelsText(column.labels ?? {})}}`;
+        const labels = Object.keys(column.labels ?? {}).length === 0 ? '' : `{${formatLabels(column.labels ?? {})}}`;
         const metric = column.name === 'Value' ? `${table.name}${labels}` : `${column.name}${labels}`;
         return column.values.map((value, at) => ({ time: time.values[at], metric, value, unit: column.unit }));
       });

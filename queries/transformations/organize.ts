@@ -1,15 +1,15 @@
-import { patternOf } from '../patterns.ts';
+import { compilePattern } from '../patterns.ts';
 import type { Table } from './table.ts';
 import type { Transform } from './transformation.ts';
 
 export const organize: Transform<'organize'> = (tables, { hidden, order, names }) => {
-  const hides = new Set(hidden);
-  const places = new Map(order.map((name, index) => [name, index]));
+  const hiddenNames = new Set(hidden);
+  const positions = new Map(order.map((name, index) => [name, index]));
   return tables.map((table) => ({
     ...table,
     columns: table.columns
-      .filter(({ name }) => !hides.has(name))
-      .toSorted((one, other) => (places.get(one.name) ?? order.length) - (places.get(other.name) ?? order.length))
+      .filter(({ name }) => !hiddenNames.has(name))
+      .toSorted((one, other) => (positions.get(one.name) ?? order.length) - (positions.get(other.name) ?? order.length))
       .map((column) => {
         const name = Object.hasOwn(names, column.name) ? (names[column.name] as string) : '';
         return name === '' ? column : { ...column, name };
@@ -18,7 +18,7 @@ export const organize: Transform<'organize'> = (tables, { hidden, order, names }
 };
 
 /** Returns the replacement of a match: `$1` is a group, `$&` the entire match, `$$` a dollar. */
-const replacementOf = (replacement: string, groups: readonly (string | null)[]): string =>
+const expandReplacement = (replacement: string, groups: readonly (string | null)[]): string =>
   replacement.replaceAll(
     /\$(?:(\d{1,2})|\{(\d{1,2})\}|([&$]))/g,
     (all, plain?: string, braced?: string, sign?: string) => {
@@ -29,13 +29,16 @@ const replacementOf = (replacement: string, groups: readonly (string | null)[]):
   );
 
 export const rename: Transform<'rename'> = (tables, { pattern, replacement }) => {
-  const read = patternOf(pattern, 'transformations.pattern');
-  const named = (name: string): string => {
-    const found = read.find(name);
+  const compiledPattern = compilePattern(pattern, 'transformations.pattern');
+  const renameColumn = (name: string): string => {
+    const found = compiledPattern.find(name);
     if (found === undefined) return name;
-    return name.slice(0, found.start) + replacementOf(replacement, found.groups) + name.slice(found.end);
+    return name.slice(0, found.start) + expandReplacement(replacement, found.groups) + name.slice(found.end);
   };
   return tables.map(
-    (table): Table => ({ ...table, columns: table.columns.map((column) => ({ ...column, name: named(column.name) })) }),
+    (table): Table => ({
+      ...table,
+      columns: table.columns.map((column) => ({ ...column, name: renameColumn(column.name) })),
+    }),
   );
 };

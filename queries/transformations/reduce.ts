@@ -1,11 +1,11 @@
-import { reduced, titleOfReducer, typeOfReduced } from './reducers.ts';
-import { type Column, isNumeric, rowsOf, type Table, timeOf } from './table.ts';
-import { type OptionsOf, requireRoom, type Transform } from './transformation.ts';
+import { getReducedType, getReducerTitle, reduceValues } from './reducers.ts';
+import { type Column, countRows, findTimeColumn, isNumeric, type Table } from './table.ts';
+import { type OptionsOf, requireTableLimits, type Transform } from './transformation.ts';
 
-const chosenOf = (table: Table, { includesTime }: OptionsOf<'reduce'>): readonly Column[] =>
+const selectColumns = (table: Table, { includesTime }: OptionsOf<'reduce'>): readonly Column[] =>
   table.columns.filter((column) => isNumeric(column) || (includesTime && column.type === 'time'));
 
-const titleOf = (table: Table, column: Column): string => {
+const getTitle = (table: Table, column: Column): string => {
   if (column.name !== 'Value') return column.name;
   const labels = Object.entries(column.labels ?? {});
   if (labels.length === 0) return table.name === '' ? column.name : table.name;
@@ -13,14 +13,14 @@ const titleOf = (table: Table, column: Column): string => {
 };
 
 /** Returns a row for each numeric column. */
-const toRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table => {
-  const all = tables.flatMap((table) => chosenOf(table, options).map((column) => ({ table, column })));
+const reduceToRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table => {
+  const selectedColumns = tables.flatMap((table) => selectColumns(table, options).map((column) => ({ table, column })));
   const texts = { type: 'text', unit: '' } as const;
   const labels = options.labelsToFields
-    ? [...new Set(all.flatMap(({ column }) => Object.keys(column.labels ?? {})))]
+    ? [...new Set(selectedColumns.flatMap(({ column }) => Object.keys(column.labels ?? {})))]
     : [];
-  requireRoom(all.length, 1 + labels.length + options.reducers.length);
-  const units = new Set(all.map(({ column }) => column.unit));
+  requireTableLimits(selectedColumns.length, 1 + labels.length + options.reducers.length);
+  const units = new Set(selectedColumns.map(({ column }) => column.unit));
   const unit = units.size === 1 ? ([...units][0] as string) : '';
   return {
     query: '',
@@ -29,21 +29,23 @@ const toRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table =
       {
         ...texts,
         name: 'Field',
-        values: all.map(({ table, column }) => (options.labelsToFields ? column.name : titleOf(table, column))),
+        values: selectedColumns.map(({ table, column }) =>
+          options.labelsToFields ? column.name : getTitle(table, column),
+        ),
       },
       ...labels.map(
         (label): Column => ({
           ...texts,
           name: label,
-          values: all.map(({ column }) => column.labels?.[label] ?? ''),
+          values: selectedColumns.map(({ column }) => column.labels?.[label] ?? ''),
         }),
       ),
       ...options.reducers.map(
         (reducer): Column => ({
-          name: titleOfReducer(reducer),
-          type: typeOfReduced(reducer, all[0]?.column.type ?? 'number'),
+          name: getReducerTitle(reducer),
+          type: getReducedType(reducer, selectedColumns[0]?.column.type ?? 'number'),
           unit: /count|all-/.test(reducer) ? '' : unit,
-          values: all.map(({ column }) => reduced(reducer, column.values)),
+          values: selectedColumns.map(({ column }) => reduceValues(reducer, column.values)),
         }),
       ),
     ],
@@ -51,30 +53,30 @@ const toRows = (tables: readonly Table[], options: OptionsOf<'reduce'>): Table =
 };
 
 /** Returns one row for each table. */
-const toFields = (table: Table, options: OptionsOf<'reduce'>): Table => ({
+const reduceToFields = (table: Table, options: OptionsOf<'reduce'>): Table => ({
   ...table,
-  columns: chosenOf(table, options).flatMap((column) =>
+  columns: selectColumns(table, options).flatMap((column) =>
     options.reducers.map((reducer) => ({
       ...column,
-      name: options.reducers.length === 1 ? column.name : `${titleOfReducer(reducer)} ${column.name}`,
-      type: typeOfReduced(reducer, column.type),
-      values: [reduced(reducer, column.values)],
+      name: options.reducers.length === 1 ? column.name : `${getReducerTitle(reducer)} ${column.name}`,
+      type: getReducedType(reducer, column.type),
+      values: [reduceValues(reducer, column.values)],
     })),
   ),
 });
 
 export const reduce: Transform<'reduce'> = (tables, options) =>
-  options.to === 'rows' ? [toRows(tables, options)] : tables.map((table) => toFields(table, options));
+  options.to === 'rows' ? [reduceToRows(tables, options)] : tables.map((table) => reduceToFields(table, options));
 
 /** Returns rows with a value and the points, for the series of one query. */
-const trendOf = (query: string, tables: readonly Table[], reducer: string): Table => {
+const buildTrendTable = (query: string, tables: readonly Table[], reducer: string): Table => {
   const series = tables.flatMap((table) => {
-    const time = timeOf(table);
+    const time = findTimeColumn(table);
     const value = table.columns.find(isNumeric);
     return time === undefined || value === undefined ? [] : [{ time, value }];
   });
   const labels = [...new Set(series.flatMap(({ value }) => Object.keys(value.labels ?? {})))];
-  requireRoom(series.length, labels.length + 2);
+  requireTableLimits(series.length, labels.length + 2);
   return {
     query,
     name: query,
@@ -92,7 +94,7 @@ const trendOf = (query: string, tables: readonly Table[], reducer: string): Tabl
         type: 'json',
         unit: series[0]?.value.unit ?? '',
         values: series.map(({ time, value }) => ({
-          value: reduced(reducer, value.values),
+          value: reduceValues(reducer, value.values),
           points: time.values.map((at, index) => [at, value.values[index] ?? null]),
         })),
       },
@@ -101,10 +103,10 @@ const trendOf = (query: string, tables: readonly Table[], reducer: string): Tabl
 };
 
 export const trend: Transform<'trend'> = (tables, { figures }) => {
-  const isSeries = (table: Table): boolean => timeOf(table) !== undefined && rowsOf(table) >= 0;
+  const isSeries = (table: Table): boolean => findTimeColumn(table) !== undefined && countRows(table) >= 0;
   const byQuery = Map.groupBy(tables.filter(isSeries), ({ query }) => query);
   return [
-    ...[...byQuery].map(([query, own]) => trendOf(query, own, figures[query] ?? 'last-not-null')),
+    ...[...byQuery].map(([query, own]) => buildTrendTable(query, own, figures[query] ?? 'last-not-null')),
     ...tables.filter((table) => !isSeries(table)),
   ];
 };

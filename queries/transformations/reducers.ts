@@ -1,42 +1,42 @@
 /** Reducers of a column to one value. */
-import { blankValue, keyOf, numberOf, writtenNumber } from './table.ts';
+import { formatAnswerNumber, isBlank, parseNumber, valueKey } from './table.ts';
 
-const numbersOf = (values: readonly unknown[]): number[] =>
+const toNumbers = (values: readonly unknown[]): number[] =>
   values.flatMap((value) => {
-    const number = blankValue(value) ? undefined : numberOf(value);
+    const number = isBlank(value) ? undefined : parseNumber(value);
     return number === undefined ? [] : [number];
   });
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+const computeSum = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-const ofNumbers =
+const reduceNumbers =
   (figure: (numbers: readonly number[]) => number | undefined) =>
   (values: readonly unknown[]): unknown => {
-    const numbers = numbersOf(values);
-    return numbers.length === 0 ? null : writtenNumber(figure(numbers));
+    const numbers = toNumbers(values);
+    return numbers.length === 0 ? null : formatAnswerNumber(figure(numbers));
   };
 
-const quantile =
+const createQuantile =
   (share: number) =>
   (numbers: readonly number[]): number => {
     const sorted = numbers.toSorted((one, other) => one - other);
-    const place = share * (sorted.length - 1);
-    const [below, above] = [sorted[Math.floor(place)] as number, sorted[Math.ceil(place)] as number];
-    return below === above ? below : below + (above - below) * (place - Math.floor(place));
+    const position = share * (sorted.length - 1);
+    const [below, above] = [sorted[Math.floor(position)] as number, sorted[Math.ceil(position)] as number];
+    return below === above ? below : below + (above - below) * (position - Math.floor(position));
   };
 
-const variance = (numbers: readonly number[]): number => {
-  const mean = sumOf(numbers) / numbers.length;
-  return sumOf(numbers.map((number) => (number - mean) ** 2)) / numbers.length;
+const computeVariance = (numbers: readonly number[]): number => {
+  const mean = computeSum(numbers) / numbers.length;
+  return computeSum(numbers.map((number) => (number - mean) ** 2)) / numbers.length;
 };
 
-const minOf = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
-const maxOf = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other));
+const computeMin = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
+const computeMax = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other));
 const first = (numbers: readonly number[]): number => numbers[0] as number;
 const last = (numbers: readonly number[]): number => numbers.at(-1) as number;
 
 /** Returns the increase of a counter; a decrease is a restart. */
-const delta = (numbers: readonly number[]): number => {
+const counterIncrease = (numbers: readonly number[]): number => {
   let sum = 0;
   for (const [index, number] of numbers.entries()) {
     const before = numbers[index - 1];
@@ -46,50 +46,51 @@ const delta = (numbers: readonly number[]): number => {
 };
 
 /** Returns the smallest distance between neighbors. */
-const step = (numbers: readonly number[]): number | undefined => {
+const smallestStep = (numbers: readonly number[]): number | undefined => {
   const distances = numbers.slice(1).map((number, index) => number - (numbers[index] as number));
-  return distances.length === 0 ? undefined : minOf(distances);
+  return distances.length === 0 ? undefined : computeMin(distances);
 };
 
-const distinct = (values: readonly unknown[]): Map<string, unknown> =>
-  new Map(values.map((value) => [keyOf(value), value]));
+const distinctValues = (values: readonly unknown[]): Map<string, unknown> =>
+  new Map(values.map((value) => [valueKey(value), value]));
 
 const reducers: Readonly<Record<string, (values: readonly unknown[]) => unknown>> = {
   last: (values) => values.at(-1) ?? null,
-  'last-not-null': (values) => values.findLast((value) => !blankValue(value)) ?? null,
+  'last-not-null': (values) => values.findLast((value) => !isBlank(value)) ?? null,
   first: (values) => values[0] ?? null,
-  'first-not-null': (values) => values.find((value) => !blankValue(value)) ?? null,
-  min: ofNumbers(minOf),
-  max: ofNumbers(maxOf),
-  mean: ofNumbers((numbers) => sumOf(numbers) / numbers.length),
-  median: ofNumbers(quantile(0.5)),
-  sum: ofNumbers(sumOf),
+  'first-not-null': (values) => values.find((value) => !isBlank(value)) ?? null,
+  min: reduceNumbers(computeMin),
+  max: reduceNumbers(computeMax),
+  mean: reduceNumbers((numbers) => computeSum(numbers) / numbers.length),
+  median: reduceNumbers(createQuantile(0.5)),
+  sum: reduceNumbers(computeSum),
   count: (values) => values.length,
-  range: ofNumbers((numbers) => maxOf(numbers) - minOf(numbers)),
-  difference: ofNumbers((numbers) => last(numbers) - first(numbers)),
-  'difference-percent': ofNumbers((numbers) =>
+  range: reduceNumbers((numbers) => computeMax(numbers) - computeMin(numbers)),
+  difference: reduceNumbers((numbers) => last(numbers) - first(numbers)),
+  'difference-percent': reduceNumbers((numbers) =>
     first(numbers) === 0 ? undefined : (last(numbers) - first(numbers)) / first(numbers),
   ),
-  delta: ofNumbers(delta),
-  step: ofNumbers(step),
-  variance: ofNumbers(variance),
-  deviation: ofNumbers((numbers) => Math.sqrt(variance(numbers))),
-  'distinct-count': (values) => distinct(values).size,
-  'change-count': (values) => values.slice(1).filter((value, index) => keyOf(value) !== keyOf(values[index])).length,
-  'all-nulls': (values) => values.every(blankValue),
+  delta: reduceNumbers(counterIncrease),
+  step: reduceNumbers(smallestStep),
+  variance: reduceNumbers(computeVariance),
+  deviation: reduceNumbers((numbers) => Math.sqrt(computeVariance(numbers))),
+  'distinct-count': (values) => distinctValues(values).size,
+  'change-count': (values) =>
+    values.slice(1).filter((value, index) => valueKey(value) !== valueKey(values[index])).length,
+  'all-nulls': (values) => values.every(isBlank),
   'all-zeros': (values) => values.length > 0 && values.every((value) => value === 0),
   'all-values': (values) => values,
-  'unique-values': (values) => [...distinct(values).values()],
+  'unique-values': (values) => [...distinctValues(values).values()],
 };
 
 /** Reduces values to one. */
-export const reduced = (reducer: string, values: readonly unknown[]): unknown =>
+export const reduceValues = (reducer: string, values: readonly unknown[]): unknown =>
   Object.hasOwn(reducers, reducer)
     ? (reducers[reducer] as (values: readonly unknown[]) => unknown)(values)
-    : ofNumbers(quantile(Number(reducer.slice(1)) / 100))(values);
+    : reduceNumbers(createQuantile(Number(reducer.slice(1)) / 100))(values);
 
 /** Returns the type of a reducer's result. */
-export const typeOfReduced = (
+export const getReducedType = (
   reducer: string,
   type: 'text' | 'number' | 'boolean' | 'time' | 'duration' | 'json',
 ): typeof type => {
@@ -127,7 +128,7 @@ const titles: Readonly<Record<string, readonly [short: string, title: string]>> 
 };
 
 /** Returns the suffix of a column name: `Value (lastNotNull)`. */
-export const shortNameOf = (reducer: string): string => titles[reducer]?.[0] ?? reducer;
+export const getShortName = (reducer: string): string => titles[reducer]?.[0] ?? reducer;
 
 /** Returns the name of a column of reduced values. */
-export const titleOfReducer = (reducer: string): string => titles[reducer]?.[1] ?? reducer;
+export const getReducerTitle = (reducer: string): string => titles[reducer]?.[1] ?? reducer;

@@ -1,32 +1,32 @@
-import { blankValue, columnNamed, isNumeric, numberOf, rowsOf, withRows } from './table.ts';
+import { countRows, findColumn, isBlank, isNumeric, parseNumber, selectRows } from './table.ts';
 import type { Transform } from './transformation.ts';
 
-const natural = new Intl.Collator('en', { numeric: true });
+const naturalCollator = new Intl.Collator('en', { numeric: true });
 
 /** Compares two values if one is blank, which sorts last; undefined if neither is. */
-const blanksBehind = (one: boolean, other: boolean): number | undefined =>
+const compareBlanks = (one: boolean, other: boolean): number | undefined =>
   one || other ? Number(one) - Number(other) : undefined;
 
-const inOrder = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
+const compareNumbers = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
 /** Blanks sort last in either direction, preceded by values that are not numbers. */
-const orderOf =
+const createComparator =
   (isNumber: boolean, sign: number) =>
   (one: unknown, other: unknown): number => {
-    const blanks = blanksBehind(blankValue(one), blankValue(other));
+    const blanks = compareBlanks(isBlank(one), isBlank(other));
     if (blanks !== undefined) return blanks;
-    if (!isNumber) return sign * natural.compare(String(one), String(other));
-    const [left = Number.NaN, right = Number.NaN] = [numberOf(one), numberOf(other)];
-    return blanksBehind(Number.isNaN(left), Number.isNaN(right)) ?? sign * inOrder(left, right);
+    if (!isNumber) return sign * naturalCollator.compare(String(one), String(other));
+    const [left = Number.NaN, right = Number.NaN] = [parseNumber(one), parseNumber(other)];
+    return compareBlanks(Number.isNaN(left), Number.isNaN(right)) ?? sign * compareNumbers(left, right);
   };
 
 export const sort: Transform<'sort'> = (tables, { by, direction }) =>
   tables.map((table) => {
-    const column = columnNamed(table, by);
+    const column = findColumn(table, by);
     if (column === undefined) return table;
-    const order = orderOf(isNumeric(column) || column.type === 'time', direction === 'ascending' ? 1 : -1);
-    const rows = Array.from({ length: rowsOf(table) }, (_, row) => row);
-    return withRows(
+    const order = createComparator(isNumeric(column) || column.type === 'time', direction === 'ascending' ? 1 : -1);
+    const rows = Array.from({ length: countRows(table) }, (_, row) => row);
+    return selectRows(
       table,
       rows.sort((one, other) => order(column.values[one], column.values[other])),
     );
@@ -34,8 +34,8 @@ export const sort: Transform<'sort'> = (tables, { by, direction }) =>
 
 export const limit: Transform<'limit'> = (tables, { rows }) =>
   tables.map((table) =>
-    withRows(
+    selectRows(
       table,
-      Array.from({ length: Math.min(rows, rowsOf(table)) }, (_, row) => row),
+      Array.from({ length: Math.min(rows, countRows(table)) }, (_, row) => row),
     ),
   );

@@ -17,13 +17,13 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-export const rowsOf = ({ columns }: Pick<Table, 'columns'>): number => columns[0]?.values.length ?? 0;
+export const countRows = ({ columns }: Pick<Table, 'columns'>): number => columns[0]?.values.length ?? 0;
 
 /** Returns the same column with other values. */
 export const withValues = (column: Column, values: readonly unknown[]): Column => ({ ...column, values });
 
 /** Returns a table with some of its rows, by index. */
-export const withRows = (table: Table, rows: readonly number[]): Table => ({
+export const selectRows = (table: Table, rows: readonly number[]): Table => ({
   ...table,
   columns: table.columns.map((column) =>
     withValues(
@@ -33,18 +33,18 @@ export const withRows = (table: Table, rows: readonly number[]): Table => ({
   ),
 });
 
-export const columnNamed = (table: Table, name: string): Column | undefined =>
+export const findColumn = (table: Table, name: string): Column | undefined =>
   table.columns.find((column) => column.name === name);
 
-export const timeOf = ({ columns }: Pick<Table, 'columns'>): Column | undefined =>
+export const findTimeColumn = ({ columns }: Pick<Table, 'columns'>): Column | undefined =>
   columns.find(({ type }) => type === 'time');
 
 export const isNumeric = ({ type }: Pick<Column, 'type'>): boolean => type === 'number' || type === 'duration';
 
-export const blankValue = (value: unknown): boolean => value === null || value === undefined;
+export const isBlank = (value: unknown): boolean => value === null || value === undefined;
 
 /** Returns a value as a number, including texts of numbers that JSON lacks; undefined if it is not a number. */
-export const numberOf = (value: unknown): number | undefined => {
+export const parseNumber = (value: unknown): number | undefined => {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value !== 'string' || value.trim() === '') return undefined;
@@ -53,17 +53,17 @@ export const numberOf = (value: unknown): number | undefined => {
 };
 
 /** Returns a number in the format of answers. */
-export const writtenNumber = (value: number | undefined): number | string | null =>
+export const formatAnswerNumber = (value: number | undefined): number | string | null =>
   value === undefined ? null : Number.isFinite(value) ? value : String(value);
 
 /** Returns a text that is equal for equal values. */
-export const keyOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+export const valueKey = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 
 /**
  * Returns tables of an answer: one for each series, or the table itself. With several queries, value columns include
  * the query name.
  */
-export const tablesOf = (
+export const toTables = (
   query: string,
   result: Pick<Result, 'form' | 'series' | 'columns' | 'rows'>,
   { isOnly = true }: { readonly isOnly?: boolean } = {},
@@ -87,7 +87,7 @@ export const tablesOf = (
 };
 
 /** Returns a table in the format of answers. */
-export const answerOf = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
+export const toAnswer = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
   columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
-  rows: Array.from({ length: rowsOf({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),
+  rows: Array.from({ length: countRows({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),
 });

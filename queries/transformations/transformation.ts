@@ -1,7 +1,7 @@
 /** Type of all transformations: a function from tables to tables, with limits. */
 import type { Transformation } from '../../schemas/dashboards/transformations.ts';
 import { invalid } from '../errors.ts';
-import { rowsOf, type Table } from './table.ts';
+import { countRows, type Table } from './table.ts';
 
 /** Options of one kind. */
 export type OptionsOf<Kind extends Transformation['kind']> = Extract<Transformation, { kind: Kind }>;
@@ -15,26 +15,26 @@ export type Transform<Kind extends Transformation['kind']> = (
 /** Limits of the tables of one panel between any two transformations. */
 export const tableLimits = { rows: 200_000, columns: 2_000, cells: 2_000_000, tables: 10_000 } as const;
 
-const tooMuch = (what: string, found: number, limit: number): Error =>
+const limitError = (what: string, actual: number, limit: number): Error =>
   invalid(
     'transformations',
-    `would return ${found} ${what}, the maximum is ${limit}: use fewer series or a longer step`,
+    `would return ${actual} ${what}, the maximum is ${limit}: use fewer series or a longer step`,
   );
 
 /** Throws if a table would exceed the limits, before it is created. */
-export const requireRoom = (rows: number, columns: number): void => {
-  if (rows > tableLimits.rows) throw tooMuch('rows', rows, tableLimits.rows);
-  if (columns > tableLimits.columns) throw tooMuch('columns', columns, tableLimits.columns);
-  if (rows * columns > tableLimits.cells) throw tooMuch('values', rows * columns, tableLimits.cells);
+export const requireTableLimits = (rows: number, columns: number): void => {
+  if (rows > tableLimits.rows) throw limitError('rows', rows, tableLimits.rows);
+  if (columns > tableLimits.columns) throw limitError('columns', columns, tableLimits.columns);
+  if (rows * columns > tableLimits.cells) throw limitError('values', rows * columns, tableLimits.cells);
 };
 
 /** Throws if tables exceed the limits in total. */
-export const requireRoomForAll = (tables: readonly Table[]): void => {
-  if (tables.length > tableLimits.tables) throw tooMuch('tables', tables.length, tableLimits.tables);
+export const requireTotalLimits = (tables: readonly Table[]): void => {
+  if (tables.length > tableLimits.tables) throw limitError('tables', tables.length, tableLimits.tables);
   let cells = 0;
   for (const table of tables) {
-    requireRoom(rowsOf(table), table.columns.length);
-    cells += rowsOf(table) * table.columns.length;
-    if (cells > tableLimits.cells) throw tooMuch('values', cells, tableLimits.cells);
+    requireTableLimits(countRows(table), table.columns.length);
+    cells += countRows(table) * table.columns.length;
+    if (cells > tableLimits.cells) throw limitError('values', cells, tableLimits.cells);
   }
 };

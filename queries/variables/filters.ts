@@ -2,16 +2,16 @@
 import type { Filter } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
 import { toQueryError } from '../promql/run-promql.ts';
-import { wordsOf } from '../promql/syntax/lexer.ts';
+import { tokenize } from '../promql/syntax/lexer.ts';
 import { parseExpression } from '../promql/syntax/parse.ts';
-import { quoted } from '../promql/syntax/quotes.ts';
-import { walk } from '../promql/syntax/tree.ts';
+import { quoteText } from '../promql/syntax/quotes.ts';
+import { visitExpressions } from '../promql/syntax/tree.ts';
 import type { Query } from '../query.ts';
-import { changeParts, type FilterChanges, kindOf } from '../query-kind.ts';
+import { changeParts, type FilterChanges, getQueryKind } from '../query-kind.ts';
 import { parseSearch } from '../search/parse.ts';
-import { regexChoice } from './formats.ts';
-import { inSearch } from './in-search.ts';
-import { single } from './scope.ts';
+import { buildRegexChoice } from './formats.ts';
+import { replaceInSearch } from './in-search.ts';
+import { singleValue } from './scope.ts';
 
 const readFilter = (text: string, name: string): Filter => {
   const [, label, operator, value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(text) ?? [];
@@ -36,25 +36,25 @@ export const readFilters = (texts: readonly string[], name: string): Filter[] =>
 };
 
 /** Returns a PromQL matcher. */
-const matcherText = ({ label, operator, values }: Filter): string => {
+const formatMatcher = ({ label, operator, values }: Filter): string => {
   if (operator === '<' || operator === '>')
     throw invalid('variables', `label ${label} cannot be compared by ${operator} in PromQL: only by =, !=, =~ and !~`);
   const isOne = values.length === 1;
   const isRegex = operator.endsWith('~');
-  const text = isOne ? (values[0] as string) : isRegex ? `(${values.join('|')})` : regexChoice(values);
-  return `${quoted(label.toWellFormed())}${isOne || isRegex ? operator : `${operator}~`}${quoted(text.toWellFormed())}`;
+  const text = isOne ? (values[0] as string) : isRegex ? `(${values.join('|')})` : buildRegexChoice(values);
+  return `${quoteText(label.toWellFormed())}${isOne || isRegex ? operator : `${operator}~`}${quoteText(text.toWellFormed())}`;
 };
 
 /** Returns an expression with the filters added to every selector. */
-const filteredPromql = (expression: string, filters: readonly Filter[]): string => {
-  const conditions = filters.map(matcherText).join(',');
-  const places: { readonly at: number; readonly text: string }[] = [];
-  const braces = wordsOf(expression).filter(({ kind, text }) => kind === 'mark' && text === '{');
-  walk(parseExpression(expression), (node) => {
-    if (node.kind !== 'selector' || node.labelsOnly) return;
+const addPromqlFilters = (expression: string, filters: readonly Filter[]): string => {
+  const conditions = filters.map(formatMatcher).join(',');
+  const insertions: { readonly at: number; readonly text: string }[] = [];
+  const braces = tokenize(expression).filter(({ kind, text }) => kind === 'mark' && text === '{');
+  visitExpressions(parseExpression(expression), (node) => {
+    if (node.kind !== 'selector' || node.hasLabelsOnly) return;
     const brace = braces.find(({ start }) => start >= node.start && start < node.end);
     const isEmpty = node.matchers.length === (node.name === '' ? 0 : 1);
-    places.push(
+    insertions.push(
       brace === undefined
         ? { at: node.start + node.name.length, text: `{${conditions}}` }
         : { at: brace.end, text: `${conditions}${isEmpty ? '' : ','}` },
@@ -62,16 +62,16 @@ const filteredPromql = (expression: string, filters: readonly Filter[]): string 
   });
   let text = '';
   let from = 0;
-  for (const { at, text: added } of places.sort((one, other) => one.at - other.at)) {
-    text += expression.slice(from, at) + added;
+  for (const { at, text: insertedText } of insertions.sort((one, other) => one.at - other.at)) {
+    text += expression.slice(from, at) + insertedText;
     from = at;
   }
   return text + expression.slice(from);
 };
 
-const searchText = ({ label, operator, values }: Filter): string => {
+const formatSearchCondition = ({ label, operator, values }: Filter): string => {
   const scope = new Map([
-    ['label', single(label)],
+    ['label', singleValue(label)],
     ['values', { values, isList: true }],
   ]);
   if (operator.endsWith('~')) {
@@ -79,22 +79,25 @@ const searchText = ({ label, operator, values }: Filter): string => {
       (value) =>
         `$label:/${value.replaceAll(/\\.|\/|\s/gs, (sign) => (sign.length > 1 ? sign : `\\x{${sign.charCodeAt(0).toString(16)}}`))}/`,
     );
-    return inSearch(`${operator === '!~' ? 'NOT ' : ''}(${tests.join(' OR ')})`, new Map([['label', single(label)]]));
+    return replaceInSearch(
+      `${operator === '!~' ? 'NOT ' : ''}(${tests.join(' OR ')})`,
+      new Map([['label', singleValue(label)]]),
+    );
   }
-  if (operator === '<' || operator === '>') return inSearch(`$label:${operator}$values`, scope);
-  return inSearch(`${operator === '!=' ? 'NOT ' : ''}$label:$values`, scope);
+  if (operator === '<' || operator === '>') return replaceInSearch(`$label:${operator}$values`, scope);
+  return replaceInSearch(`${operator === '!=' ? 'NOT ' : ''}$label:$values`, scope);
 };
 
-const changesOf = (filters: readonly Filter[]): FilterChanges => ({
+const createFilterChanges = (filters: readonly Filter[]): FilterChanges => ({
   search(search, signal) {
     const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
     // Parsed alone, so that none of its parentheses closes the surrounding one.
     if (search !== undefined) parseSearch(search, signal);
-    return [...own, ...filters.map(searchText)].join(' ');
+    return [...own, ...filters.map(formatSearchCondition)].join(' ');
   },
   promql(expression) {
     try {
-      return filteredPromql(expression, filters);
+      return addPromqlFilters(expression, filters);
     } catch (error) {
       throw toQueryError(error);
     }
@@ -102,8 +105,8 @@ const changesOf = (filters: readonly Filter[]): FilterChanges => ({
 });
 
 /** Returns a query with additional filters. */
-export const withFilters = (query: Query, filters: readonly Filter[]): Query => {
+export const addQueryFilters = (query: Query, filters: readonly Filter[]): Query => {
   if (filters.length === 0) return query;
-  const filtered = changeParts(query, (part) => withFilters(part, filters));
-  return kindOf(filtered).addFilters?.(filtered, changesOf(filters)) ?? filtered;
+  const filtered = changeParts(query, (part) => addQueryFilters(part, filters));
+  return getQueryKind(filtered).addFilters?.(filtered, createFilterChanges(filters)) ?? filtered;
 };

@@ -1,60 +1,61 @@
 /** Formats of variable values, as described in Grafana's documentation. */
-import { timeText } from '../time-text.ts';
+import { formatTimeText } from '../time-text.ts';
 import type { VariableValue } from './scope.ts';
 
 /** Escapes a text for RE2 and JavaScript regular expressions. */
-export const regexText = (text: string): string => text.replaceAll(/[\\^$*+?.()|{}[\]]/g, (sign) => `\\${sign}`);
+export const escapeRegex = (text: string): string => text.replaceAll(/[\\^$*+?.()|{}[\]]/g, (sign) => `\\${sign}`);
 
 /** Returns a regular expression that matches any of the texts. */
-export const regexChoice = (texts: readonly string[]): string => {
-  const escaped = texts.map(regexText);
+export const buildRegexChoice = (texts: readonly string[]): string => {
+  const escaped = texts.map(escapeRegex);
   return escaped.length === 1 ? (escaped[0] as string) : `(${escaped.join('|')})`;
 };
 
-const percent = (text: string): string =>
+const percentEncode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replaceAll(
     /[!'()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-const luceneText = (text: string): string => text.replaceAll(/[-+=&|><!(){}[\]^"~*?:\\/ ]/g, (sign) => `\\${sign}`);
+const escapeLucene = (text: string): string => text.replaceAll(/[-+=&|><!(){}[\]^"~*?:\\/ ]/g, (sign) => `\\${sign}`);
 
-const lucene = (values: readonly string[]): string => {
+const formatLucene = (values: readonly string[]): string => {
   if (values.length === 0) return '__empty__';
-  if (values.length === 1) return luceneText(values[0] as string);
+  if (values.length === 1) return escapeLucene(values[0] as string);
   return `(${values.map((value) => `"${value.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`).join(' OR ')})`;
 };
 
-const glob = (values: readonly string[]): string =>
+const formatGlob = (values: readonly string[]): string =>
   values.length === 1 ? (values[0] as string) : `{${values.join(',')}}`;
 
-const between = (quote: string, doubled: string) => (values: readonly string[]) =>
+const createQuotedFormat = (quote: string, doubled: string) => (values: readonly string[]) =>
   values.map((value) => `${quote}${value.replaceAll(quote, doubled)}${quote}`).join(',');
 
-type Format = (values: readonly string[], use: { name: string; argument: string; value: VariableValue }) => string;
+type Format = (values: readonly string[], usage: { name: string; argument: string; value: VariableValue }) => string;
 
 const formats: Readonly<Record<string, Format>> = {
   csv: (values) => values.join(','),
-  date: (values, { argument }) => values.map((value) => timeText(Number(value), argument)).join(','),
+  date: (values, { argument }) => values.map((value) => formatTimeText(Number(value), argument)).join(','),
   distributed: (values, { name }) => values.map((value, index) => (index === 0 ? value : `${name}=${value}`)).join(','),
-  doublequote: between('"', '\\"'),
-  glob,
+  doublequote: createQuotedFormat('"', '\\"'),
+  glob: formatGlob,
   json: (values, { value }) => (value.isList ? JSON.stringify(values) : (values[0] ?? '')),
-  lucene,
-  percentencode: (values) => percent(values.join(',')),
+  lucene: formatLucene,
+  percentencode: (values) => percentEncode(values.join(',')),
   pipe: (values) => values.join('|'),
-  queryparam: (values, { name }) => values.map((value) => `var-${percent(name)}=${percent(value)}`).join('&'),
+  queryparam: (values, { name }) =>
+    values.map((value) => `var-${percentEncode(name)}=${percentEncode(value)}`).join('&'),
   raw: (values) => values.join(','),
-  regex: regexChoice,
-  singlequote: between("'", "\\'"),
-  sqlstring: between("'", "''"),
+  regex: buildRegexChoice,
+  singlequote: createQuotedFormat("'", "\\'"),
+  sqlstring: createQuotedFormat("'", "''"),
   text: (values, { value }) => (value.titles ?? values).join(' + '),
   uriencode: (values) => encodeURIComponent(values.join(',').toWellFormed()),
 };
 
 /** Formats a value. An unknown format is `glob`, as in Grafana. */
-export const formatted = (value: VariableValue, name: string, format = 'glob'): string => {
+export const formatValue = (value: VariableValue, name: string, format = 'glob'): string => {
   const [kind = '', ...argument] = format.split(':');
-  const write = Object.hasOwn(formats, kind) ? (formats[kind] as Format) : glob;
+  const write = Object.hasOwn(formats, kind) ? (formats[kind] as Format) : formatGlob;
   return write(value.values, { name, argument: argument.join(':'), value });
 };

@@ -3,22 +3,22 @@
  * syntax.
  */
 import { invalid, type QueryError } from '../errors.ts';
-import { formatted, regexText } from './formats.ts';
-import { piecesOf, type Reference, referencesIn, type Template, templateOf } from './references.ts';
+import { escapeRegex, formatValue } from './formats.ts';
+import { createTemplate, findReferences, type Reference, splitTemplate, type Template } from './references.ts';
 import type { Scope, VariableValue } from './scope.ts';
-import { type SearchWord, searchWords } from './search-words.ts';
+import { type SearchWord, tokenizeSearch } from './search-words.ts';
 
-type Pieces = readonly (string | Reference)[];
+type TemplateParts = readonly (string | Reference)[];
 
 /** Maximum number of conditions in a search. */
-const maxTexts = 256;
+const maxValueCombinations = 256;
 
-const refused = (name: string, what: string): QueryError => invalid('search', `variable ${name} ${what}`);
+const variableError = (name: string, what: string): QueryError => invalid('search', `variable ${name} ${what}`);
 
-const phrase = (text: string): string => `"${text.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`;
+const quotePhrase = (text: string): string => `"${text.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`;
 
 /** Escapes special characters of a word with a backslash. */
-const escaped = (text: string): string => text.replaceAll(/[\\"*:()[\]{}<>/]/g, (sign) => `\\${sign}`);
+const escapeWord = (text: string): string => text.replaceAll(/[\\"*:()[\]{}<>/]/g, (sign) => `\\${sign}`);
 
 /** Returns whether a text, which may begin with a value, can be a word. */
 const isWord = (text: string, beginsWithValue: boolean): boolean =>
@@ -26,24 +26,27 @@ const isWord = (text: string, beginsWithValue: boolean): boolean =>
   !['', 'AND', 'OR', 'NOT', 'TO'].includes(text) &&
   !(beginsWithValue && /^(?:[+!=]|-(?!\d))/.test(text));
 
-const inRegex = (text: string): string =>
-  regexText(text)
+const escapeForRegex = (text: string): string =>
+  escapeRegex(text)
     .replaceAll('/', '\\/')
     .replaceAll(/\s/g, (space) => `\\x{${(space.codePointAt(0) as number).toString(16)}}`);
 
 /** Returns all texts of the pieces, one for each combination of values. */
-const textsOf = (pieces: Pieces, textOf: (piece: string | Reference) => readonly string[]): readonly string[] => {
+const combineTexts = (
+  pieces: TemplateParts,
+  textOf: (piece: string | Reference) => readonly string[],
+): readonly string[] => {
   let texts: readonly string[] = [''];
   for (const piece of pieces) {
     const parts = textOf(piece);
-    if (texts.length * parts.length > maxTexts)
-      throw invalid('search', `has variables with more than ${maxTexts} values in total`);
+    if (texts.length * parts.length > maxValueCombinations)
+      throw invalid('search', `has variables with more than ${maxValueCombinations} values in total`);
     texts = texts.flatMap((text) => parts.map((part) => text + part));
   }
   return texts;
 };
 
-class Writer {
+class WordReplacer {
   readonly #template: Template;
   readonly #scope: Scope;
 
@@ -52,33 +55,33 @@ class Writer {
     this.#scope = scope;
   }
 
-  write(word: SearchWord): string {
+  replaceWord(word: SearchWord): string {
     const { start, end } = word;
-    if (word.is === 'name') return this.#nameWord(start, end - 1);
-    if (word.is === 'regex') return this.#regex(piecesOf(this.#template, start, end));
+    if (word.is === 'name') return this.#replaceName(start, end - 1);
+    if (word.is === 'regex') return this.#replaceRegex(splitTemplate(this.#template, start, end));
     const isPhrase = word.is === 'phrase';
-    const pieces = piecesOf(this.#template, start + (isPhrase ? 1 : 0), end - (isPhrase ? 1 : 0));
+    const pieces = splitTemplate(this.#template, start + (isPhrase ? 1 : 0), end - (isPhrase ? 1 : 0));
     if (this.#matchesEverything(pieces, word)) return '*';
-    const texts = isPhrase ? this.#phrases(pieces) : this.#words(pieces);
+    const texts = isPhrase ? this.#replacePhrase(pieces) : this.#replaceWords(pieces);
     if (texts.length === 1) return texts[0] as string;
     const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-    if (word.as === 'end') throw refused(first.name, 'has several values where one is compared');
+    if (word.as === 'end') throw variableError(first.name, 'has several values where one is compared');
     return `(${texts.join(' OR ')})`;
   }
 
-  #nameWord(start: number, end: number): string {
+  #replaceName(start: number, end: number): string {
     const isQuoted = this.#template.text[start] === '"';
     const by = isQuoted ? 1 : 0;
-    return this.#name(piecesOf(this.#template, start + by, end - by), isQuoted);
+    return this.#buildName(splitTemplate(this.#template, start + by, end - by), isQuoted);
   }
 
   /** Returns whether a value matches everything. An empty text does not, so that an empty input finds nothing. */
-  #matchesEverything(pieces: Pieces, { as }: SearchWord): boolean {
+  #matchesEverything(pieces: TemplateParts, { as }: SearchWord): boolean {
     const [use] = pieces;
     if (pieces.length !== 1 || typeof use !== 'object' || use.format !== undefined) return false;
-    const { values, isEvery, isWritten } = this.#value(use);
-    if (isWritten === true && values[0] === '*') return true;
-    return as !== 'end' && (isEvery === true || (as === 'text' && values.every((value) => value === '')));
+    const { values, includesEveryValue, isDefinedByAuthor } = this.#value(use);
+    if (isDefinedByAuthor === true && values[0] === '*') return true;
+    return as !== 'end' && (includesEveryValue === true || (as === 'text' && values.every((value) => value === '')));
   }
 
   #value(reference: Reference): VariableValue {
@@ -88,48 +91,55 @@ class Writer {
   /** Returns the texts of a use; with a format it is one. */
   #texts(reference: Reference): readonly string[] {
     const value = this.#value(reference);
-    const texts = reference.format === undefined ? value.values : [formatted(value, reference.name, reference.format)];
-    if (texts.length === 0) throw refused(reference.name, 'has no value');
+    const texts =
+      reference.format === undefined ? value.values : [formatValue(value, reference.name, reference.format)];
+    if (texts.length === 0) throw variableError(reference.name, 'has no value');
     return texts.map((text) => text.toWellFormed().replaceAll('\0', '\ufffd'));
   }
 
-  #phrases(pieces: Pieces): readonly string[] {
+  #replacePhrase(pieces: TemplateParts): readonly string[] {
     const literal = (piece: string): string => piece.replaceAll(/\\([\\"])/g, '$1');
-    return textsOf(pieces, (piece) => (typeof piece === 'string' ? [literal(piece)] : this.#texts(piece))).map(phrase);
+    return combineTexts(pieces, (piece) => (typeof piece === 'string' ? [literal(piece)] : this.#texts(piece))).map(
+      quotePhrase,
+    );
   }
 
   /** Converts a text with spaces to a phrase, which has no asterisks. */
-  #words(pieces: Pieces): readonly string[] {
-    const words = textsOf(pieces, (piece) => (typeof piece === 'string' ? [piece] : this.#texts(piece).map(escaped)));
-    const plain = textsOf(pieces, (piece) =>
+  #replaceWords(pieces: TemplateParts): readonly string[] {
+    const words = combineTexts(pieces, (piece) =>
+      typeof piece === 'string' ? [piece] : this.#texts(piece).map(escapeWord),
+    );
+    const plain = combineTexts(pieces, (piece) =>
       typeof piece === 'string' ? [piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1')] : this.#texts(piece),
     );
     const hasStar = pieces.some((piece) => typeof piece === 'string' && /(?:^|[^\\])\*/.test(piece));
     return words.map((word, index) => {
       const text = plain[index] as string;
       if (isWord(text, typeof pieces[0] === 'object')) return word;
-      if (!hasStar) return phrase(text);
+      if (!hasStar) return quotePhrase(text);
       const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-      throw refused(first.name, 'has a space, and is part of a pattern with an asterisk');
+      throw variableError(first.name, 'has a space, and is part of a pattern with an asterisk');
     });
   }
 
-  #name(pieces: Pieces, isQuoted: boolean): string {
+  #buildName(pieces: TemplateParts, isQuoted: boolean): string {
     const unescaped = (piece: string): string =>
       isQuoted ? piece.replaceAll(/\\([\\"])/g, '$1') : piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1');
-    const names = textsOf(pieces, (piece) => (typeof piece === 'string' ? [unescaped(piece)] : this.#texts(piece)));
+    const names = combineTexts(pieces, (piece) =>
+      typeof piece === 'string' ? [unescaped(piece)] : this.#texts(piece),
+    );
     const [name = ''] = names;
     const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
-    if (names.length > 1) throw refused(first.name, 'has several values where one name is expected');
-    if (name === '') throw refused(first.name, 'is empty where a name is expected');
-    return `${/^[\p{L}_@][\p{L}\p{N}_.@-]*$/u.test(name) ? name : phrase(name)}:`;
+    if (names.length > 1) throw variableError(first.name, 'has several values where one name is expected');
+    if (name === '') throw variableError(first.name, 'is empty where a name is expected');
+    return `${/^[\p{L}_@][\p{L}\p{N}_.@-]*$/u.test(name) ? name : quotePhrase(name)}:`;
   }
 
-  #regex(pieces: Pieces): string {
+  #replaceRegex(pieces: TemplateParts): string {
     return pieces
       .map((piece) => {
         if (typeof piece === 'string') return piece;
-        const texts = this.#texts(piece).map(inRegex);
+        const texts = this.#texts(piece).map(escapeForRegex);
         return texts.length === 1 ? texts[0] : `(?:${texts.join('|')})`;
       })
       .join('');
@@ -140,16 +150,16 @@ class Writer {
  * Returns a search with its variables replaced. Throws a `QueryError` if a value is not valid at its position. Whatever
  * the values contain, other tokens are unchanged: a variable becomes one text, or several in parentheses.
  */
-export const inSearch = (search: string, scope: Scope): string => {
-  const references = referencesIn(search, scope);
+export const replaceInSearch = (search: string, scope: Scope): string => {
+  const references = findReferences(search, scope);
   if (references.length === 0) return search;
-  const template = templateOf(search, references, () => 'v');
-  const writer = new Writer(template, scope);
+  const template = createTemplate(search, references, () => 'v');
+  const writer = new WordReplacer(template, scope);
   let text = '';
   let from = 0;
-  for (const word of searchWords(template.text)) {
+  for (const word of tokenizeSearch(template.text)) {
     if (!template.marks.some(({ at }) => at >= word.start && at < word.end)) continue;
-    text += template.text.slice(from, word.start) + writer.write(word);
+    text += template.text.slice(from, word.start) + writer.replaceWord(word);
     from = word.end;
   }
   return text + template.text.slice(from);

@@ -13,7 +13,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /** Returns the milliseconds of `30s`, `5m` and the like. */
-export const lengthMs = (text: string): number => {
+export const parseIntervalMs = (text: string): number => {
   const [, amount = '', unit = ''] = /^(\d{1,9})(ms|[smhdwMy])$/.exec(text) ?? [];
   const length = Number(amount) * (units[unit] ?? 0);
   if (length <= 0) throw invalid('variables', `${text} is not an interval: use a number and ms, s, m, h, d, w, M or y`);
@@ -21,17 +21,17 @@ export const lengthMs = (text: string): number => {
 };
 
 const { s: second = 0, m: minute = 0, h: hour = 0, d: day = 0 } = units;
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+const commonStepsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500]
   .concat([1, 2, 5, 10, 15, 20, 30].map((count) => count * second))
   .concat([1, 2, 5, 10, 15, 20, 30].map((count) => count * minute))
   .concat([1, 2, 3, 6, 12].map((count) => count * hour))
   .concat([1, 7, 30, 365].map((count) => count * day));
 
 /** Returns the common step nearest to a length, and at least the minimum. */
-export const autoStepMs = (ms: number, minMs: number): number => {
+export const chooseStepMs = (ms: number, minMs: number): number => {
   if (ms <= minMs) return minMs;
-  const nearest = steps.reduce((best, step) =>
+  const nearestStepMs = commonStepsMs.reduce((best, step) =>
     Math.abs(Math.log(step / ms)) < Math.abs(Math.log(best / ms)) ? step : best,
   );
-  return Math.max(nearest, minMs);
+  return Math.max(nearestStepMs, minMs);
 };

@@ -1,6 +1,6 @@
 /** Builds the options of a variable from query results: filtered by its pattern, in its order, with fixed options. */
 import { maxValues, type Variable } from '../../schemas/dashboards/variables.ts';
-import { patternOf } from '../patterns.ts';
+import { compilePattern } from '../patterns.ts';
 import type { Incompleteness } from '../result.ts';
 
 export interface Option {
@@ -15,13 +15,14 @@ export interface Options {
 
 export type QueryVariable = Extract<Variable, { refresh: string }>;
 
-const byPattern = (texts: readonly string[], { pattern, name }: QueryVariable): Option[] => {
+const matchPattern = (texts: readonly string[], { pattern, name }: QueryVariable): Option[] => {
   if (pattern === undefined) return texts.map((text) => ({ value: text, title: text }));
-  const read = patternOf(pattern, `variables.${name}.pattern`);
-  const valueGroup = read.names.get('value') ?? (read.names.has('text') ? undefined : 1);
-  const titleGroup = read.names.get('text');
+  const compiledPattern = compilePattern(pattern, `variables.${name}.pattern`);
+  const valueGroup =
+    compiledPattern.groupNumbers.get('value') ?? (compiledPattern.groupNumbers.has('text') ? undefined : 1);
+  const titleGroup = compiledPattern.groupNumbers.get('text');
   return texts.flatMap((text) => {
-    const found = read.find(text);
+    const found = compiledPattern.find(text);
     if (found === undefined) return [];
     const [whole] = found.groups;
     const title = titleGroup === undefined ? undefined : found.groups[titleGroup];
@@ -32,42 +33,42 @@ const byPattern = (texts: readonly string[], { pattern, name }: QueryVariable): 
   });
 };
 
-const natural = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
-const textOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-const numberIn = (text: string): number => Number(/\d+(?:\.\d+)?/.exec(text)?.[0] ?? -1);
+const naturalCollator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const findNumber = (text: string): number => Number(/\d+(?:\.\d+)?/.exec(text)?.[0] ?? -1);
 
-const orders = {
-  text: textOrder,
-  caseless: (one: string, other: string) => textOrder(one.toLowerCase(), other.toLowerCase()),
-  number: (one: string, other: string) => numberIn(one) - numberIn(other),
-  natural: (one: string, other: string) => natural.compare(one, other),
+const comparators = {
+  text: compareTexts,
+  caseless: (one: string, other: string) => compareTexts(one.toLowerCase(), other.toLowerCase()),
+  number: (one: string, other: string) => findNumber(one) - findNumber(other),
+  natural: (one: string, other: string) => naturalCollator.compare(one, other),
 } as const;
 
-const sorted = (options: readonly Option[], order: QueryVariable['order']): readonly Option[] => {
+const sortOptions = (options: readonly Option[], order: QueryVariable['order']): readonly Option[] => {
   if (order === undefined) return options;
   const sign = order.direction === 'ascending' ? 1 : -1;
-  return options.toSorted((one, other) => sign * orders[order.by](one.title, other.title));
+  return options.toSorted((one, other) => sign * comparators[order.by](one.title, other.title));
 };
 
-const distinct = (options: readonly Option[]): Option[] =>
+const removeDuplicates = (options: readonly Option[]): Option[] =>
   [...new Map(options.toReversed().map((option) => [option.value, option])).values()].reverse();
 
 /** Returns the options of query results. */
-export const optionsOf = (texts: readonly string[], variable: QueryVariable): Options => {
+export const buildOptions = (texts: readonly string[], variable: QueryVariable): Options => {
   const { fixed, order } = variable;
-  const found = byPattern(texts, variable);
-  const always = (fixed?.options ?? []).map(({ value, title = value }) => ({ value, title }));
+  const found = matchPattern(texts, variable);
+  const fixedOptions = (fixed?.options ?? []).map(({ value, title = value }) => ({ value, title }));
   const all =
     fixed?.place === 'sorted'
-      ? sorted([...always, ...found], order)
+      ? sortOptions([...fixedOptions, ...found], order)
       : fixed?.place === 'after'
-        ? [...sorted(found, order), ...always]
-        : [...always, ...sorted(found, order)];
-  return bounded(distinct(all));
+        ? [...sortOptions(found, order), ...fixedOptions]
+        : [...fixedOptions, ...sortOptions(found, order)];
+  return limitOptions(removeDuplicates(all));
 };
 
 /** Limits options to the maximum of one variable. */
-export const bounded = (options: readonly Option[]): Options => ({
+export const limitOptions = (options: readonly Option[]): Options => ({
   options: options.slice(0, maxValues),
   partial:
     options.length <= maxValues

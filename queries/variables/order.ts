@@ -1,10 +1,10 @@
 /** Dependencies of variables, and the order of their resolution. */
 import type { Variable } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
-import { namesUsed } from './references.ts';
+import { listReferencedNames } from './references.ts';
 
 /** Returns the texts of a variable that may reference others. */
-const textsOf = (variable: Variable): readonly string[] => {
+const listReferencingTexts = (variable: Variable): readonly string[] => {
   switch (variable.kind) {
     case 'label-values':
       return [variable.label, variable.match ?? ''];
@@ -21,24 +21,24 @@ const textsOf = (variable: Variable): readonly string[] => {
 };
 
 /** Returns the existing variables that one references. */
-export const usesOf = (variable: Variable, names: Pick<ReadonlySet<string>, 'has'>): readonly string[] =>
-  [...new Set(textsOf(variable).flatMap(namesUsed))].filter((name) => names.has(name));
+export const listUsedVariables = (variable: Variable, names: Pick<ReadonlySet<string>, 'has'>): readonly string[] =>
+  [...new Set(listReferencingTexts(variable).flatMap(listReferencedNames))].filter((name) => names.has(name));
 
 /**
  * Returns the requested variables and their dependencies, each after its own dependencies. Throws a `QueryError` for
  * circular dependencies.
  */
-export const inOrderOfUse = (variables: readonly Variable[], only?: readonly string[]): readonly Variable[] => {
+export const sortByDependency = (variables: readonly Variable[], only?: readonly string[]): readonly Variable[] => {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
-  const ordered = new Set<Variable>();
+  const sortedVariables = new Set<Variable>();
   const add = (variable: Variable, path: readonly string[]): void => {
-    if (ordered.has(variable)) return;
+    if (sortedVariables.has(variable)) return;
     const { name } = variable;
     if (path.includes(name))
       throw invalid(`variables.${name}`, `uses itself: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`);
-    for (const used of usesOf(variable, byName)) add(byName.get(used) as Variable, [...path, name]);
-    ordered.add(variable);
+    for (const used of listUsedVariables(variable, byName)) add(byName.get(used) as Variable, [...path, name]);
+    sortedVariables.add(variable);
   };
   for (const variable of variables) if (only === undefined || only.includes(variable.name)) add(variable, []);
-  return [...ordered];
+  return [...sortedVariables];
 };

@@ -1,5 +1,5 @@
 /** Built-in variables: the range, and the step of a panel. */
-import { type Scope, single, type VariableValue } from './scope.ts';
+import { type Scope, singleValue, type VariableValue } from './scope.ts';
 
 /** Input of the built-in variables. */
 export interface PlatformContext {
@@ -8,7 +8,7 @@ export interface PlatformContext {
   /** Step of the panel; without it, as for variable values, there is no interval. */
   readonly stepMs?: number | undefined;
   /** Interval of samples; default 15 seconds. */
-  readonly scrapeMs?: number | undefined;
+  readonly scrapeIntervalMs?: number | undefined;
   /** Names of the dashboard, the organization and the user, if any. */
   readonly names?: Readonly<Record<'__dashboard' | '__org' | '__user', string>> | undefined;
 }
@@ -21,24 +21,30 @@ const units = [
 ] as const;
 
 /** Formats a step as one number with a unit, valid in every query language here: 90s, 5m, 1500ms. */
-export const stepText = (ms: number): string => {
-  const whole = Math.max(1, Math.round(ms));
-  const [unit, length] = units.find(([, each]) => whole % each === 0) ?? ['ms', 1];
-  return `${whole / length}${unit}`;
+export const formatStep = (ms: number): string => {
+  const roundedMs = Math.max(1, Math.round(ms));
+  const [unit, length] = units.find(([, each]) => roundedMs % each === 0) ?? ['ms', 1];
+  return `${roundedMs / length}${unit}`;
 };
 
 /** Returns a range with at least four samples, so that its rate has a value at every step. */
-const rateMs = (stepMs: number, scrapeMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
+const rateIntervalMs = (stepMs: number, scrapeMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
 
-const intervals = (stepMs: number, scrapeMs: number): readonly (readonly [string, string])[] => [
-  ['__interval', stepText(stepMs)],
+const buildIntervalVariables = (stepMs: number, scrapeMs: number): readonly (readonly [string, string])[] => [
+  ['__interval', formatStep(stepMs)],
   ['__interval_ms', String(Math.max(1, Math.round(stepMs)))],
-  ['__rate_interval', stepText(rateMs(stepMs, scrapeMs))],
-  ['__rate_interval_ms', String(rateMs(stepMs, scrapeMs))],
+  ['__rate_interval', formatStep(rateIntervalMs(stepMs, scrapeMs))],
+  ['__rate_interval_ms', String(rateIntervalMs(stepMs, scrapeMs))],
 ];
 
 /** Returns the built-in variables, with the names they have in Grafana. */
-export const platformVariables = ({ fromMs, toMs, stepMs, scrapeMs = 15_000, names }: PlatformContext): Scope => {
+export const buildPlatformVariables = ({
+  fromMs,
+  toMs,
+  stepMs,
+  scrapeIntervalMs = 15_000,
+  names,
+}: PlatformContext): Scope => {
   const rangeMs = Math.max(0, toMs - fromMs);
   const rangeSeconds = String(Math.max(1, Math.round(rangeMs / 1000)));
   const texts: (readonly [string, string])[] = [
@@ -47,8 +53,8 @@ export const platformVariables = ({ fromMs, toMs, stepMs, scrapeMs = 15_000, nam
     ['__range', `${rangeSeconds}s`],
     ['__range_s', rangeSeconds],
     ['__range_ms', String(rangeMs)],
-    ...(stepMs === undefined ? [] : intervals(stepMs, scrapeMs)),
+    ...(stepMs === undefined ? [] : buildIntervalVariables(stepMs, scrapeIntervalMs)),
     ...Object.entries(names ?? {}),
   ];
-  return new Map<string, VariableValue>(texts.map(([name, text]) => [name, single(text)]));
+  return new Map<string, VariableValue>(texts.map(([name, text]) => [name, singleValue(text)]));
 };

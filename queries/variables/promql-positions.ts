@@ -2,7 +2,7 @@
 import type { Token } from '../promql/syntax/lexer.ts';
 
 /** Position of a token. */
-export interface Place {
+export interface TokenPosition {
   readonly is:
     | 'expression'
     /** A duration in brackets. */
@@ -21,16 +21,16 @@ export interface Place {
     | 'text';
   /** Whether braces, or an opening parenthesis, follow. */
   readonly hasBraces: boolean;
-  readonly isCalled: boolean;
+  readonly hasParenthesis: boolean;
 }
 
-const groupings = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
-const matching = new Set(['=', '!=', '=~', '!~']);
+const groupingKeywords = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
+const matcherOperators = new Set(['=', '!=', '=~', '!~']);
 /** Index of the argument that is a regular expression, by function. */
 const regexArguments: Readonly<Record<string, number>> = { label_replace: 4 };
 
 /** Open brackets around a token. */
-interface Opened {
+interface OpenBracket {
   readonly mark: string;
   readonly before: Token | undefined;
   commas: number;
@@ -38,42 +38,47 @@ interface Opened {
 
 const isMark = (token: Token | undefined, text: string): boolean => token?.kind !== 'string' && token?.text === text;
 
-interface Around {
-  readonly opened: Opened | undefined;
+interface TokenContext {
+  readonly openBracket: OpenBracket | undefined;
   readonly before: Token | undefined;
-  readonly behind: Token | undefined;
+  readonly after: Token | undefined;
 }
 
-const textPlace = ({ opened, before }: Around): Place['is'] => {
-  if (opened === undefined) return 'text';
-  if (opened.mark === '{') return isMark(before, '=~') || isMark(before, '!~') ? 'regex' : 'text';
-  return regexArguments[opened.before?.text ?? ''] === opened.commas ? 'regex' : 'text';
+const classifyString = ({ openBracket, before }: TokenContext): TokenPosition['is'] => {
+  if (openBracket === undefined) return 'text';
+  if (openBracket.mark === '{') return isMark(before, '=~') || isMark(before, '!~') ? 'regex' : 'text';
+  return regexArguments[openBracket.before?.text ?? ''] === openBracket.commas ? 'regex' : 'text';
 };
 
-const placeOf = (token: Token, around: Around): Place['is'] => {
-  const { opened, before, behind } = around;
-  if (opened?.mark === '(' && opened.before?.kind === 'keyword' && groupings.has(opened.before.name)) return 'group';
-  if (token.kind === 'string') return textPlace(around);
-  if (opened?.mark === '[') return 'range';
-  if (opened?.mark === '{') return matching.has(behind?.text ?? '') ? 'label' : 'condition';
+const classifyToken = (token: Token, around: TokenContext): TokenPosition['is'] => {
+  const { openBracket, before, after } = around;
+  if (
+    openBracket?.mark === '(' &&
+    openBracket.before?.kind === 'keyword' &&
+    groupingKeywords.has(openBracket.before.name)
+  )
+    return 'group';
+  if (token.kind === 'string') return classifyString(around);
+  if (openBracket?.mark === '[') return 'range';
+  if (openBracket?.mark === '{') return matcherOperators.has(after?.text ?? '') ? 'label' : 'condition';
   return before?.kind !== 'string' && (before?.name === 'offset' || isMark(before, '@')) ? 'shift' : 'expression';
 };
 
 /** Returns the position of every token. */
-export const placesOf = (tokens: readonly Token[]): readonly Place[] => {
-  const opened: Opened[] = [];
+export const classifyTokens = (tokens: readonly Token[]): readonly TokenPosition[] => {
+  const opened: OpenBracket[] = [];
   return tokens.map((token, index) => {
     const before = tokens[index - 1];
-    const behind = tokens[index + 1];
-    const place: Place = {
-      is: placeOf(token, { opened: opened.at(-1), before, behind }),
-      hasBraces: isMark(behind, '{'),
-      isCalled: isMark(behind, '('),
+    const after = tokens[index + 1];
+    const place: TokenPosition = {
+      is: classifyToken(token, { openBracket: opened.at(-1), before, after }),
+      hasBraces: isMark(after, '{'),
+      hasParenthesis: isMark(after, '('),
     };
     if (token.kind === 'mark') {
       if ('([{'.includes(token.text)) opened.push({ mark: token.text, before, commas: 0 });
       else if (')]}'.includes(token.text)) opened.pop();
-      else if (token.text === ',' && opened.length > 0) (opened.at(-1) as Opened).commas++;
+      else if (token.text === ',' && opened.length > 0) (opened.at(-1) as OpenBracket).commas++;
     }
     return place;
   });

@@ -10,7 +10,7 @@ export interface Reference {
 }
 
 /** Names and formats are bounded, so that each possible start is scanned in bounded time. */
-const form =
+const referencePattern =
   /\$(?<plain>\w{1,64})(?!\w)|\$\{(?<braced>\w{1,64})(?:\.(?<part>[^:{}]{1,128}))?(?::(?<format>[^{}]{1,128}))?\}|\[\[(?<old>\w{1,64})(?::(?<oldFormat>\w{1,64}))?\]\]/g;
 
 interface Groups {
@@ -25,17 +25,17 @@ interface Groups {
 /**
  * Returns all uses of known names in a text, from left to right. Unknown names are text, such as `$1` in a replacement.
  */
-export const referencesIn = (text: string, known: Pick<Scope, 'has'>): readonly Reference[] =>
-  [...text.matchAll(form)].flatMap((match) => {
+export const findReferences = (text: string, knownNames: Pick<Scope, 'has'>): readonly Reference[] =>
+  [...text.matchAll(referencePattern)].flatMap((match) => {
     const { plain, braced, part, format, old, oldFormat } = match.groups as Groups;
     const name = plain ?? braced ?? old ?? '';
-    if (part !== undefined || !known.has(name)) return [];
+    if (part !== undefined || !knownNames.has(name)) return [];
     return [{ start: match.index, end: match.index + match[0].length, name, format: format ?? oldFormat }];
   });
 
 /** Returns the names that a text may use, each once, whether such variables exist or not. */
-export const namesUsed = (text: string): readonly string[] => [
-  ...new Set(referencesIn(text, { has: () => true }).map(({ name }) => name)),
+export const listReferencedNames = (text: string): readonly string[] => [
+  ...new Set(findReferences(text, { has: () => true }).map(({ name }) => name)),
 ];
 
 /** A text with every variable replaced by a mark, so that a parser accepts it. */
@@ -45,20 +45,20 @@ export interface Template {
   readonly marks: readonly (Reference & { readonly at: number; readonly length: number })[];
 }
 
-/** Returns the template of a text. `markFor` returns the mark for a position; without one the use is unchanged. */
-export const templateOf = (
+/** Returns the template of a text. `createMark` returns the mark for a position; without one the use is unchanged. */
+export const createTemplate = (
   text: string,
   references: readonly Reference[],
-  markFor: (before: string, from: number) => string | undefined,
+  createMark: (before: string, from: number) => string | undefined,
 ): Template => {
   let template = '';
   let from = 0;
   const marks: { at: number; length: number; start: number; end: number; name: string; format: string | undefined }[] =
     [];
   for (const reference of references) {
-    const written = template.length;
+    const templateStart = template.length;
     template += text.slice(from, reference.start);
-    const mark = markFor(template, written);
+    const mark = createMark(template, templateStart);
     if (mark !== undefined) marks.push({ ...reference, at: template.length, length: mark.length });
     template += mark ?? text.slice(reference.start, reference.end);
     from = reference.end;
@@ -67,15 +67,15 @@ export const templateOf = (
 };
 
 /** Returns the pieces of a template from `start` up to `end`: texts, and uses between them. */
-export const piecesOf = (template: Template, start: number, end: number): readonly (string | Reference)[] => {
-  const pieces: (string | Reference)[] = [];
+export const splitTemplate = (template: Template, start: number, end: number): readonly (string | Reference)[] => {
+  const parts: (string | Reference)[] = [];
   let from = start;
   for (const mark of template.marks) {
     if (mark.at < start || mark.at >= end) continue;
-    if (mark.at > from) pieces.push(template.text.slice(from, mark.at));
-    pieces.push(mark);
+    if (mark.at > from) parts.push(template.text.slice(from, mark.at));
+    parts.push(mark);
     from = mark.at + mark.length;
   }
-  if (from < end) pieces.push(template.text.slice(from, end));
-  return pieces;
+  if (from < end) parts.push(template.text.slice(from, end));
+  return parts;
 };

@@ -4,11 +4,11 @@ import { invalid, QueryError } from '../errors.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { readFilters } from './filters.ts';
-import { autoStepMs, lengthMs } from './intervals.ts';
-import { bounded, type Option, type Options, optionsOf } from './options.ts';
-import { inOrderOfUse, usesOf } from './order.ts';
-import { stepText } from './platform.ts';
-import { type Scope, single, type VariableValue } from './scope.ts';
+import { chooseStepMs, parseIntervalMs } from './intervals.ts';
+import { buildOptions, limitOptions, type Option, type Options } from './options.ts';
+import { listUsedVariables, sortByDependency } from './order.ts';
+import { formatStep } from './platform.ts';
+import { type Scope, singleValue, type VariableValue } from './scope.ts';
 import { queryVariableTexts, type ValuesRequest } from './texts-found.ts';
 
 export interface ResolvedVariable {
@@ -26,7 +26,7 @@ export interface ResolvedVariable {
   };
 }
 
-export interface Resolved {
+export interface ResolvedVariables {
   readonly items: readonly ResolvedVariable[];
   /** Values of all names in queries. */
   readonly scope: Scope;
@@ -35,16 +35,16 @@ export interface Resolved {
 }
 
 export interface ResolveOptions extends ValuesRequest {
-  readonly chosen?: ChosenValues | undefined;
+  readonly chosenValues?: ChosenValues | undefined;
   /** Only these variables and their dependencies; all by default. */
   readonly only?: readonly string[] | undefined;
   /** Variables whose full options are needed; default `only`. For others the selection may be sufficient. */
-  readonly listed?: readonly string[] | undefined;
+  readonly listedNames?: readonly string[] | undefined;
   /** Built-in variables, such as those of `platformVariables`. */
   readonly platform?: Scope | undefined;
 }
 
-type Listed = Extract<Variable, { several: boolean }>;
+type OptionsVariable = Extract<Variable, { several: boolean }>;
 
 /** Result of one variable. */
 interface Outcome {
@@ -53,14 +53,18 @@ interface Outcome {
   readonly filters?: readonly Filter[];
 }
 
-const listOf = (chosen: string | readonly string[] | undefined): readonly string[] | undefined =>
+const toList = (chosen: string | readonly string[] | undefined): readonly string[] | undefined =>
   typeof chosen === 'string' ? [chosen] : chosen;
 
-const everyOf = (variable: Listed): boolean =>
+const matchesEveryValue = (variable: OptionsVariable): boolean =>
   (variable.kind === 'label-values' && variable.match === undefined && variable.pattern === undefined) ||
   (variable.kind === 'field-values' && variable.search === undefined && variable.pattern === undefined);
 
-const selectedOf = (variable: Listed, options: readonly Option[], chosen: readonly string[]): readonly string[] => {
+const resolveSelection = (
+  variable: OptionsVariable,
+  options: readonly Option[],
+  chosen: readonly string[],
+): readonly string[] => {
   if (chosen.includes(allValues) && variable.all !== undefined) return [allValues];
   const own = [...new Set(chosen)].filter((value) => value !== allValues);
   const known = variable.allowsOther ? own : own.filter((value) => options.some((option) => option.value === value));
@@ -70,26 +74,39 @@ const selectedOf = (variable: Listed, options: readonly Option[], chosen: readon
   return options.slice(0, 1).map(({ value }) => value);
 };
 
-const valueOfListed = (variable: Listed, options: readonly Option[], selected: readonly string[]): VariableValue => {
+const toVariableValue = (
+  variable: OptionsVariable,
+  options: readonly Option[],
+  selected: readonly string[],
+): VariableValue => {
   const isList = variable.several || variable.all !== undefined;
   if (selected[0] === allValues && variable.all !== undefined) {
     const { value } = variable.all;
-    if (value !== undefined) return { values: [value], titles: ['All'], isList, isWritten: true };
-    return { values: options.map((option) => option.value), titles: ['All'], isList, isEvery: everyOf(variable) };
+    if (value !== undefined) return { values: [value], titles: ['All'], isList, isDefinedByAuthor: true };
+    return {
+      values: options.map((option) => option.value),
+      titles: ['All'],
+      isList,
+      includesEveryValue: matchesEveryValue(variable),
+    };
   }
   const titles = new Map(options.map(({ value, title }) => [value, title]));
   return { values: selected, titles: selected.map((value) => titles.get(value) ?? value), isList };
 };
 
-const listed = (variable: Listed, { options, partial }: Options, chosen: readonly string[]): Outcome => {
-  const selected = selectedOf(variable, options, chosen);
+const resolveOptions = (
+  variable: OptionsVariable,
+  { options, partial }: Options,
+  chosen: readonly string[],
+): Outcome => {
+  const selected = resolveSelection(variable, options, chosen);
   return {
     item: { name: variable.name, options, selected, partial },
-    value: valueOfListed(variable, options, selected),
+    value: toVariableValue(variable, options, selected),
   };
 };
 
-const interval = (
+const resolveInterval = (
   variable: Extract<Variable, { kind: 'interval' }>,
   { range }: ValuesRequest,
   chosen: readonly string[] | undefined,
@@ -102,39 +119,39 @@ const interval = (
   const rangeMs = Number((range.to - range.from) / 1_000_000n);
   const value =
     selected === 'auto' && auto !== undefined
-      ? stepText(autoStepMs(rangeMs / auto.steps, lengthMs(auto.min)))
-      : stepText(lengthMs(selected));
-  return { item: { name, options, selected: [selected], partial: [] }, value: single(value) };
+      ? formatStep(chooseStepMs(rangeMs / auto.steps, parseIntervalMs(auto.min)))
+      : formatStep(parseIntervalMs(selected));
+  return { item: { name, options, selected: [selected], partial: [] }, value: singleValue(value) };
 };
 
 /** Returns whether its values are known without a query. */
-const canSkipQuery = (variable: Listed, chosen: readonly string[], isRequested: boolean): boolean =>
+const canSkipQuery = (variable: OptionsVariable, chosen: readonly string[], isRequested: boolean): boolean =>
   !isRequested &&
   variable.allowsOther &&
   chosen.length > 0 &&
-  (!chosen.includes(allValues) || variable.all?.value !== undefined || everyOf(variable));
+  (!chosen.includes(allValues) || variable.all?.value !== undefined || matchesEveryValue(variable));
 
-const known = (
+const resolveWithoutQuery = (
   variable: Variable,
   chosen: readonly string[] | undefined,
   options: ResolveOptions,
 ): Outcome | undefined => {
   const { name } = variable;
-  const plain = (selected: string): Outcome => ({
+  const createPlainOutcome = (selected: string): Outcome => ({
     item: { name, options: [], selected: [selected], partial: [] },
-    value: single(selected),
+    value: singleValue(selected),
   });
   switch (variable.kind) {
     case 'text':
-      return plain(chosen?.[0] ?? variable.selected);
+      return createPlainOutcome(chosen?.[0] ?? variable.selected);
     case 'constant':
-      return plain(variable.value);
+      return createPlainOutcome(variable.value);
     case 'interval':
-      return interval(variable, options, chosen);
+      return resolveInterval(variable, options, chosen);
     case 'list':
-      return listed(
+      return resolveOptions(
         variable,
-        bounded(variable.options.map(({ value, title = value }) => ({ value, title }))),
+        limitOptions(variable.options.map(({ value, title = value }) => ({ value, title }))),
         chosen ?? variable.selected,
       );
     case 'filters': {
@@ -147,7 +164,7 @@ const known = (
 };
 
 /** Returns the field of the variable that an error is about, if any. */
-const fieldOf = ({ path = '' }: QueryError, name: string): string | undefined =>
+const getErrorField = ({ path = '' }: QueryError, name: string): string | undefined =>
   path.startsWith(`variables.${name}.`) ? path.slice(`variables.${name}.`.length) : undefined;
 
 const resolveOne = async (
@@ -156,24 +173,24 @@ const resolveOne = async (
   options: ResolveOptions,
   scope: Scope,
 ): Promise<Outcome> => {
-  const { chosen: all = {} } = options;
+  const { chosenValues: all = {} } = options;
   // A variable may have the name of an inherited object property; it then has no selection.
-  const chosen = Object.hasOwn(all, variable.name) ? listOf(all[variable.name]) : undefined;
-  const outcome = known(variable, chosen, options);
+  const chosen = Object.hasOwn(all, variable.name) ? toList(all[variable.name]) : undefined;
+  const outcome = resolveWithoutQuery(variable, chosen, options);
   if (outcome !== undefined) return outcome;
   const queryVariable = variable as Extract<Variable, { refresh: string }>;
   const selected = chosen ?? queryVariable.selected;
-  const isRequested = (options.listed ?? options.only)?.includes(queryVariable.name) ?? true;
+  const isRequested = (options.listedNames ?? options.only)?.includes(queryVariable.name) ?? true;
   if (canSkipQuery(queryVariable, selected, isRequested))
-    return listed(queryVariable, { options: [], partial: [] }, selected);
+    return resolveOptions(queryVariable, { options: [], partial: [] }, selected);
   try {
     const { texts, partial } = await queryVariableTexts(queryVariable, reading, options, scope);
-    const found = optionsOf(texts, queryVariable);
-    return listed(queryVariable, { ...found, partial: [...partial, ...found.partial] }, selected);
+    const found = buildOptions(texts, queryVariable);
+    return resolveOptions(queryVariable, { ...found, partial: [...partial, ...found.partial] }, selected);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
-    const { item, value } = listed(queryVariable, { options: [], partial: [] }, selected);
-    const path = fieldOf(error, queryVariable.name);
+    const { item, value } = resolveOptions(queryVariable, { options: [], partial: [] }, selected);
+    const path = getErrorField(error, queryVariable.name);
     const details = { code: error.code, message: error.message, ...(path === undefined ? {} : { path }) };
     return { item: { ...item, error: details }, value };
   }
@@ -187,15 +204,15 @@ export const resolveVariables = async (
   variables: readonly Variable[],
   reading: QueryReading,
   options: ResolveOptions,
-): Promise<Resolved> => {
+): Promise<ResolvedVariables> => {
   const names = new Set(variables.map(({ name }) => name));
-  for (const name of [...(options.only ?? []), ...Object.keys(options.chosen ?? {})])
+  for (const name of [...(options.only ?? []), ...Object.keys(options.chosenValues ?? {})])
     if (!names.has(name)) throw invalid(`variables.${name}`, 'is not a variable of this dashboard');
   const scope = new Map(options.platform);
-  const done = new Map<string, Promise<Outcome>>();
-  for (const variable of inOrderOfUse(variables, options.only)) {
-    const used = Promise.all(usesOf(variable, names).map((name) => done.get(name)));
-    done.set(
+  const outcomesByName = new Map<string, Promise<Outcome>>();
+  for (const variable of sortByDependency(variables, options.only)) {
+    const used = Promise.all(listUsedVariables(variable, names).map((name) => outcomesByName.get(name)));
+    outcomesByName.set(
       variable.name,
       used.then(async () => {
         const outcome = await resolveOne(variable, reading, options, scope);
@@ -204,7 +221,7 @@ export const resolveVariables = async (
       }),
     );
   }
-  const outcomes = await Promise.all(done.values());
+  const outcomes = await Promise.all(outcomesByName.values());
   return {
     items: outcomes.map(({ item }) => item),
     scope,

@@ -11,12 +11,12 @@ export interface VariableValue {
    */
   readonly isList: boolean;
   /** Whether the author defined the value for All, which is used unchanged. */
-  readonly isWritten?: boolean | undefined;
+  readonly isDefinedByAuthor?: boolean | undefined;
   /** Whether it includes all values, so that a condition need not list them. */
-  readonly isEvery?: boolean | undefined;
+  readonly includesEveryValue?: boolean | undefined;
 }
 
 export type Scope = ReadonlyMap<string, VariableValue>;
 
 /** Returns a variable with one value, such as a built-in one. */
-export const single = (value: string): VariableValue => ({ values: [value], isList: false });
+export const singleValue = (value: string): VariableValue => ({ values: [value], isList: false });

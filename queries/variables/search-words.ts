@@ -11,103 +11,106 @@ export interface SearchWord {
 }
 
 /** Reads the same syntax as the parser, in its order. */
-class Reader {
+class SearchTokenizer {
   readonly words: SearchWord[] = [];
   readonly #scanner: Scanner;
   /** For each open parenthesis, whether it contains values of a name. */
-  readonly #values: boolean[] = [];
+  readonly #areValuesInGroup: boolean[] = [];
   #hasName = false;
 
   constructor(text: string) {
     this.#scanner = new Scanner(text, 'search');
   }
 
-  run(): readonly SearchWord[] {
+  tokenize(): readonly SearchWord[] {
     for (;;) {
-      this.#scanner.space();
+      this.#scanner.skipSpace();
       if (this.#scanner.isDone) return this.words;
-      this.#next();
+      this.#scanToken();
     }
   }
 
   #add(is: SearchWord['is'], start: number, as: SearchWord['as'] = this.#isValue ? 'value' : 'text'): void {
-    this.words.push({ is, start, end: this.#scanner.at, as });
+    this.words.push({ is, start, end: this.#scanner.position, as });
   }
 
   get #isValue(): boolean {
-    return this.#hasName || this.#values.at(-1) === true;
+    return this.#hasName || this.#areValuesInGroup.at(-1) === true;
   }
 
-  #next(): void {
+  #scanToken(): void {
     const scanner = this.#scanner;
-    const start = scanner.at;
+    const start = scanner.position;
     if (scanner.tryConsume('(')) {
-      this.#values.push(this.#isValue);
+      this.#areValuesInGroup.push(this.#isValue);
       this.#hasName = false;
       this.#add('mark', start);
     } else if (scanner.tryConsume(')')) {
-      this.#values.pop();
+      this.#areValuesInGroup.pop();
       this.#add('mark', start);
-    } else if (!this.#hasName && (['AND', 'OR', 'NOT'].some((word) => scanner.tryConsumeWord(word)) || this.#minus()))
+    } else if (
+      !this.#hasName &&
+      (['AND', 'OR', 'NOT'].some((word) => scanner.tryConsumeWord(word)) || this.#consumeMinus())
+    )
       this.#add('mark', start);
-    else if (!this.#isValue && scanner.name() !== undefined) {
+    else if (!this.#isValue && scanner.consumeName() !== undefined) {
       this.#hasName = true;
       this.#add('name', start);
-    } else this.#condition(start);
+    } else this.#scanCondition(start);
   }
 
-  #minus(): boolean {
+  #consumeMinus(): boolean {
     return !this.#isValue && this.#scanner.tryConsumeMinus();
   }
 
-  #condition(start: number): void {
+  #scanCondition(start: number): void {
     const scanner = this.#scanner;
     const isValue = this.#isValue;
     if (isValue && ['>=', '<=', '>', '<'].some((each) => scanner.tryConsume(each))) {
       this.#add('mark', start);
-      this.#end(scanner.at);
-    } else if (isValue && (scanner.peeks('[') || scanner.peeks('{'))) this.#range(start);
-    else if (scanner.peeks('"')) {
-      scanner.quoted();
+      this.#scanBound(scanner.position);
+    } else if (isValue && (scanner.isNext('[') || scanner.isNext('{'))) this.#scanRange(start);
+    else if (scanner.isNext('"')) {
+      scanner.consumeQuoted();
       this.#add('phrase', start);
-    } else if (scanner.peeks('/') && scanner.regex() !== undefined) this.#add('regex', start);
+    } else if (scanner.isNext('/') && scanner.consumeRegex() !== undefined) this.#add('regex', start);
     else {
-      scanner.bare();
+      scanner.consumeBareText();
       this.#add('word', start);
     }
     this.#hasName = false;
   }
 
-  #end(start: number): void {
+  #scanBound(start: number): void {
     const scanner = this.#scanner;
-    const isPhrase = scanner.peeks('"');
-    if (isPhrase) scanner.quoted();
-    else scanner.bare();
+    const isPhrase = scanner.isNext('"');
+    if (isPhrase) scanner.consumeQuoted();
+    else scanner.consumeBareText();
     this.#add(isPhrase ? 'phrase' : 'word', start, 'end');
   }
 
-  #range(start: number): void {
+  #scanRange(start: number): void {
     const scanner = this.#scanner;
-    scanner.at++;
+    scanner.position++;
     this.#add('mark', start);
-    for (const closes of [false, true]) {
-      scanner.space();
-      const from = scanner.at;
-      const isPhrase = scanner.peeks('"');
-      if (isPhrase) scanner.quoted();
-      else scanner.bound();
+    for (const isEnd of [false, true]) {
+      scanner.skipSpace();
+      const from = scanner.position;
+      const isPhrase = scanner.isNext('"');
+      if (isPhrase) scanner.consumeQuoted();
+      else scanner.consumeBound();
       this.#add(isPhrase ? 'phrase' : 'word', from, 'end');
-      scanner.space();
-      const mark = scanner.at;
-      if (closes ? scanner.tryConsume(']') || scanner.tryConsume('}') : scanner.tryConsumeWord('TO'))
+      scanner.skipSpace();
+      const mark = scanner.position;
+      if (isEnd ? scanner.tryConsume(']') || scanner.tryConsume('}') : scanner.tryConsumeWord('TO'))
         this.#add('mark', mark);
       else
         throw scanner.error(
-          closes ? 'expected ] or } at the end of a range' : 'expected TO between the ends of a range',
+          isEnd ? 'expected ] or } at the end of a range' : 'expected TO between the ends of a range',
         );
     }
   }
 }
 
 /** Returns the tokens of a search from left to right. Throws a `QueryError` if it cannot be scanned. */
-export const searchWords = (text: string): readonly SearchWord[] => new Reader(text).run();
+export const tokenizeSearch = (text: string): readonly SearchWord[] => new SearchTokenizer(text).tokenize();

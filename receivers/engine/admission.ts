@@ -19,28 +19,28 @@ interface Credentials {
   readonly source: string;
 }
 
-const missing = refusal(
+const missingKey = refusal(
   'unauthenticated',
   'a license key is missing: send it as X-License-Key, as Authorization: Bearer, or as the password of Authorization: Basic',
 );
-const unknown = refusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
-const otherToken = refusal(
+const unknownKey = refusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
+const wrongTokenKind = refusal(
   'unauthenticated',
   'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
 );
 /** A session has a JWT, a service account an API token. */
 const unknownSecret = (secret: string): Refusal =>
-  secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? otherToken : unknown;
-const disabled = refusal('forbidden', 'the organization is disabled or has no plan');
-const address = refusal('forbidden', 'the license key may not be used from this address');
-const notEnabled: Readonly<Record<Signal, Refusal>> = {
+  secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
+const organizationDisabled = refusal('forbidden', 'the organization is disabled or has no plan');
+const addressForbidden = refusal('forbidden', 'the license key may not be used from this address');
+const signalForbidden: Readonly<Record<Signal, Refusal>> = {
   logs: refusal('forbidden', 'logs are not enabled for this license key or plan'),
   metrics: refusal('forbidden', 'metrics are not enabled for this license key or plan'),
   traces: refusal('forbidden', 'traces are not enabled for this license key or plan'),
 };
 
 /** Returns the bearer token, or the Basic password, because agents such as Promtail have no other setting for a key. */
-const secretIn = (authorization = ''): string | undefined => {
+const parseSecret = (authorization = ''): string | undefined => {
   const space = authorization.indexOf(' ');
   const credentials = authorization.slice(space + 1).trim();
   if (space < 0 || credentials === '') return undefined;
@@ -57,26 +57,26 @@ export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refus
 export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'refused' in value;
 
 /** Returns why a known key may not send this telemetry from this address. */
-const forbidden = (
+const findDenial = (
   { enabled, allowedNetworks, signals }: Caller,
   source: string,
   signal: Signal,
 ): RefusalReason | undefined => {
   if (!enabled) return 'organization';
-  if (!allowedNetworks.empty && !allowedNetworks.contains(source)) return 'address';
+  if (!allowedNetworks.isEmpty && !allowedNetworks.contains(source)) return 'address';
   return signals.has(signal) ? undefined : 'signal';
 };
 
 const refusalFor = (reason: RefusalReason, signal: Signal): Refusal => {
-  if (reason === 'signal') return notEnabled[signal];
-  return reason === 'address' ? address : disabled;
+  if (reason === 'signal') return signalForbidden[signal];
+  return reason === 'address' ? addressForbidden : organizationDisabled;
 };
 
 /**
  * Returns a synchronous result unless the shared counters are needed. Throws `UnavailableError` if the keys in memory
  * are too old. Refusals of a known key are counted in `rejections`.
  */
-export const admission = (
+export const createAdmission = (
   keyring: Keyring,
   freshness: Pick<Freshness, 'check'>,
   limits: Limits,
@@ -87,26 +87,26 @@ export const admission = (
     return refused;
   };
   const fail = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
-    const limited = limits.failure(source);
+    const limited = limits.countFailure(source);
     if (limited instanceof Promise) return limited.then((refused) => refused ?? reason);
     return limited ?? reason;
   };
 
   return ({ licenseKey, authorization, source }, signal) => {
     // An empty header counts as absent.
-    const inHeader = Boolean(licenseKey);
-    const secret = licenseKey || secretIn(authorization);
-    if (secret === undefined) return fail(source, missing);
+    const hasKeyHeader = Boolean(licenseKey);
+    const secret = licenseKey || parseSecret(authorization);
+    if (secret === undefined) return fail(source, missingKey);
     freshness.check();
     const caller = keyring.lookup(secret, source);
     if (caller === undefined) return fail(source, unknownSecret(secret));
-    const denied = forbidden(caller, source, signal);
+    const denied = findDenial(caller, source, signal);
     if (denied !== undefined) {
-      caller.use.refused(source, denied);
+      caller.use.recordRefused(source, denied);
       return reject(caller, signal, refusalFor(denied, signal));
     }
-    caller.use.used(source);
-    const limited = limits.request(inHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
+    caller.use.recordUse(source);
+    const limited = limits.countRequest(hasKeyHeader ? `key/${caller.keyId}` : `address/${source}`, caller);
     if (limited instanceof Promise)
       return limited.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
     return limited === undefined ? caller : reject(caller, signal, limited);

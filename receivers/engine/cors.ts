@@ -11,16 +11,16 @@ export type Cors = (request: IncomingMessage, response: ServerResponse) => boole
  * Returns the CORS handler. `*` allows every origin. Without origins no header is sent, and browsers block such
  * requests.
  */
-export const corsOf = (origins: readonly string[]): Cors => {
+export const createCors = (origins: readonly string[]): Cors => {
   if (origins.length === 0) return () => false;
-  const all = origins.includes('*');
+  const allowsAll = origins.includes('*');
   const allowed = new Set(origins);
   return (request, response) => {
     const { origin } = request.headers;
     if (origin === undefined) return false;
     response.setHeader('vary', 'Origin');
-    if (all || allowed.has(origin)) {
-      response.setHeader('access-control-allow-origin', all ? '*' : origin);
+    if (allowsAll || allowed.has(origin)) {
+      response.setHeader('access-control-allow-origin', allowsAll ? '*' : origin);
       response.setHeader('access-control-expose-headers', 'Retry-After');
     }
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;

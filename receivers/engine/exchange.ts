@@ -5,14 +5,14 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { isRefusal } from './admission.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
 import type { Caller } from './keyring.ts';
-import type { Shape } from './prepare.ts';
+import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
 import { type Refusal, refusal, refusalOf } from './refusal.ts';
-import { cutTo, RequestBody } from './request-body.ts';
+import { RequestBody, truncateParts } from './request-body.ts';
 
 /** A body without its framing. */
 export interface Message {
-  readonly shape: Shape;
+  readonly shape: BodyShape;
   readonly parts: readonly Buffer[];
 }
 
@@ -27,23 +27,23 @@ export interface Transport {
   /** Returns a header by its lower-case name; the first if there are several. */
   header(name: string): string | undefined;
   /** Returns the body's format and encoding by its headers, or a refusal. */
-  shape(signal: Signal): Shape | Refusal;
+  shape(signal: Signal): BodyShape | Refusal;
   /** Returns the length of the body declared in its headers or first bytes; 0 while unknown. */
   announcedBytes(beginning: Buffer | undefined): number;
   /** Starts passing the body to `exchange`, beginning with bytes that already arrived. */
   read(exchange: Exchange): void;
   /** Returns the message within the frame. A malformed frame is stored as a dead letter. */
   unframe(framed: Message): Message | Refusal | PermanentError;
-  accepted(shape: Shape, accepted: Accepted): void;
+  accepted(shape: BodyShape, accepted: Accepted): void;
   refused(refused: Refusal): void;
 }
 
-const traceparentForm = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-const traceparentOf = (header: string | undefined): string =>
-  header !== undefined && header.length === 55 && traceparentForm.test(header) ? header : '';
+const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const parseTraceparent = (header: string | undefined): string =>
+  header !== undefined && header.length === 55 && traceparentPattern.test(header) ? header : '';
 
-const stopping = refusal('unavailable', 'the receiver is shutting down', 1);
-const noMemory = refusal('unavailable', 'too many bodies are being read', 1);
+const shuttingDown = refusal('unavailable', 'the receiver is shutting down', 1);
+const tooManyBodies = refusal('unavailable', 'too many bodies are being read', 1);
 const tooLarge = (capBytes: number): PermanentError =>
   new PermanentError('too-large', `the body is larger than ${capBytes} bytes`);
 
@@ -55,8 +55,8 @@ export class Exchange {
   readonly #source: string;
   readonly #body = new RequestBody();
   #caller: Caller | undefined;
-  #shape: Shape | undefined;
-  #isWhole = false;
+  #shape: BodyShape | undefined;
+  #isComplete = false;
   /** `taken` after the body was passed on, while its response is pending. */
   #state: 'reading' | 'taken' | 'over' = 'reading';
 
@@ -72,7 +72,7 @@ export class Exchange {
     const { inFlight, admit } = this.#engine;
     const transport = this.#transport;
     inFlight.enter();
-    if (inFlight.draining) return this.#refuse(stopping);
+    if (inFlight.isDraining) return this.#refuse(shuttingDown);
     try {
       const credentials = {
         licenseKey: transport.header('x-license-key'),
@@ -80,9 +80,9 @@ export class Exchange {
         source: this.#source,
       };
       const admitted = admit(credentials, this.#signal);
-      if (!(admitted instanceof Promise)) return this.#admitted(admitted);
+      if (!(admitted instanceof Promise)) return this.#onAdmitted(admitted);
       admitted.then(
-        (caller) => this.#admitted(caller),
+        (caller) => this.#onAdmitted(caller),
         (error: unknown) => this.#refuse(refusalOf(error)),
       );
     } catch (error) {
@@ -93,14 +93,14 @@ export class Exchange {
   /** Adds a part of the body; its bytes must not change afterwards. */
   data(chunk: Buffer) {
     if (this.#state !== 'reading' || this.#isAboveCap) return;
-    if (!this.#engine.inFlight.hold(chunk.length)) return this.#refuse(noMemory);
+    if (!this.#engine.inFlight.reserveBytes(chunk.length)) return this.#refuse(tooManyBodies);
     this.#body.add(chunk);
     this.#proceed();
   }
 
   /** Marks the body as complete. */
   end(): void {
-    this.#isWhole = true;
+    this.#isComplete = true;
     this.#proceed();
   }
 
@@ -113,7 +113,7 @@ export class Exchange {
     this.#engine.inFlight.leave();
   }
 
-  #admitted(admitted: Caller | Refusal) {
+  #onAdmitted(admitted: Caller | Refusal) {
     if (this.#state === 'over') return;
     if (isRefusal(admitted)) return this.#refuse(admitted);
     this.#caller = admitted;
@@ -137,14 +137,14 @@ export class Exchange {
       return this.#refuse(refusal('too-large', tooLarge(maxBodyBytes).message));
     if (this.#isAboveCap) {
       const [first = Buffer.alloc(0), ...rest] = body.parts();
-      const cutParts = cutTo([first.subarray(framingBytes), ...rest], maxBodyBytes);
+      const cutParts = truncateParts([first.subarray(framingBytes), ...rest], maxBodyBytes);
       const fault = tooLarge(maxBodyBytes);
       return this.#answerWith(
         shape,
         this.#engine.ingestion.refuse(this.#request(caller, shape), cutParts, fault, true),
       );
     }
-    if (!this.#isWhole) return;
+    if (!this.#isComplete) return;
     const framed: Message = { shape, parts: body.parts() };
     const message = this.#transport.unframe(framed);
     if (message instanceof PermanentError) {
@@ -157,7 +157,7 @@ export class Exchange {
     this.#answerWith(message.shape, trackWork(`receiver ${request.receiver} ${this.#signal}`, accept));
   }
 
-  #request(caller: Caller, shape: Shape): IngestRequest {
+  #request(caller: Caller, shape: BodyShape): IngestRequest {
     const { receiver, maxBodyBytes } = this.#transport;
     return {
       caller,
@@ -165,7 +165,7 @@ export class Exchange {
       signal: this.#signal,
       format: shape.format.carriedAs,
       source: this.#source,
-      traceparent: traceparentOf(this.#transport.header('traceparent')),
+      traceparent: parseTraceparent(this.#transport.header('traceparent')),
       receivedAtMs: this.#engine.clock.now(),
       receiver,
       contentType: this.#transport.header('content-type') ?? '',
@@ -175,12 +175,12 @@ export class Exchange {
   }
 
   /** The body is held until `answering` resolves; it never rejects. */
-  #answerWith(shape: Shape, answering: Promise<Accepted | Refusal>): void {
-    const held = this.#body.size;
+  #answerWith(shape: BodyShape, answering: Promise<Accepted | Refusal>): void {
+    const heldBytes = this.#body.size;
     this.#body.clear();
     this.#state = 'taken';
     void answering.then((answer) => {
-      this.#engine.inFlight.release(held);
+      this.#engine.inFlight.release(heldBytes);
       if (this.#state === 'over') return;
       this.#state = 'over';
       if (isRefusal(answer)) this.#transport.refused(answer);

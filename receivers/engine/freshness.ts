@@ -5,7 +5,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 
 /** Time within which a revocation takes effect, while the configuration store is reachable. */
-const currentMs = 5_000;
+const maxCurrentAgeMs = 5_000;
 const reportEveryMs = 1_000;
 
 type State = 'current' | 'grace' | 'expired';
@@ -41,8 +41,8 @@ export class Freshness {
   degraded(): string | undefined {
     if (this.#state() !== 'grace') return undefined;
     const { staleMs, graceMs } = this.#options;
-    const left = Math.max(0, Math.ceil((graceMs - staleMs()) / 1000));
-    return `the configuration store does not answer; license keys, plans and limits in memory are valid for ${left} more seconds`;
+    const remainingSeconds = Math.max(0, Math.ceil((graceMs - staleMs()) / 1000));
+    return `the configuration store does not answer; license keys, plans and limits in memory are valid for ${remainingSeconds} more seconds`;
   }
 
   report(): void {
@@ -72,7 +72,7 @@ export class Freshness {
 
   #state(): State {
     const stale = this.#options.staleMs();
-    if (stale <= currentMs) return 'current';
+    if (stale <= maxCurrentAgeMs) return 'current';
     return stale <= this.#options.graceMs ? 'grace' : 'expired';
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { Exchange, type Message, type Transport } from './exchange.ts';
 import type { Accepted } from './ingestion.ts';
-import type { Shape } from './prepare.ts';
+import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
 import { type Refusal, refusalKinds } from './refusal.ts';
 
@@ -19,12 +19,12 @@ export interface HttpProtocol {
   readonly receiver: string;
   readonly maxBodyBytes: number;
   /** Returns the body's format and encoding by its headers, or a refusal. */
-  shape(signal: Signal, headers: IncomingHttpHeaders): Shape | Refusal;
-  accepted(headers: IncomingHttpHeaders, shape: Shape, accepted: Accepted): Answer;
+  shape(signal: Signal, headers: IncomingHttpHeaders): BodyShape | Refusal;
+  accepted(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): Answer;
   refused(headers: IncomingHttpHeaders, refused: Refusal): Answer;
 }
 
-const ignore = (): void => undefined;
+const ignoreError = (): void => undefined;
 
 class HttpTransport implements Transport {
   readonly #engine: Engine;
@@ -57,7 +57,7 @@ class HttpTransport implements Transport {
     return typeof value === 'object' ? value[0] : value;
   }
 
-  shape(signal: Signal): Shape | Refusal {
+  shape(signal: Signal): BodyShape | Refusal {
     return this.#protocol.shape(signal, this.#request.headers);
   }
 
@@ -72,14 +72,14 @@ class HttpTransport implements Transport {
     request.on('data', (chunk: Buffer) => exchange.data(chunk));
     request.on('end', () => exchange.end());
     // The response's `close` event reports a broken connection; without a listener the error would end the process.
-    request.on('error', ignore);
+    request.on('error', ignoreError);
   }
 
   unframe(framed: Message): Message {
     return framed;
   }
 
-  accepted(shape: Shape, accepted: Accepted): void {
+  accepted(shape: BodyShape, accepted: Accepted): void {
     this.#answer(this.#protocol.accepted(this.#request.headers, shape, accepted));
   }
 
@@ -90,14 +90,14 @@ class HttpTransport implements Transport {
   #answer({ status, headers, body }: Answer): void {
     const response = this.#response;
     if (response.destroyed || response.headersSent) return;
-    if (this.#engine.inFlight.draining) response.shouldKeepAlive = false;
+    if (this.#engine.inFlight.isDraining) response.shouldKeepAlive = false;
     response.writeHead(status, headers);
     response.end(body);
   }
 }
 
 /** Serves requests of one protocol. Headers that were already set (CORS) are part of every response. */
-export const httpIngest =
+export const createHttpIngest =
   (engine: Engine, protocol: HttpProtocol) =>
   (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
     const exchange = new Exchange(engine, new HttpTransport(engine, protocol, request, response), signal);
@@ -106,7 +106,7 @@ export const httpIngest =
   };
 
 /** Returns the status and headers of a refusal in every protocol. */
-export const refusedAnswer = (
+export const toRefusedAnswer = (
   { refused, retryAfterSeconds }: Refusal,
   contentType: string,
   body: string | Buffer,

@@ -1,20 +1,20 @@
 /** A receiver over HTTP is a declaration of paths, formats and responses. The engine does the rest. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { type HttpProtocol, httpIngest } from './http-ingest.ts';
+import { createHttpIngest, type HttpProtocol } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
 import { refusal } from './refusal.ts';
 
 type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
 
 /** Returns the path of a request, without its query. */
-const pathOf = ({ url = '' }: IncomingMessage): string => {
+const requestPath = ({ url = '' }: IncomingMessage): string => {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 };
 
 /** Responds to a request that is not telemetry in the protocol's own format. */
-export const answerRefused = (
+export const respondRefused = (
   { refused }: Pick<HttpProtocol, 'refused'>,
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,20 +30,20 @@ export const defineHttpReceiver = (declared: HttpReceiver): Receiver =>
     ...declared,
     open(engine) {
       const protocol = { ...declared, receiver: declared.name };
-      const ingest = httpIngest(engine, protocol);
-      const handlerOf = (signals: ReadonlyMap<string, Signal>): HttpHandler => {
+      const ingest = createHttpIngest(engine, protocol);
+      const createHandler = (signals: ReadonlyMap<string, Signal>): HttpHandler => {
         return (request, response) => {
-          const signal = signals.get(pathOf(request));
+          const signal = signals.get(requestPath(request));
           if (signal === undefined) return false;
           if (request.method === 'POST') ingest(request, response, signal);
-          else answerRefused(protocol, request, response, refusal('bad-method', 'telemetry is sent with POST'));
+          else respondRefused(protocol, request, response, refusal('bad-method', 'telemetry is sent with POST'));
           return true;
         };
       };
       const handlers: Partial<Record<AddressSetting, HttpHandler>> = {};
       for (const { setting, paths } of declared.listens) {
         const entries = Object.entries(paths) as [Signal, string][];
-        handlers[setting] = handlerOf(new Map(entries.map(([signal, path]) => [path, signal])));
+        handlers[setting] = createHandler(new Map(entries.map(([signal, path]) => [path, signal])));
       }
       return { handlers };
     },

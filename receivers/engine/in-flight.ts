@@ -6,9 +6,9 @@ const maxHeldBytes = 256 * 1024 * 1024;
 export class InFlight {
   #requests = 0;
   #heldBytes = 0;
-  #waiting: (() => void)[] = [];
+  #idleCallbacks: (() => void)[] = [];
   /** Set once: new requests are rejected, and connections are closed with their next response. */
-  draining = false;
+  isDraining = false;
 
   enter(): void {
     this.#requests++;
@@ -16,11 +16,11 @@ export class InFlight {
 
   leave(): void {
     this.#requests--;
-    if (this.#requests === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    if (this.#requests === 0) for (const resolve of this.#idleCallbacks.splice(0)) resolve();
   }
 
   /** Reserves memory; returns false if there is not enough. */
-  hold(bytes: number): boolean {
+  reserveBytes(bytes: number): boolean {
     if (this.#heldBytes + bytes > maxHeldBytes) return false;
     this.#heldBytes += bytes;
     return true;
@@ -31,7 +31,7 @@ export class InFlight {
   }
 
   /** Resolves when every request has its response. */
-  async idle(): Promise<void> {
-    if (this.#requests > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async waitUntilIdle(): Promise<void> {
+    if (this.#requests > 0) await new Promise<void>((resolve) => this.#idleCallbacks.push(resolve));
   }
 }

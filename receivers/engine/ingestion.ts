@@ -9,15 +9,15 @@ import type { Prepared, Written } from './prepare.ts';
 import type { Publisher } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
 import { type Refusal, refusal, refusalOf } from './refusal.ts';
-import { deadLetterOf, type Received } from './refuse.ts';
+import { type ReceivedRequest, toDeadLetters } from './refuse.ts';
 import type { Rejections } from './rejections.ts';
-import { bytesOf } from './request-body.ts';
+import { countBytes } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-const quietMs = 10_000;
+const warningIntervalMs = 10_000;
 
 /** An admitted request without its body. */
-export interface IngestRequest extends Received {
+export interface IngestRequest extends ReceivedRequest {
   readonly caller: Caller;
   readonly capBytes: number;
   readonly requestMetrics: RequestMetrics;
@@ -29,7 +29,7 @@ export interface Accepted {
   readonly written: Written | undefined;
 }
 
-const decompressedBytesOf = (error: unknown): number | undefined =>
+const readDecompressedBytes = (error: unknown): number | undefined =>
   error instanceof PermanentError ? error.decompressedBytes : undefined;
 
 export class Ingestion {
@@ -70,7 +70,7 @@ export class Ingestion {
    */
   async accept(request: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | Refusal> {
     const startedAt = performance.now();
-    let bytes = bytesOf(parts);
+    let bytes = countBytes(parts);
     let records = 0;
     let answer: Accepted | Refusal;
     try {
@@ -81,11 +81,11 @@ export class Ingestion {
         records = outcome.prepared.records;
         answer = await this.#publish(request, outcome.prepared);
       } else {
-        bytes = decompressedBytesOf(outcome.error) ?? bytes;
+        bytes = readDecompressedBytes(outcome.error) ?? bytes;
         answer = await this.#storeDeadLetter(request, [outcome.body], outcome.error, false);
       }
     } catch (error) {
-      answer = this.#failed(error);
+      answer = this.#toRefusal(error);
     }
     this.#count(request, answer, records, bytes);
     request.requestMetrics.observeDuration(performance.now() - startedAt);
@@ -100,7 +100,7 @@ export class Ingestion {
     cut = false,
   ): Promise<Refusal> {
     const answer = await this.#storeDeadLetter(request, parts, fault, cut);
-    this.#count(request, answer, 0, bytesOf(parts));
+    this.#count(request, answer, 0, countBytes(parts));
     return answer;
   }
 
@@ -123,7 +123,7 @@ export class Ingestion {
     const limited = overQuota instanceof Promise ? await overQuota : overQuota;
     if (limited !== undefined) return limited;
     if (pieces.length > 0) await this.#publisher.publish(request, prepared);
-    caller.use.accepted(signal);
+    caller.use.recordAccepted(signal);
     return { records, written };
   }
 
@@ -137,9 +137,9 @@ export class Ingestion {
     error: unknown,
     cut: boolean,
   ): Promise<Refusal> {
-    if (!(error instanceof PermanentError)) return this.#failed(error);
+    if (!(error instanceof PermanentError)) return this.#toRefusal(error);
     try {
-      await this.#publisher.publishAlone(deadLetterOf(request, parts, error, cut));
+      await this.#publisher.publishAlone(toDeadLetters(request, parts, error, cut));
     } catch (cause) {
       this.#warn(cause);
       return refusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
@@ -148,7 +148,7 @@ export class Ingestion {
     return error.reason === 'too-large' ? refusal('too-large', error.message) : refusalOf(error);
   }
 
-  #failed(error: unknown): Refusal {
+  #toRefusal(error: unknown): Refusal {
     const answer = refusalOf(error);
     if (answer.refused === 'unavailable') this.#warn(error);
     return answer;
@@ -157,7 +157,7 @@ export class Ingestion {
   /** Logs at most one line in a while, because every request fails in the same way when the bus is down. */
   #warn(error: unknown): void {
     const now = performance.now();
-    if (now - this.#warnedAt < quietMs) return;
+    if (now - this.#warnedAt < warningIntervalMs) return;
     this.#warnedAt = now;
     this.#log.warn(
       { error: error instanceof Error ? error.message : String(error) },

@@ -4,12 +4,12 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import {
+  buildUseId,
   type LicenseKeyUse,
   licenseKeyUses,
-  mergedUse,
+  maxStoredAddresses,
+  mergeUses,
   type refusalReasons,
-  rememberedAddresses,
-  useId,
 } from '../../schemas/resources/license-key-use.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
@@ -21,11 +21,11 @@ const checkEveryMs = 1_000;
  * signal.
  */
 const writeEveryMs = 60_000;
-const chunk = 50;
+const maxPerTransaction = 50;
 
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
-const times = (of: ReadonlyMap<Signal, number>): LicenseKeyUse['firstSeen'] =>
-  Object.fromEntries([...of].map(([signal, at]) => [signal, iso(at)]));
+const toIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
+const toIsoTimes = (of: ReadonlyMap<Signal, number>): LicenseKeyUse['firstSeen'] =>
+  Object.fromEntries([...of].map(([signal, at]) => [signal, toIsoTime(at)]));
 
 /** Use of one secret. Its methods cost a request next to nothing. */
 export class KeyUse {
@@ -39,69 +39,69 @@ export class KeyUse {
   #lastUsedMs: number | undefined;
   #lastRefusal: LicenseKeyUse['lastRefusal'] = null;
   #writtenMs = Number.NEGATIVE_INFINITY;
-  #dirty = false;
-  #news = false;
+  #isDirty = false;
+  #hasNews = false;
 
   constructor(clock: Clock, { tenantId, keyId, hash }: { tenantId: string; keyId: string; hash: string }) {
     this.#clock = clock;
     this.tenantId = tenantId;
     this.keyId = keyId;
-    this.id = useId(keyId, hash);
+    this.id = buildUseId(keyId, hash);
   }
 
   /** Records that it authenticated a request. */
-  used(address: string): void {
+  recordUse(address: string): void {
     const now = this.#clock.now();
     this.#lastUsedMs = now;
-    this.#dirty = true;
+    this.#isDirty = true;
     this.#addresses.set(address, now);
-    if (this.#addresses.size <= rememberedAddresses) return;
+    if (this.#addresses.size <= maxStoredAddresses) return;
     const [oldest] = [...this.#addresses].sort(([, one], [, other]) => one - other);
     if (oldest !== undefined) this.#addresses.delete(oldest[0]);
   }
 
   /** Records an accepted payload. */
-  accepted(signal: Signal): void {
+  recordAccepted(signal: Signal): void {
     const now = this.#clock.now();
     this.#lastSeen.set(signal, now);
-    this.#dirty = true;
+    this.#isDirty = true;
     if (this.#firstSeen.has(signal)) return;
     this.#firstSeen.set(signal, now);
-    this.#news = true;
+    this.#hasNews = true;
   }
 
-  refused(address: string, reason: RefusalReason): void {
-    if (this.#lastRefusal === null) this.#news = true;
-    this.#lastRefusal = { at: iso(this.#clock.now()), address, reason };
-    this.#dirty = true;
+  recordRefused(address: string, reason: RefusalReason): void {
+    if (this.#lastRefusal === null) this.#hasNews = true;
+    this.#lastRefusal = { at: toIsoTime(this.#clock.now()), address, reason };
+    this.#isDirty = true;
   }
 
   isDue(now: number): boolean {
-    return this.#dirty && (this.#news || now - this.#writtenMs >= writeEveryMs);
+    return this.#isDirty && (this.#hasNews || now - this.#writtenMs >= writeEveryMs);
   }
 
   get isDirty(): boolean {
-    return this.#dirty;
+    return this.#isDirty;
   }
 
   /** Returns the use to write; later uses make it due again. */
   snapshot(now: number): LicenseKeyUse {
-    this.#dirty = false;
-    this.#news = false;
+    this.#isDirty = false;
+    this.#hasNews = false;
     this.#writtenMs = now;
     return {
       keyId: this.keyId,
-      lastUsedAt: this.#lastUsedMs === undefined ? null : iso(this.#lastUsedMs),
-      addresses: [...this.#addresses].map(([address, at]) => ({ address, at: iso(at) })),
-      firstSeen: times(this.#firstSeen),
-      lastSeen: times(this.#lastSeen),
+      lastUsedAt: this.#lastUsedMs === undefined ? null : toIsoTime(this.#lastUsedMs),
+      addresses: [...this.#addresses].map(([address, at]) => ({ address, at: toIsoTime(at) })),
+      firstSeen: toIsoTimes(this.#firstSeen),
+      lastSeen: toIsoTimes(this.#lastSeen),
       lastRefusal: this.#lastRefusal,
     };
   }
 
   /** Marks a failed write: the use stays in memory and is retried later. */
   markUnwritten(): void {
-    this.#dirty = true;
+    this.#isDirty = true;
   }
 }
 
@@ -122,10 +122,10 @@ export class KeyUses {
   }
 
   /** Returns the use of a secret, always the same object. */
-  of(secret: { readonly tenantId: string; readonly keyId: string; readonly hash: string }): KeyUse {
-    const place = `${secret.tenantId}/${useId(secret.keyId, secret.hash)}`;
-    const use = this.#uses.get(place) ?? new KeyUse(this.#clock, secret);
-    this.#uses.set(place, use);
+  findOrCreate(secret: { readonly tenantId: string; readonly keyId: string; readonly hash: string }): KeyUse {
+    const useKey = `${secret.tenantId}/${buildUseId(secret.keyId, secret.hash)}`;
+    const use = this.#uses.get(useKey) ?? new KeyUse(this.#clock, secret);
+    this.#uses.set(useKey, use);
     return use;
   }
 
@@ -148,15 +148,15 @@ export class KeyUses {
   /** Never rejects: requests are served whether or not their use can be written. */
   async #write(uses: readonly KeyUse[]): Promise<void> {
     const now = this.#clock.now();
-    for (let at = 0; at < uses.length; at += chunk) {
-      const part = uses.slice(at, at + chunk).map((use) => ({ use, snapshot: use.snapshot(now) }));
+    for (let at = 0; at < uses.length; at += maxPerTransaction) {
+      const part = uses.slice(at, at + maxPerTransaction).map((use) => ({ use, snapshot: use.snapshot(now) }));
       try {
         await this.#documents.transaction(async (transaction) => {
           for (const { use, snapshot } of part) {
-            const stored = transaction.of(use.tenantId).collection(licenseKeyUses);
+            const stored = transaction.forTenant(use.tenantId).collection(licenseKeyUses);
             const before = await stored.find(use.id);
-            if (before === undefined) await stored.insert({ id: use.id, ...mergedUse(snapshot, snapshot) });
-            else await stored.replace(use.id, mergedUse(before, snapshot), before.version);
+            if (before === undefined) await stored.insert({ id: use.id, ...mergeUses(snapshot, snapshot) });
+            else await stored.replace(use.id, mergeUses(before, snapshot), before.version);
           }
         });
       } catch (error) {

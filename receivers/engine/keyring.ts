@@ -9,8 +9,14 @@ import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import { plans } from '../../schemas/resources/plan.ts';
-import { noQuota, type Quota, quotas, type RejectThreshold, rejectThresholds } from '../../schemas/resources/quota.ts';
-import { type Networks, networksOf } from '../../schemas/source-address.ts';
+import {
+  getRejectThresholds,
+  noQuota,
+  type Quota,
+  quotas,
+  type RejectThreshold,
+} from '../../schemas/resources/quota.ts';
+import { type Networks, parseNetworks } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { KeyUse, KeyUses } from './key-uses.ts';
 
@@ -38,7 +44,7 @@ const rememberedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
 
 /** One secret of a key: the current one, or one that was rotated out. */
-interface Entry {
+interface KeyEntry {
   readonly tenantId: string;
   readonly keyId: string;
   readonly key: LicenseKey;
@@ -49,25 +55,25 @@ interface Entry {
   caller: Caller | undefined;
 }
 
-const endOf = (time: string | null | undefined): number => (time ? Date.parse(time) : Number.POSITIVE_INFINITY);
+const parseEndMs = (time: string | null | undefined): number => (time ? Date.parse(time) : Number.POSITIVE_INFINITY);
 
 /**
  * Returns the networks of a list. One that cannot be parsed allows no address, because a mistake must not open access.
  */
 const networksOrNone = (entries: readonly string[]): Networks => {
   try {
-    return networksOf(entries);
+    return parseNetworks(entries);
   } catch {
-    return { empty: false, contains: () => false };
+    return { isEmpty: false, contains: () => false };
   }
 };
 
 /** Finds the caller of a secret in memory, which follows the change feed. Reads no store once loaded. */
 export class Keyring {
   readonly #clock: Clock;
-  readonly #uses: Pick<KeyUses, 'of'>;
-  readonly #byHash = new Map<string, Entry>();
-  readonly #byId = new Map<string, readonly Entry[]>();
+  readonly #uses: Pick<KeyUses, 'findOrCreate'>;
+  readonly #byHash = new Map<string, KeyEntry>();
+  readonly #byId = new Map<string, readonly KeyEntry[]>();
   readonly #organizations = new Map<string, Organization>();
   readonly #plans = new Map<string, Plan>();
   /** By tenant. */
@@ -76,13 +82,13 @@ export class Keyring {
   readonly #secrets = new Map<string, string>();
   #feeds: Feed[] = [];
 
-  private constructor(clock: Clock, uses: Pick<KeyUses, 'of'>) {
+  private constructor(clock: Clock, uses: Pick<KeyUses, 'findOrCreate'>) {
     this.#clock = clock;
     this.#uses = uses;
   }
 
   /** Loads the keyring. Resolves once everything is loaded. */
-  static async load(documents: Documents, clock: Clock, uses: Pick<KeyUses, 'of'>): Promise<Keyring> {
+  static async load(documents: Documents, clock: Clock, uses: Pick<KeyUses, 'findOrCreate'>): Promise<Keyring> {
     const keyring = new Keyring(clock, uses);
     keyring.#feeds = await Promise.all([
       documents.follow(plans, (change) => keyring.#put(keyring.#plans, change)),
@@ -95,22 +101,22 @@ export class Keyring {
 
   /** Returns the time since all changes were known. */
   staleMs(): number {
-    let worst = 0;
-    for (const feed of this.#feeds) worst = Math.max(worst, feed.staleMs());
-    return worst;
+    let maxStaleMs = 0;
+    for (const feed of this.#feeds) maxStaleMs = Math.max(maxStaleMs, feed.staleMs());
+    return maxStaleMs;
   }
 
   /** Returns the caller of a secret; undefined if it is unknown, revoked, expired or rotated out. */
   lookup(secret: string, source: string): Caller | undefined {
     const entry = this.#find(secret);
     if (entry === undefined) return undefined;
-    const over =
+    const denialReason =
       entry.key.revokedAt !== null ? 'revoked' : entry.expiresAtMs <= this.#clock.now() ? 'expired' : undefined;
-    if (over !== undefined) {
-      entry.use.refused(source, over);
+    if (denialReason !== undefined) {
+      entry.use.recordRefused(source, denialReason);
       return undefined;
     }
-    entry.caller ??= this.#callerOf(entry);
+    entry.caller ??= this.#createCaller(entry);
     return entry.caller;
   }
 
@@ -123,7 +129,7 @@ export class Keyring {
     await Promise.all(this.#feeds.map((feed) => feed.close()));
   }
 
-  #find(secret: string): Entry | undefined {
+  #find(secret: string): KeyEntry | undefined {
     const known = this.#secrets.get(secret);
     if (known !== undefined) return this.#byHash.get(known);
     if (!isWellFormed(secret)) return undefined;
@@ -135,13 +141,13 @@ export class Keyring {
     return entry;
   }
 
-  #callerOf({ tenantId, keyId, key, allowedNetworks, use }: Entry): Caller {
+  #createCaller({ tenantId, keyId, key, allowedNetworks, use }: KeyEntry): Caller {
     const organization = this.#organizations.get(tenantId);
     const plan = organization && this.#plans.get(organization.planId);
     const entitled = new Set(plan?.entitlements ?? []);
     const limits = plan?.limits ?? noLimits;
-    const all = rejectThresholds(limits, this.#quotas.get(tenantId) ?? noQuota);
-    const of = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
+    const all = getRejectThresholds(limits, this.#quotas.get(tenantId) ?? noQuota);
+    const thresholdsOfSignal = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
     return {
       tenantId,
       projectId: key.projectId,
@@ -151,7 +157,11 @@ export class Keyring {
       signals: new Set(key.signals.filter((signal) => entitled.has(signal))),
       allowedNetworks,
       limits,
-      thresholds: { logs: of('logs'), metrics: of('metrics'), traces: of('traces') },
+      thresholds: {
+        logs: thresholdsOfSignal('logs'),
+        metrics: thresholdsOfSignal('metrics'),
+        traces: thresholdsOfSignal('traces'),
+      },
       requestsPerSecond: key.requestsPerSecond ?? null,
       use,
     };
@@ -164,22 +174,24 @@ export class Keyring {
   }
 
   #changeKey({ tenantId, id, document }: Change<LicenseKey>): void {
-    const place = `${tenantId}/${id}`;
-    for (const earlier of this.#byId.get(place) ?? []) this.#byHash.delete(earlier.hash);
-    this.#byId.delete(place);
+    const keyPath = `${tenantId}/${id}`;
+    for (const earlier of this.#byId.get(keyPath) ?? []) this.#byHash.delete(earlier.hash);
+    this.#byId.delete(keyPath);
     if (document === undefined) return;
     const key = { ...document, revokedAt: document.revokedAt ?? null };
     const allowedNetworks = networksOrNone(document.allowedCidrs ?? []);
-    const entryOf = (hash: string, expiresAtMs: number): Entry => {
-      const use = this.#uses.of({ tenantId, keyId: id, hash });
+    const createEntry = (hash: string, expiresAtMs: number): KeyEntry => {
+      const use = this.#uses.findOrCreate({ tenantId, keyId: id, hash });
       return { tenantId, keyId: id, key, hash, expiresAtMs, allowedNetworks, use, caller: undefined };
     };
-    const end = endOf(document.expiresAt);
+    const end = parseEndMs(document.expiresAt);
     const entries = [
-      entryOf(document.hash, end),
-      ...(document.previous ?? []).map(({ hash, validUntil }) => entryOf(hash, Math.min(end, endOf(validUntil)))),
+      createEntry(document.hash, end),
+      ...(document.previous ?? []).map(({ hash, validUntil }) =>
+        createEntry(hash, Math.min(end, parseEndMs(validUntil))),
+      ),
     ];
-    this.#byId.set(place, entries);
+    this.#byId.set(keyPath, entries);
     for (const entry of entries) this.#byHash.set(entry.hash, entry);
   }
 }

@@ -16,7 +16,7 @@ const rememberedBuckets = 10_000;
 const failedAuthentication: Bucket = { rate: 50, burst: 200 };
 const heartbeatBucket: Bucket = { rate: 10, burst: 100 };
 
-interface Bucketed {
+interface BucketLeases {
   readonly limits: Plan['limits'];
   readonly second: TokenLease;
   readonly minute: TokenLease;
@@ -25,16 +25,16 @@ interface Bucketed {
 const accountRate = refusal('rate-limited', 'too many requests a second for this account', 1);
 const accountMinute = refusal('rate-limited', 'too many requests a minute for this account', 60);
 const keyRate = refusal('rate-limited', 'too many requests a second for this license key', 1);
-const failures = refusal('rate-limited', 'too many requests with an unknown license key from this address', 1);
+const tooManyFailures = refusal('rate-limited', 'too many requests with an unknown license key from this address', 1);
 
 /** Returns the largest lease that a rate can use within `leaseMs`. */
-const leaseOf = (rate: number): number => Math.max(1, Math.floor((rate * leaseMs) / 1000));
+const maxLease = (rate: number): number => Math.max(1, Math.floor((rate * leaseMs) / 1000));
 
 export class Limits {
   readonly #counters: Counters;
   readonly #clock: Clock;
   readonly #keyRequestsPerSecond: number;
-  readonly #buckets = new Map<string, Bucketed>();
+  readonly #buckets = new Map<string, BucketLeases>();
   readonly #keys = new Map<string, { readonly rate: number; readonly tokens: TokenLease }>();
   readonly #failures = new Map<string, TokenLease>();
   readonly #heartbeats = new Map<string, TokenLease>();
@@ -48,26 +48,26 @@ export class Limits {
   /**
    * Counts one request of the bucket (a license key or an address) and of the key. Returns undefined within all limits.
    */
-  request(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
+  countRequest(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
     const key = this.#keyLease(caller).acquire();
     const { second, minute } = this.#bucket(bucket, caller.limits);
-    const inSecond = second.acquire();
-    const inMinute = minute.acquire();
-    if (key === true && inSecond === true && inMinute === true) return undefined;
-    return this.#settle(bucket, caller, [key, inSecond, inMinute]);
+    const secondGranted = second.acquire();
+    const minuteGranted = minute.acquire();
+    if (key === true && secondGranted === true && minuteGranted === true) return undefined;
+    return this.#settle(bucket, caller, [key, secondGranted, minuteGranted]);
   }
 
   /** Counts a failed authentication of an address. */
-  failure(source: string): Refusal | undefined | Promise<Refusal | undefined> {
+  countFailure(source: string): Refusal | undefined | Promise<Refusal | undefined> {
     let tokens = this.#failures.get(source);
     if (tokens === undefined) {
       this.#forgetIdle(this.#failures, (each) => each);
-      tokens = new TokenLease(this.#takeFrom(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
+      tokens = new TokenLease(this.#consumeFrom(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
       this.#failures.set(source, tokens);
     }
     const granted = tokens.acquire();
-    if (typeof granted === 'boolean') return granted ? undefined : failures;
-    return granted.then((within) => (within ? undefined : failures));
+    if (typeof granted === 'boolean') return granted ? undefined : tooManyFailures;
+    return granted.then((within) => (within ? undefined : tooManyFailures));
   }
 
   /** Counts a heartbeat. Returns whether it is within its limit. */
@@ -75,7 +75,7 @@ export class Limits {
     let tokens = this.#heartbeats.get(heartbeat);
     if (tokens === undefined) {
       this.#forgetIdle(this.#heartbeats, (each) => each);
-      tokens = new TokenLease(this.#takeFrom(`ingest/beats/${heartbeat}`, heartbeatBucket), this.#clock, 1);
+      tokens = new TokenLease(this.#consumeFrom(`ingest/beats/${heartbeat}`, heartbeatBucket), this.#clock, 1);
       this.#heartbeats.set(heartbeat, tokens);
     }
     return tokens.acquire();
@@ -90,30 +90,30 @@ export class Limits {
     if (inKey && inSecond && inMinute) return undefined;
     // A refused request must not use up the limits that would have admitted it.
     const { second, minute } = this.#bucket(bucket, caller.limits);
-    if (inKey) this.#keyLease(caller).giveBack();
-    if (inSecond) second.giveBack();
-    if (inMinute) minute.giveBack();
+    if (inKey) this.#keyLease(caller).returnTokens();
+    if (inSecond) second.returnTokens();
+    if (inMinute) minute.returnTokens();
     if (!inMinute) return accountMinute;
     return inSecond ? keyRate : accountRate;
   }
 
-  #bucket(bucket: string, limits: Plan['limits']): Bucketed {
+  #bucket(bucket: string, limits: Plan['limits']): BucketLeases {
     const known = this.#buckets.get(bucket);
     // Plans are replaced as objects when they change, so a reference comparison detects a change.
     if (known !== undefined && known.limits === limits) return known;
     this.#forgetIdle(this.#buckets, ({ second }) => second);
     const rate = { rate: limits.requestsPerSecond, burst: limits.requestsBurst };
-    const made: Bucketed = {
+    const leases: BucketLeases = {
       limits,
-      second: new TokenLease(this.#takeFrom(`ingest/second/${bucket}`, rate), this.#clock, leaseOf(rate.rate)),
+      second: new TokenLease(this.#consumeFrom(`ingest/second/${bucket}`, rate), this.#clock, maxLease(rate.rate)),
       minute: new TokenLease(
         this.#spend(`ingest/minute/${bucket}`, limits.requestsPerMinute, minuteMs),
         this.#clock,
         Math.max(1, Math.floor(limits.requestsPerMinute / 100)),
       ),
     };
-    this.#buckets.set(bucket, made);
-    return made;
+    this.#buckets.set(bucket, leases);
+    return leases;
   }
 
   #keyLease({ keyId, requestsPerSecond }: Caller): TokenLease {
@@ -121,13 +121,13 @@ export class Limits {
     const known = this.#keys.get(keyId);
     if (known !== undefined && known.rate === rate) return known.tokens;
     this.#forgetIdle(this.#keys, (each) => each.tokens);
-    const grant = this.#takeFrom(`ingest/key/${keyId}`, { rate, burst: rate });
-    const tokens = new TokenLease(grant, this.#clock, leaseOf(rate));
+    const grant = this.#consumeFrom(`ingest/key/${keyId}`, { rate, burst: rate });
+    const tokens = new TokenLease(grant, this.#clock, maxLease(rate));
     this.#keys.set(keyId, { rate, tokens });
     return tokens;
   }
 
-  #takeFrom(key: string, bucket: Bucket): Grant {
+  #consumeFrom(key: string, bucket: Bucket): Grant {
     return async (amount) => {
       const { granted, retryAfterMs } = await this.#counters.consume(key, bucket, amount);
       return { granted, retryAfterMs, validMs: leaseMs };

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
-import { standardRequests } from '../../runtime/http-requests.ts';
+import { withStandardRequests } from '../../runtime/http-requests.ts';
 import { drainConnections } from '../../runtime/shutdown.ts';
 import type { Listener, Listens } from './receiver.ts';
 
@@ -19,9 +19,9 @@ export const listenHttp = async (
   listener: RequestListener,
 ): Promise<Listener> => {
   /** Connections without a request so far, which Node counts as busy. */
-  const fresh = new Set<Socket>();
-  const answer = standardRequests((request, response) => {
-    fresh.delete(request.socket);
+  const unusedSockets = new Set<Socket>();
+  const answer = withStandardRequests((request, response) => {
+    unusedSockets.delete(request.socket);
     listener(request, response);
   });
   const server = createServer(
@@ -37,19 +37,19 @@ export const listenHttp = async (
   // With its own listener, the server can refuse a request before its body is sent.
   server.on('checkContinue', answer);
   server.on('connection', (socket: Socket) => {
-    fresh.add(socket);
-    socket.once('close', () => fresh.delete(socket));
+    unusedSockets.add(socket);
+    socket.once('close', () => unusedSockets.delete(socket));
   });
-  const bound = await bind(server, setting, address);
+  const boundAddress = await bind(server, setting, address);
   return {
     setting,
-    address: bound,
+    address: boundAddress,
     leave: () => drainConnections(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
-        for (const socket of fresh) socket.destroy();
+        for (const socket of unusedSockets) socket.destroy();
       }),
     destroy() {
       server.close();

@@ -2,8 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { type Prepared, prepare, type Shape } from './prepare.ts';
-import { bytesOf, joined } from './request-body.ts';
+import { type BodyShape, type Prepared, prepare } from './prepare.ts';
+import { countBytes, joinParts } from './request-body.ts';
 
 /** Compressed bodies above this may take too long to decompress on the main thread. */
 const largeCompressedBytes = 256 * 1024;
@@ -14,7 +14,7 @@ const largeCostlyBytes = 256 * 1024;
 /** Maximum number of waiting jobs; more would use too much memory. */
 const maxQueueLength = 64;
 
-const errorOf = (failure: Failure): Error => {
+const toError = (failure: Failure): Error => {
   if (failure.kind === 'permanent') {
     const error = new PermanentError(failure.reason, failure.message, { position: failure.position });
     error.decompressedBytes = failure.decompressedBytes;
@@ -24,7 +24,7 @@ const errorOf = (failure: Failure): Error => {
 };
 
 /** Input of the worker. The format is passed by name, because functions cannot be transferred. */
-export interface Job extends Omit<Shape, 'format'> {
+export interface Job extends Omit<BodyShape, 'format'> {
   readonly format: string;
   /** Body in parts, which the worker joins: copying a large body at once would block the event loop. */
   readonly parts: readonly Uint8Array[];
@@ -53,23 +53,23 @@ export type Offloaded =
   | { readonly prepared: Prepared; readonly body: Buffer }
   | { readonly error: unknown; readonly body: Buffer };
 
-interface Queued {
+interface QueuedJob {
   readonly job: Job;
   readonly resolve: (outcome: Offloaded) => void;
 }
 
-const nothing = Buffer.alloc(0);
+const emptyBody = Buffer.alloc(0);
 
-const bufferOf = (view: Uint8Array): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+const toBuffer = (view: Uint8Array): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
 
 /**
  * Prepares large bodies one after the other. Its thread does not belong to a `WorkerPool`, because jobs wait here: a
  * dead thread loses only the body that it was preparing.
  */
 export class Offload {
-  readonly #queue: Queued[] = [];
+  readonly #queue: QueuedJob[] = [];
   #worker: Worker | undefined;
-  #current: Queued | undefined;
+  #current: QueuedJob | undefined;
   #closed = false;
   readonly #module: URL;
 
@@ -82,10 +82,10 @@ export class Offload {
    * Prepares a body; returns synchronously for small ones. The given parts must not be used afterwards: the outcome has
    * the body in one buffer.
    */
-  prepare(shape: Shape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
-    const bytes = bytesOf(parts);
+  prepare(shape: BodyShape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
+    const bytes = countBytes(parts);
     if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
-    const body = joined(parts);
+    const body = joinParts(parts);
     const mainThreadCap = Math.min(capBytes, shape.format.costly ? largeCostlyBytes : largeBytes);
     try {
       return { prepared: prepare(shape, body, mainThreadCap), body };
@@ -101,22 +101,22 @@ export class Offload {
     await this.#worker?.terminate();
   }
 
-  #isLarge({ encoding, format }: Shape, bytes: number): boolean {
+  #isLarge({ encoding, format }: BodyShape, bytes: number): boolean {
     if (encoding !== 'identity') return bytes > largeCompressedBytes;
     return bytes > (format.costly ? largeCostlyBytes : largeBytes);
   }
 
-  #enqueue(shape: Shape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
+  #enqueue(shape: BodyShape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
     if (this.#closed || this.#queue.length >= maxQueueLength) {
       const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
-      return { error, body: nothing };
+      return { error, body: emptyBody };
     }
     // A part of a larger buffer cannot be transferred without the rest.
-    const owned = parts.map((part) =>
+    const ownedParts = parts.map((part) =>
       part.byteLength === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer),
     );
     return new Promise((resolve) => {
-      this.#queue.push({ job: { ...shape, format: shape.format.name, parts: owned, capBytes }, resolve });
+      this.#queue.push({ job: { ...shape, format: shape.format.name, parts: ownedParts, capBytes }, resolve });
       this.#next();
     });
   }
@@ -140,24 +140,24 @@ export class Offload {
       resourceLimits: { maxOldGenerationSizeMb: 512 },
     });
     worker.on('message', (result: JobResult) => {
-      const body = bufferOf(result.body);
+      const body = toBuffer(result.body);
       worker.unref();
       this.#finish(
         'failure' in result
-          ? { error: errorOf(result.failure), body }
+          ? { error: toError(result.failure), body }
           : { prepared: withBuffers(result.prepared), body },
       );
     });
-    worker.on('error', () => this.#lost(worker));
-    worker.on('exit', () => this.#lost(worker));
+    worker.on('error', () => this.#onWorkerLost(worker));
+    worker.on('exit', () => this.#onWorkerLost(worker));
     return worker;
   }
 
   /** Rejects the job of a dead worker: its body is lost, and the sender must send it again. */
-  #lost(worker: Worker): void {
+  #onWorkerLost(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#finish({ error: new UnavailableError('the body could not be checked now'), body: nothing });
+    this.#finish({ error: new UnavailableError('the body could not be checked now'), body: emptyBody });
   }
 
   #finish(outcome: Offloaded): void {
@@ -171,5 +171,5 @@ export class Offload {
 /** Buffers arrive from a worker as plain Uint8Arrays. */
 const withBuffers = (prepared: Prepared): Prepared => ({
   ...prepared,
-  pieces: prepared.pieces.map((piece) => ({ ...piece, bytes: bufferOf(piece.bytes) })),
+  pieces: prepared.pieces.map((piece) => ({ ...piece, bytes: toBuffer(piece.bytes) })),
 });

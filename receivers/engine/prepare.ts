@@ -15,14 +15,14 @@ import { topics } from '../../schemas/topics.ts';
 import type { BodyFormat } from './body-format.ts';
 
 /** Telemetry signal, format and encoding of a body, as declared by its sender. */
-export interface Shape {
+export interface BodyShape {
   readonly signal: Signal;
   readonly format: BodyFormat;
   readonly encoding: Encoding | 'deflate';
 }
 
 /** A piece of a request that fits into one message. */
-export interface Piece {
+export interface MessagePart {
   readonly bytes: Uint8Array;
   readonly encoding: Encoding;
   /** Number of bytes after decompression. */
@@ -43,47 +43,51 @@ export interface Prepared {
   readonly records: number;
   readonly written: Written | undefined;
   /** Empty if there is nothing to store. */
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly MessagePart[];
 }
 
 /** Maximum bytes of a message's value; the rest is for headers, which grow with members. */
 export const maxValueBytes = topics.logs.maxMessageBytes - 64 * 1024;
 
-interface Checked {
+interface CheckResult {
   readonly records: number;
   readonly written: Written | undefined;
 }
 
-const check = ({ signal, format: { carriedAs } }: Shape, plain: Buffer): Checked => {
+const checkBody = ({ signal, format: { carriedAs } }: BodyShape, plain: Buffer): CheckResult => {
   if (carriedAs === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
   const written = scanWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain);
   return { records: written.samples + written.histograms, written };
 };
 
 /** A position in the translated body does not apply to the sent one. */
-const checkTranslated = (shape: Shape, plain: Buffer): Checked => {
+const checkTranslated = (shape: BodyShape, plain: Buffer): CheckResult => {
   try {
-    return check(shape, plain);
+    return checkBody(shape, plain);
   } catch (cause) {
     throw cause instanceof PermanentError ? new PermanentError(cause.reason, cause.message, { cause }) : cause;
   }
 };
 
 /** Returns a piece; undefined if it exceeds the message size even compressed. */
-const pieceOf = ({ bytes, records }: { bytes: Buffer; records: number }): Piece | undefined => {
+const toMessagePart = ({ bytes, records }: { bytes: Buffer; records: number }): MessagePart | undefined => {
   const size = bytes.length;
   if (size <= maxValueBytes) return { bytes, encoding: 'identity', size, records };
   const compressed = zstdCompressSync(bytes);
   return compressed.length <= maxValueBytes ? { bytes: compressed, encoding: 'zstd', size, records } : undefined;
 };
 
-const splitAt = ({ signal, format: { carriedAs } }: Shape, plain: Buffer, maxBytes: number): Piece[] | undefined => {
+const splitToSize = (
+  { signal, format: { carriedAs } }: BodyShape,
+  plain: Buffer,
+  maxBytes: number,
+): MessagePart[] | undefined => {
   try {
     const parts =
       carriedAs === 'otlp'
         ? splitRequest(signal, plain, maxBytes)
         : splitWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain, maxBytes);
-    const pieces = parts.map(pieceOf).filter((piece) => piece !== undefined);
+    const pieces = parts.map(toMessagePart).filter((piece) => piece !== undefined);
     return pieces.length === parts.length ? pieces : undefined;
   } catch (error) {
     if (error instanceof PermanentError && error.reason === 'record-too-large') return undefined;
@@ -92,9 +96,9 @@ const splitAt = ({ signal, format: { carriedAs } }: Shape, plain: Buffer, maxByt
 };
 
 /** Splits into the smallest possible pieces; if one record exceeds the message size, into larger, compressed ones. */
-const split = (shape: Shape, plain: Buffer): Piece[] => {
+const split = (shape: BodyShape, plain: Buffer): MessagePart[] => {
   for (const maxBytes of [maxValueBytes, 4 * maxValueBytes, maxMessageDecompressedBytes]) {
-    const pieces = splitAt(shape, plain, maxBytes);
+    const pieces = splitToSize(shape, plain, maxBytes);
     if (pieces !== undefined) return pieces;
   }
   throw new PermanentError(
@@ -103,18 +107,23 @@ const split = (shape: Shape, plain: Buffer): Piece[] => {
   );
 };
 
-const none: Prepared = { size: 0, records: 0, written: { samples: 0, histograms: 0, exemplars: 0 }, pieces: [] };
+const emptyPrepared: Prepared = {
+  size: 0,
+  records: 0,
+  written: { samples: 0, histograms: 0, exemplars: 0 },
+  pieces: [],
+};
 
 /**
  * Returns whether the bytes are published unchanged: members support the encoding, and the content was not translated.
  */
-const passesThrough = ({ format, encoding }: Shape): boolean =>
+const passesThrough = ({ format, encoding }: BodyShape): boolean =>
   format.translate === undefined && encoding !== 'deflate';
 
 /** Prepares a body. Throws `PermanentError` if it is malformed and `TooLargeError` if it exceeds the cap. */
-export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared => {
+export const prepare = (shape: BodyShape, body: Buffer, capBytes: number): Prepared => {
   // A protobuf message without fields has zero bytes. Zero bytes are neither JSON nor a compressed stream.
-  if (body.length === 0 && shape.encoding === 'identity' && shape.format.translate === undefined) return none;
+  if (body.length === 0 && shape.encoding === 'identity' && shape.format.translate === undefined) return emptyPrepared;
   const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
   try {
     return prepareDecompressed(shape, body, decompressed);
@@ -124,13 +133,13 @@ export const prepare = (shape: Shape, body: Buffer, capBytes: number): Prepared 
   }
 };
 
-const prepareDecompressed = (shape: Shape, body: Buffer, decompressed: Buffer): Prepared => {
+const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffer): Prepared => {
   const { signal, format } = shape;
   const size = decompressed.length;
-  if (size === 0 && format.translate === undefined) return none;
+  if (size === 0 && format.translate === undefined) return emptyPrepared;
   const plain = format.translate?.(decompressed, signal) ?? decompressed;
-  const { records, written } = format.translate === undefined ? check(shape, plain) : checkTranslated(shape, plain);
-  if (format.carriedAs === 'otlp' && records === 0) return none;
+  const { records, written } = format.translate === undefined ? checkBody(shape, plain) : checkTranslated(shape, plain);
+  if (format.carriedAs === 'otlp' && records === 0) return emptyPrepared;
   if (passesThrough(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;
     return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };

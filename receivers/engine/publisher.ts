@@ -18,10 +18,10 @@ import {
   maxMessageDecompressedBytes,
 } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { tenantKey } from '../../schemas/tenant-key.ts';
+import { buildTenantKey } from '../../schemas/tenant-key.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
-import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
+import { type MessagePart, maxValueBytes, type Prepared } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';
 
 /** Request properties in the headers of messages and members. */
@@ -47,11 +47,11 @@ const separateMessageBytes = 128 * 1024;
 /** One of this many flushes waits for the full delay, to measure how many requests arrive at once. */
 const sampleEvery = 8;
 
-const topicOf = (signal: Signal, format: Format): string =>
+const topicName = (signal: Signal, format: Format): string =>
   format === 'otlp' ? topics[signal].name : topics.remoteWrite.name;
 
 /** Divides the accounted bytes of a request among its pieces. */
-const sharesOfPieces = ({ size, pieces }: Request): readonly number[] =>
+const distributeBytes = ({ size, pieces }: Request): readonly number[] =>
   pieces.length === 1
     ? [size]
     : distributeByWeight(
@@ -59,8 +59,8 @@ const sharesOfPieces = ({ size, pieces }: Request): readonly number[] =>
         pieces.map((piece) => piece.size),
       );
 
-const memberOf = (
-  { bytes, size, records }: Piece,
+const createMember = (
+  { bytes, size, records }: MessagePart,
   { receivedAtMs, source, traceparent }: Origin,
   sentBytes = size,
 ): Member => ({
@@ -74,22 +74,22 @@ const memberOf = (
 });
 
 /** Returns messages with one member each, for publications outside of a receiver. */
-export const messagesOf = (origin: Origin, request: Request): Message[] => {
-  const shares = sharesOfPieces(request);
+export const createMessages = (origin: Origin, request: Request): Message[] => {
+  const shares = distributeBytes(request);
   return request.pieces.map((piece, index) =>
-    messageOf(origin, piece.encoding, [memberOf(piece, origin, shares[index])], [piece.bytes], index),
+    createMessage(origin, piece.encoding, [createMember(piece, origin, shares[index])], [piece.bytes], index),
   );
 };
 
-const messageOf = (
+const createMessage = (
   { caller, signal, format }: Pick<Origin, 'caller' | 'signal' | 'format'>,
   encoding: Encoding,
   members: readonly Member[],
   bodies: readonly Uint8Array[],
   sequence: number,
 ): Message => ({
-  topic: topicOf(signal, format),
-  key: tenantKey(caller.tenantId, caller.shards, sequence),
+  topic: topicName(signal, format),
+  key: buildTenantKey(caller.tenantId, caller.shards, sequence),
   value: bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : Buffer.concat(bodies),
   headers: encodeHeaders({
     tenantId: caller.tenantId,
@@ -113,7 +113,7 @@ interface Draft {
 }
 
 /** Returns the join key: requests with equal keys have equal message headers and may share a message. */
-const joinKeyOf = ({ caller, signal, format }: Origin, { encoding }: Piece): string =>
+const createJoinKey = ({ caller, signal, format }: Origin, { encoding }: MessagePart): string =>
   `${caller.tenantId}/${caller.projectId}/${caller.keyId}/${signal}/${format}/${encoding}`;
 
 /** Content of one `publish`, and the promise of its waiting requests. */
@@ -166,7 +166,7 @@ export class Publisher {
     const flush = this.#pending;
     flush.bytes += bytes;
     flush.requests++;
-    const shares = sharesOfPieces(request);
+    const shares = distributeBytes(request);
     for (const [index, piece] of request.pieces.entries()) this.#put(flush, origin, piece, shares[index]);
     this.#schedule();
     return flush.durable;
@@ -194,8 +194,8 @@ export class Publisher {
     }
   }
 
-  #put(flush: Flush, origin: Origin, piece: Piece, sentBytes: number | undefined): void {
-    const joinKey = joinKeyOf(origin, piece);
+  #put(flush: Flush, origin: Origin, piece: MessagePart, sentBytes: number | undefined): void {
+    const joinKey = createJoinKey(origin, piece);
     const draft = flush.drafts.get(joinKey);
     if (draft !== undefined) {
       if (
@@ -205,7 +205,7 @@ export class Publisher {
         // Headers describe the members, and count as well.
         draft.members.length < maxMembers
       ) {
-        draft.members.push(memberOf(piece, origin, sentBytes));
+        draft.members.push(createMember(piece, origin, sentBytes));
         draft.bodies.push(piece.bytes);
         draft.bytes += piece.bytes.length;
         draft.size += piece.size;
@@ -216,7 +216,7 @@ export class Publisher {
     flush.drafts.set(joinKey, {
       origin,
       encoding: piece.encoding,
-      members: [memberOf(piece, origin, sentBytes)],
+      members: [createMember(piece, origin, sentBytes)],
       bodies: [piece.bytes],
       bytes: piece.bytes.length,
       size: piece.size,
@@ -227,23 +227,23 @@ export class Publisher {
     const { bytes, requests } = this.#pending;
     if (this.#immediate || bytes === 0 || this.#publishing >= maxPublishes) return;
     const wait = this.#flushedAt + this.#delayMs - performance.now();
-    const complete = requests >= this.#expected && this.#flushes % sampleEvery !== 0;
-    if (wait <= 0 || complete || bytes >= maxValueBytes) {
+    const isComplete = requests >= this.#expected && this.#flushes % sampleEvery !== 0;
+    if (wait <= 0 || isComplete || bytes >= maxValueBytes) {
       // Includes data that this iteration of the event loop still reads from other connections.
       this.#immediate = true;
       setImmediate(this.#flush);
     } else {
-      this.#timer ??= setTimeout(this.#delayed, wait);
+      this.#timer ??= setTimeout(this.#onDelayElapsed, wait);
     }
   }
 
   /** Flushes do not reset the timer, because that would cost more; so it may fire early. */
-  readonly #delayed = (): void => {
+  readonly #onDelayElapsed = (): void => {
     this.#timer = undefined;
     if (this.#pending.bytes === 0 || this.#immediate || this.#publishing >= maxPublishes) return;
     const wait = this.#flushedAt + this.#delayMs - performance.now();
     if (wait >= 1) {
-      this.#timer = setTimeout(this.#delayed, wait);
+      this.#timer = setTimeout(this.#onDelayElapsed, wait);
       return;
     }
     this.#expected = this.#pending.requests;
@@ -279,7 +279,7 @@ export class Publisher {
     const startedAt = performance.now();
     try {
       await this.#producer.publish(messages);
-      this.#publishMetrics.published(messages, performance.now() - startedAt);
+      this.#publishMetrics.countPublish(messages, performance.now() - startedAt);
     } catch (cause) {
       if (cause instanceof UnavailableError) throw cause;
       throw new UnavailableError('the bus did not accept the request', { cause });
@@ -290,6 +290,6 @@ export class Publisher {
   }
 
   #message({ origin, encoding, members, bodies }: Draft): Message {
-    return messageOf(origin, encoding, members, bodies, this.#sequence++);
+    return createMessage(origin, encoding, members, bodies, this.#sequence++);
   }
 }

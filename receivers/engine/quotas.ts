@@ -8,7 +8,7 @@ import { waitUpTo } from '../../runtime/timeout.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { type QuotaWindow, quotaWindowAt, type RejectThreshold } from '../../schemas/resources/quota.ts';
+import { getQuotaWindow, type QuotaWindow, type RejectThreshold } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -17,14 +17,14 @@ import type { UsedBytes } from './used-bytes.ts';
 
 const dayMs = 86_400_000;
 const largestLease = 1024 * 1024;
-const remembered = 10_000;
+const maxHeldLeases = 10_000;
 const idleMs = 60_000;
 /** Interval at which all instances in total read the ledger once. */
 const seedEveryMs = 60_000;
 /** Maximum wait of the first request for the ledger. */
 const seedWaitMs = 2_000;
 
-interface Held {
+interface HeldLease {
   readonly limit: number;
   readonly endMs: number;
   readonly tokens: TokenLease;
@@ -34,11 +34,11 @@ interface Held {
  * Returns the window length for the counters. Their windows are aligned to the epoch, so a window of the epoch's age at
  * the month's end ends with the month.
  */
-const windowMsOf = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
-const counterOf = (tenantId: string, { window, scope }: RejectThreshold): string =>
+const windowLengthMs = (window: QuotaWindow, endMs: number): number => (window === 'day' ? dayMs : endMs);
+const counterKey = (tenantId: string, { window, scope }: RejectThreshold): string =>
   `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
 
-const spent = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: number, nowMs: number): Refusal => {
+const quotaRefusal = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: number, nowMs: number): Refusal => {
   const again = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
   const message = isPlan
     ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
@@ -56,7 +56,7 @@ export interface QuotasOptions {
 
 export class Quotas {
   readonly #options: QuotasOptions;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldLease>();
 
   constructor(options: QuotasOptions) {
     this.#options = options;
@@ -70,7 +70,7 @@ export class Quotas {
     const thresholds = caller.thresholds[signal];
     if (thresholds.length === 0) return undefined;
     const now = this.#options.clock.now();
-    const held = thresholds.map((threshold) => this.#heldOf(caller.tenantId, threshold, now));
+    const held = thresholds.map((threshold) => this.#findLease(caller.tenantId, threshold, now));
     const grants = held.map(({ tokens }) => tokens.acquire(bytes));
     if (grants.every((granted) => granted === true)) return undefined;
     return this.#settle(grants, thresholds, held, bytes);
@@ -80,34 +80,34 @@ export class Quotas {
   async #settle(
     pending: readonly (boolean | Promise<boolean>)[],
     thresholds: readonly RejectThreshold[],
-    held: readonly Held[],
+    held: readonly HeldLease[],
     bytes: number,
   ): Promise<Refusal | undefined> {
     const grants = await Promise.all(pending);
     const refused = grants.indexOf(false);
-    const [threshold, by] = [thresholds[refused], held[refused]];
-    if (threshold === undefined || by === undefined) return undefined;
-    for (const [index, { tokens }] of held.entries()) if (grants[index]) tokens.giveBack(bytes);
-    return spent(threshold, by.endMs, this.#options.clock.now());
+    const [threshold, refusingLease] = [thresholds[refused], held[refused]];
+    if (threshold === undefined || refusingLease === undefined) return undefined;
+    for (const [index, { tokens }] of held.entries()) if (grants[index]) tokens.returnTokens(bytes);
+    return quotaRefusal(threshold, refusingLease.endMs, this.#options.clock.now());
   }
 
-  #heldOf(tenantId: string, threshold: RejectThreshold, now: number): Held {
+  #findLease(tenantId: string, threshold: RejectThreshold, now: number): HeldLease {
     const { window, scope, bytes: limit } = threshold;
     const name = `${tenantId}/${window}/${scope}`;
     const known = this.#held.get(name);
     if (known !== undefined && known.limit === limit && now < known.endMs) return known;
     this.#forgetIdle(now);
-    const { fromMs, endMs } = quotaWindowAt(window, now);
+    const { fromMs, endMs } = getQuotaWindow(window, now);
     const lease = Math.max(1, Math.min(largestLease, Math.floor(limit / 100)));
-    const grant = this.#grant(tenantId, threshold, fromMs, windowMsOf(window, endMs));
-    const held: Held = { limit, endMs, tokens: new TokenLease(grant, this.#options.clock, lease) };
+    const grant = this.#grant(tenantId, threshold, fromMs, windowLengthMs(window, endMs));
+    const held: HeldLease = { limit, endMs, tokens: new TokenLease(grant, this.#options.clock, lease) };
     this.#held.set(name, held);
     return held;
   }
 
   #grant(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Grant {
     const { counters, clock } = this.#options;
-    const counter = counterOf(tenantId, threshold);
+    const counter = counterKey(tenantId, threshold);
     let seededAt: number | undefined;
     return async (amount) => {
       const now = clock.now();
@@ -126,21 +126,22 @@ export class Quotas {
   async #seed(tenantId: string, threshold: RejectThreshold, fromMs: number, windowMs: number): Promise<void> {
     const { counters, used, log } = this.#options;
     if (used === undefined) return;
-    const counter = counterOf(tenantId, threshold);
+    const counter = counterKey(tenantId, threshold);
     try {
       const { granted } = await counters.consume(`${counter}/seed`, { rate: 1000 / seedEveryMs, burst: 1 }, 1);
       if (granted === 0) return;
-      const landed = await used(tenantId, threshold.scope, fromMs);
-      const { used: counted } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);
-      if (landed > counted) await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, landed - counted);
+      const ledgerBytes = await used(tenantId, threshold.scope, fromMs);
+      const { used: counterBytes } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);
+      if (ledgerBytes > counterBytes)
+        await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, ledgerBytes - counterBytes);
     } catch (error) {
       log.warn({ tenantId, error }, 'the usage of a quota could not be read from the ledger');
     }
   }
 
   #forgetIdle(now: number): void {
-    if (this.#held.size < remembered) return;
+    if (this.#held.size < maxHeldLeases) return;
     for (const [name, { tokens }] of this.#held) if (tokens.usedAt < now - idleMs) this.#held.delete(name);
-    if (this.#held.size >= remembered) this.#held.clear();
+    if (this.#held.size >= maxHeldLeases) this.#held.clear();
   }
 }

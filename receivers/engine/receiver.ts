@@ -7,7 +7,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { SettingName, Settings } from '../../schemas/settings.ts';
-import type { SourceOf } from '../../schemas/source-address.ts';
+import type { ResolveSource } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Admit } from './admission.ts';
 import type { BodyFormat } from './body-format.ts';
@@ -26,7 +26,7 @@ export interface Engine {
   /** Counts refusals of known keys before their bodies were accepted. */
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;
-  readonly sourceOf: SourceOf;
+  readonly sourceOf: ResolveSource;
   readonly requestMetrics: Readonly<Record<Signal, RequestMetrics>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -75,7 +75,7 @@ export interface ExtraEndpointServices {
   readonly inFlight: InFlight;
   /** Lookup of existing organizations. */
   readonly keyring: Pick<Keyring, 'isEnabled'>;
-  readonly sourceOf: SourceOf;
+  readonly sourceOf: ResolveSource;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;

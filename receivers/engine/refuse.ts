@@ -1,21 +1,21 @@
 /** Stores malformed bodies: each is copied, as received, to the dead letters before the response. */
 import { randomUUID } from 'node:crypto';
-import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-letter.ts';
+import { buildDeadLetterMessages, type DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
-import { prepare, type Shape } from './prepare.ts';
-import { messagesOf, type Origin } from './publisher.ts';
-import { bytesOf } from './request-body.ts';
+import { type BodyShape, prepare } from './prepare.ts';
+import { createMessages, type Origin } from './publisher.ts';
+import { countBytes } from './request-body.ts';
 
 const maxMessageCharacters = 1_024;
 
 /** Properties of a request without its body. */
-export interface Received extends Origin {
+export interface ReceivedRequest extends Origin {
   readonly receiver: string;
-  readonly shape: Shape;
+  readonly shape: BodyShape;
   readonly contentType: string;
 }
 
@@ -28,13 +28,13 @@ export interface Fault {
 }
 
 /** Returns the messages of a refused body's dead letter; with `cut` only its beginning is available. */
-export const deadLetterOf = (
-  { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: Received,
+export const toDeadLetters = (
+  { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: ReceivedRequest,
   parts: readonly Uint8Array[],
-  { reason, message, position, decompressedBytes = bytesOf(parts) }: Fault,
+  { reason, message, position, decompressedBytes = countBytes(parts) }: Fault,
   cut: boolean,
 ): Message[] =>
-  deadLetterMessages(
+  buildDeadLetterMessages(
     {
       id: randomUUID(),
       tenantId: caller.tenantId,
@@ -55,14 +55,14 @@ export const deadLetterOf = (
       partition: 0,
       offset: 0,
       originalHeaders: traceparent === '' ? {} : { traceparent },
-      size: bytesOf(parts),
+      size: countBytes(parts),
       bytes: decompressedBytes,
       cut,
     },
     parts,
   );
 
-const encodings = new Map<string, Shape['encoding']>([
+const encodings = new Map<string, BodyShape['encoding']>([
   ['', 'identity'],
   ['identity', 'identity'],
   ['gzip', 'gzip'],
@@ -75,13 +75,13 @@ const encodings = new Map<string, Shape['encoding']>([
 /**
  * Returns the encoding of a header, undefined if it is not supported. Snappy is for remote write and Loki's protobuf.
  */
-export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
+export const parseEncoding = (name: string): Encoding | 'deflate' | undefined => {
   const known = encodings.get(name);
   return known ?? encodings.get(name.trim().toLowerCase());
 };
 
-const shapeOf = (headers: DeadLetterHeaders, format: BodyFormat): Shape => {
-  const encoding = encodingOf(headers.contentEncoding);
+const parseShape = (headers: DeadLetterHeaders, format: BodyFormat): BodyShape => {
+  const encoding = parseEncoding(headers.contentEncoding);
   const signal = signals.find((name): name is Signal => name === headers.signal);
   if (encoding === undefined || signal === undefined)
     throw new PermanentError('bad-headers', 'the dead letter does not declare the format of its body');
@@ -101,11 +101,11 @@ export const republishRefused = (
 ): Message[] => {
   if (headers.cut)
     throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
-  const shape = shapeOf(headers, format);
+  const shape = parseShape(headers, format);
   const prepared = prepare(shape, body, capBytes);
   if (prepared.records === 0)
     throw new PermanentError('no-records', `the body holds no records, read as ${format.name}: nothing was replayed`);
-  return messagesOf(
+  return createMessages(
     {
       caller: { tenantId: headers.tenantId, projectId: headers.projectId, keyId: headers.keyId, shards },
       signal: shape.signal,

@@ -19,9 +19,9 @@ const hourMs = 3_600_000;
 const maxRows = 10_000;
 
 type Row = UsageReport['rows'][number];
-type Sums = { -readonly [name in keyof Row]: Row[name] };
+type RowSums = { -readonly [name in keyof Row]: Row[name] };
 
-const messageOf = (rows: readonly Row[]): Message => {
+const createMessage = (rows: readonly Row[]): Message => {
   const id = randomUUID();
   const report: UsageReport = { id, rows: [...rows] };
   return { topic: topics.usage.name, key: id, value: Buffer.from(JSON.stringify(report)), headers: {} };
@@ -35,7 +35,7 @@ export class Rejections {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
-  #sums = new Map<string, Sums>();
+  #sums = new Map<string, RowSums>();
   /** Reports not confirmed as durable yet. */
   #unconfirmed: readonly Message[] = [];
   #publishing: Promise<void> | undefined;
@@ -59,12 +59,12 @@ export class Rejections {
     const { tenantId, projectId, keyId } = caller;
     const reason = refused.reason ?? refused.refused;
     const hour = Math.floor(this.#clock.now() / hourMs);
-    const place = `${tenantId}\n${projectId}\n${keyId}\n${signal}\n${reason}\n${hour}`;
-    let sums = this.#sums.get(place);
+    const rowKey = `${tenantId}\n${projectId}\n${keyId}\n${signal}\n${reason}\n${hour}`;
+    let sums = this.#sums.get(rowKey);
     if (sums === undefined) {
       if (this.#sums.size >= maxRows) void this.flush();
       sums = { tenantId, projectId, keyId, signal, reason, hour, requests: 0, records: 0, bytes: 0 };
-      this.#sums.set(place, sums);
+      this.#sums.set(rowKey, sums);
     }
     sums.requests++;
     sums.records += records;
@@ -90,7 +90,7 @@ export class Rejections {
       const rows = [...this.#sums.values()];
       this.#sums = new Map();
       this.#unconfirmed = Array.from({ length: Math.ceil(rows.length / rowsPerMessage) }, (_, index) =>
-        messageOf(rows.slice(index * rowsPerMessage, (index + 1) * rowsPerMessage)),
+        createMessage(rows.slice(index * rowsPerMessage, (index + 1) * rowsPerMessage)),
       );
     }
     if (this.#unconfirmed.length === 0) return;

@@ -2,9 +2,9 @@
 
 /** Smaller parts are copied into one buffer: a separate `Buffer` for each would take many times their bytes. */
 const smallBytes = 1024;
-const roomBytes = 16 * 1024;
+const smallBufferBytes = 16 * 1024;
 /** A shorter first part waits for more, so that a frame's header is within one part. */
-const headBytes = 16;
+const minFirstBytes = 16;
 /**
  * Parts are joined on arrival to blocks of about this size, because copying a large body at once would block the event
  * loop. With one more part, a block still fits one chunk of a dead letter.
@@ -17,7 +17,7 @@ export class RequestBody {
   #chunks: Buffer[] = [];
   #chunkBytes = 0;
   /** Free space after the last chunk, for small parts. */
-  #room: Buffer | undefined;
+  #smallBuffer: Buffer | undefined;
   #used = 0;
   size = 0;
 
@@ -25,30 +25,30 @@ export class RequestBody {
   add(chunk: Buffer): void {
     this.size += chunk.length;
     this.#chunkBytes += chunk.length;
-    if (chunk.length >= smallBytes || (this.size === chunk.length && chunk.length >= headBytes)) {
+    if (chunk.length >= smallBytes || (this.size === chunk.length && chunk.length >= minFirstBytes)) {
       this.#chunks.push(chunk);
-      this.#room = undefined;
+      this.#smallBuffer = undefined;
     } else this.#addSmall(chunk);
-    if (this.#chunkBytes >= blockBytes) this.#join();
+    if (this.#chunkBytes >= blockBytes) this.#joinChunks();
   }
 
   #addSmall(chunk: Buffer): void {
-    const room = this.#room;
+    const room = this.#smallBuffer;
     if (room === undefined || this.#used + chunk.length > room.length) {
-      this.#room = Buffer.allocUnsafeSlow(roomBytes);
-      this.#used = chunk.copy(this.#room);
-      this.#chunks.push(this.#room.subarray(0, this.#used));
+      this.#smallBuffer = Buffer.allocUnsafeSlow(smallBufferBytes);
+      this.#used = chunk.copy(this.#smallBuffer);
+      this.#chunks.push(this.#smallBuffer.subarray(0, this.#used));
       return;
     }
     this.#used += chunk.copy(room, this.#used);
     this.#chunks[this.#chunks.length - 1] = room.subarray(0, this.#used);
   }
 
-  #join(): void {
-    this.#blocks.push(joined(this.#chunks));
+  #joinChunks(): void {
+    this.#blocks.push(joinParts(this.#chunks));
     this.#chunks = [];
     this.#chunkBytes = 0;
-    this.#room = undefined;
+    this.#smallBuffer = undefined;
   }
 
   /** The beginning, at least 16 bytes if there are that many. */
@@ -58,7 +58,7 @@ export class RequestBody {
 
   /** Returns the entire body, as at least one part. A body in one part is not copied. */
   parts(): readonly Buffer[] {
-    if (this.#chunks.length > 0 || this.#blocks.length === 0) this.#join();
+    if (this.#chunks.length > 0 || this.#blocks.length === 0) this.#joinChunks();
     return this.#blocks;
   }
 
@@ -66,15 +66,15 @@ export class RequestBody {
     this.#blocks = [];
     this.#chunks = [];
     this.#chunkBytes = 0;
-    this.#room = undefined;
+    this.#smallBuffer = undefined;
     this.size = 0;
   }
 }
 
-export const bytesOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+export const countBytes = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 /** Joins parts to one `Buffer`; a single part is not copied. */
-export const joined = (parts: readonly Uint8Array[]): Buffer => {
+export const joinParts = (parts: readonly Uint8Array[]): Buffer => {
   const [only] = parts;
   return parts.length === 1 && only !== undefined
     ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
@@ -82,13 +82,13 @@ export const joined = (parts: readonly Uint8Array[]): Buffer => {
 };
 
 /** Returns at most this many bytes of the beginning. */
-export const cutTo = (parts: readonly Buffer[], bytes: number): Buffer[] => {
+export const truncateParts = (parts: readonly Buffer[], bytes: number): Buffer[] => {
   const chunks: Buffer[] = [];
-  let left = bytes;
+  let remaining = bytes;
   for (const part of parts) {
-    if (left <= 0) break;
-    chunks.push(part.length > left ? part.subarray(0, left) : part);
-    left -= part.length;
+    if (remaining <= 0) break;
+    chunks.push(part.length > remaining ? part.subarray(0, remaining) : part);
+    remaining -= part.length;
   }
   return chunks;
 };

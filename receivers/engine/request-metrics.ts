@@ -10,7 +10,7 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 const alwaysRecorded = 64;
 const sampleEvery = 16;
 
-interface Sums {
+interface RequestSums {
   requests: number;
   records: number;
   bytes: number;
@@ -20,8 +20,8 @@ interface Sums {
 export class RequestMetrics {
   readonly #labels: { readonly receiver: string; readonly signal: Signal };
   readonly #metrics: Metrics;
-  readonly #outcomes = new Map<string, Sums>();
-  #timed = 0;
+  readonly #outcomes = new Map<string, RequestSums>();
+  #durationCount = 0;
 
   constructor(metrics: Metrics, receiver: string, signal: Signal) {
     this.#metrics = metrics;
@@ -42,12 +42,12 @@ export class RequestMetrics {
 
   /** Records the time from the last byte of a request to its response; sampled under load. */
   observeDuration(milliseconds: number): void {
-    if (this.#timed++ >= alwaysRecorded && this.#timed % sampleEvery !== 0) return;
+    if (this.#durationCount++ >= alwaysRecorded && this.#durationCount % sampleEvery !== 0) return;
     this.#metrics.observe('oiq_ingest_duration_seconds', milliseconds / 1000, this.#labels);
   }
 
   flush(): void {
-    this.#timed = 0;
+    this.#durationCount = 0;
     for (const [outcome, sums] of this.#outcomes) {
       if (sums.requests === 0) continue;
       const labels = { ...this.#labels, outcome };
@@ -72,7 +72,7 @@ export class PublishMetrics {
   }
 
   /** Counts one durable publish. Durations are sampled under load. */
-  published(messages: readonly Message[], milliseconds: number): void {
+  countPublish(messages: readonly Message[], milliseconds: number): void {
     for (const { topic, value } of messages) {
       let sum = this.#topics.get(topic);
       if (sum === undefined) {
@@ -112,7 +112,7 @@ export class ReceiverMetrics {
     this.#stopFlushing = runEvery(1_000, () => this.flush());
   }
 
-  of(receiver: string, signal: Signal): RequestMetrics {
+  createRequestMetrics(receiver: string, signal: Signal): RequestMetrics {
     const requestMetrics = new RequestMetrics(this.#metrics, receiver, signal);
     this.#requestMetrics.push(requestMetrics);
     return requestMetrics;

@@ -10,8 +10,8 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
 import type { Settings } from '../../schemas/settings.ts';
-import { sourceAddresses } from '../../schemas/source-address.ts';
-import { admission } from './admission.ts';
+import { createSourceResolver } from '../../schemas/source-address.ts';
+import { createAdmission } from './admission.ts';
 import { Freshness } from './freshness.ts';
 import { InFlight } from './in-flight.ts';
 import { Ingestion } from './ingestion.ts';
@@ -33,7 +33,7 @@ import type {
 } from './receiver.ts';
 import { Rejections } from './rejections.ts';
 import { ReceiverMetrics } from './request-metrics.ts';
-import { usedBytesIn } from './used-bytes.ts';
+import { createUsedBytesReader } from './used-bytes.ts';
 
 export interface ReceiversOptions {
   readonly bus: Bus;
@@ -64,10 +64,10 @@ const handlerFor = (opened: readonly Opened[], setting: AddressSetting): HttpHan
   return (request, response) => handlers.some((handler) => handler(request, response));
 };
 
-const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['requestMetrics'] => ({
-  logs: metrics.of(receiver, 'logs'),
-  metrics: metrics.of(receiver, 'metrics'),
-  traces: metrics.of(receiver, 'traces'),
+const createRequestMetrics = (metrics: ReceiverMetrics, receiver: string): Engine['requestMetrics'] => ({
+  logs: metrics.createRequestMetrics(receiver, 'logs'),
+  metrics: metrics.createRequestMetrics(receiver, 'metrics'),
+  traces: metrics.createRequestMetrics(receiver, 'traces'),
 });
 
 /** Starts listening once all keys are loaded. Rejects if an address is not available. */
@@ -77,7 +77,7 @@ export const start = async (
   openExtraEndpoints: OpenExtraEndpoints,
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
-  const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
+  const sourceOf = createSourceResolver(settings.TRUSTED_PROXIES);
   const uses = new KeyUses(documents, clock, log);
   const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
     await uses.close();
@@ -87,15 +87,15 @@ export const start = async (
   const graceMs = settings.KEY_GRACE_SECONDS * 1000;
   const freshness = new Freshness({ staleMs: () => keyring.staleMs(), graceMs, metrics, log });
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);
-  const quotas = new Quotas({ counters, clock, log, used: columns && usedBytesIn(columns) });
+  const quotas = new Quotas({ counters, clock, log, used: columns && createUsedBytesReader(columns) });
   const rejections = new Rejections(producer, clock, log);
   const receiverMetrics = new ReceiverMetrics(metrics);
   const publisher = new Publisher(producer, receiverMetrics.bus, settings.BUS_PUBLISH_DELAY_MS);
   const offload = new Offload(scanWorker);
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
-  const admit = admission(keyring, freshness, limits, rejections);
-  const opened: Opened[] = receivers.map((receiver) =>
+  const admit = createAdmission(keyring, freshness, limits, rejections);
+  const openedReceivers: Opened[] = receivers.map((receiver) =>
     receiver.open({
       admit,
       ingestion,
@@ -105,12 +105,12 @@ export const start = async (
       clock,
       log,
       settings,
-      requestMetrics: requestMetricsOf(receiverMetrics, receiver.name),
+      requestMetrics: createRequestMetrics(receiverMetrics, receiver.name),
     }),
   );
   let extraEndpoints: ExtraEndpoints | undefined;
   const listeners: Listener[] = [];
-  const release = async (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
     await publisher.drain();
     await extraEndpoints?.close();
     freshness.close();
@@ -131,45 +131,45 @@ export const start = async (
       clock,
       log,
     });
-    opened.push(extraEndpoints);
-    for (const { listen } of opened)
-      if (listen !== undefined) listeners.push(await listen(handlerFor(opened, 'OTLP_HTTP_ADDRESS')));
+    openedReceivers.push(extraEndpoints);
+    for (const { listen } of openedReceivers)
+      if (listen !== undefined) listeners.push(await listen(handlerFor(openedReceivers, 'OTLP_HTTP_ADDRESS')));
   } catch (error) {
     for (const listener of listeners) listener.destroy();
-    await release();
+    await closeAll();
     throw error;
   }
-  const { promise: failed } = Promise.withResolvers<void>();
+  const { promise: failure } = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
 
   const stop = async (): Promise<void> => {
-    inFlight.draining = true;
+    inFlight.isDraining = true;
     const closing = Promise.all(listeners.map((listener) => listener.close()));
     // Requests that are pending at the deadline are aborted; their senders will retry.
     const deadline = setTimeout(() => {
       for (const listener of listeners) listener.destroy();
     }, settings.SHUTDOWN_SECONDS * 1000);
-    await inFlight.idle();
+    await inFlight.waitUntilIdle();
     await closing;
     clearTimeout(deadline);
-    await release();
+    await closeAll();
   };
 
   return {
     name: 'receivers',
-    handler: handlerFor(opened, 'HTTP_ADDRESS'),
+    handler: handlerFor(openedReceivers, 'HTTP_ADDRESS'),
     addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
-    async ready() {
-      if (inFlight.draining) throw new UnavailableError('the receivers are stopping');
+    async checkReady() {
+      if (inFlight.isDraining) throw new UnavailableError('the receivers are stopping');
       freshness.check();
       await checkStores({ 'the bus': () => bus.check() });
     },
-    degraded: () => freshness.degraded(),
-    leave: () => Promise.all(listeners.map((listener) => listener.leave?.())),
+    getDegradation: () => freshness.degraded(),
+    announceShutdown: () => Promise.all(listeners.map((listener) => listener.leave?.())),
     stop: () => {
       stopping ??= stop();
       return stopping;
     },
-    failed,
+    failure,
   };
 };

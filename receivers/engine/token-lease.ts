@@ -15,7 +15,7 @@ export class TokenLease {
   #tokens = 0;
   #validUntil = 0;
   #deniedUntil = 0;
-  #lease = 1;
+  #leaseSize = 1;
   #pendingRequest: Promise<void> | undefined;
   #waitingTokens = 0;
   usedAt = 0;
@@ -36,7 +36,7 @@ export class TokenLease {
   }
 
   /** Returns tokens of a request that another limit refused. */
-  giveBack(amount = 1): void {
+  returnTokens(amount = 1): void {
     this.#tokens += amount;
   }
 
@@ -63,16 +63,16 @@ export class TokenLease {
     await Promise.resolve();
     const now = this.#clock.now();
     // A lease used up before its end was too small, one that ended unspent too large.
-    this.#lease = now < this.#validUntil ? Math.min(this.#lease * 2, this.#largestLease) : 1;
-    const amount = this.#waitingTokens + this.#lease - 1;
+    this.#leaseSize = now < this.#validUntil ? Math.min(this.#leaseSize * 2, this.#largestLease) : 1;
+    const amount = this.#waitingTokens + this.#leaseSize - 1;
     this.#waitingTokens = 0;
     try {
       const { granted, retryAfterMs, validMs } = await this.#grant(amount);
-      const then = this.#clock.now();
-      if (then >= this.#validUntil) this.#tokens = 0;
+      const grantedAt = this.#clock.now();
+      if (grantedAt >= this.#validUntil) this.#tokens = 0;
       this.#tokens += granted;
-      this.#validUntil = then + validMs;
-      if (granted < amount) this.#deniedUntil = then + Math.max(1, retryAfterMs);
+      this.#validUntil = grantedAt + validMs;
+      if (granted < amount) this.#deniedUntil = grantedAt + Math.max(1, retryAfterMs);
     } finally {
       this.#pendingRequest = undefined;
     }

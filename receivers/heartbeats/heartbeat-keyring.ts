@@ -17,12 +17,12 @@ export interface Heartbeat {
   readonly enabled: boolean;
 }
 
-interface Place {
+interface CheckPath {
   readonly tenantId: string;
   readonly id: string;
 }
 
-const placeOf = ({ tenantId, id }: Place): string => `${tenantId}/${id}`;
+const checkKey = ({ tenantId, id }: CheckPath): string => `${tenantId}/${id}`;
 
 /** Current lookup of organizations. */
 interface Organizations {
@@ -30,8 +30,8 @@ interface Organizations {
 }
 
 export class HeartbeatKeyring {
-  readonly #places = new Map<string, Place>();
-  readonly #hashes = new Map<string, string>();
+  readonly #pathByTokenHash = new Map<string, CheckPath>();
+  readonly #tokenHashByCheck = new Map<string, string>();
   /** Heartbeats only, by tenant and id. */
   readonly #checks = new Map<string, Map<string, StoredCheck>>();
   readonly #organizations: Organizations;
@@ -54,7 +54,7 @@ export class HeartbeatKeyring {
   /** Returns the heartbeat of a token; undefined if the token does not exist (anymore). */
   lookup(token: string): Heartbeat | undefined {
     if (!heartbeatTokenFormat.isWellFormed(token)) return undefined;
-    const place = this.#places.get(hash('sha256', token));
+    const place = this.#pathByTokenHash.get(hash('sha256', token));
     const check = place && this.#checks.get(place.tenantId)?.get(place.id);
     if (place === undefined || check === undefined) return undefined;
     const { tenantId, id } = place;
@@ -73,7 +73,7 @@ export class HeartbeatKeyring {
     await Promise.all(this.#feeds.map((feed) => feed.close()));
   }
 
-  #changeCheck({ tenantId, id }: Place, check: StoredCheck | undefined): void {
+  #changeCheck({ tenantId, id }: CheckPath, check: StoredCheck | undefined): void {
     const checks = this.#checks.get(tenantId) ?? new Map<string, StoredCheck>();
     if (check?.type === 'heartbeat') checks.set(id, check);
     else checks.delete(id);
@@ -81,11 +81,11 @@ export class HeartbeatKeyring {
     else this.#checks.set(tenantId, checks);
   }
 
-  #changeToken(place: Place, token: SyntheticHeartbeatToken | undefined): void {
-    this.#places.delete(this.#hashes.get(placeOf(place)) ?? '');
-    this.#hashes.delete(placeOf(place));
+  #changeToken(place: CheckPath, token: SyntheticHeartbeatToken | undefined): void {
+    this.#pathByTokenHash.delete(this.#tokenHashByCheck.get(checkKey(place)) ?? '');
+    this.#tokenHashByCheck.delete(checkKey(place));
     if (token === undefined) return;
-    this.#hashes.set(placeOf(place), token.hash);
-    this.#places.set(token.hash, { tenantId: place.tenantId, id: place.id });
+    this.#tokenHashByCheck.set(checkKey(place), token.hash);
+    this.#pathByTokenHash.set(token.hash, { tenantId: place.tenantId, id: place.id });
   }
 }

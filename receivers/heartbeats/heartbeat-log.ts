@@ -13,14 +13,14 @@ const maxWaitingCharacters = 64 * 1024 * 1024;
 /** Maximum number of characters in one message; a JSON character has at most three bytes. */
 const maxCharacters = 1024 * 1024;
 
-interface Waiting {
+interface WaitingHeartbeat {
   readonly tenantId: string;
   readonly text: string;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-const messageOf = (tenantId: string, texts: readonly string[]): Message => ({
+const createMessage = (tenantId: string, texts: readonly string[]): Message => ({
   topic: topics.syntheticHeartbeats.name,
   // All messages of an organization are in one partition, in order.
   key: tenantId,
@@ -29,7 +29,7 @@ const messageOf = (tenantId: string, texts: readonly string[]): Message => ({
 });
 
 /** Returns messages of the waiting heartbeats, each for one organization. */
-const messagesOf = (waiting: readonly Waiting[]): Message[] => {
+const createMessages = (waiting: readonly WaitingHeartbeat[]): Message[] => {
   const messages: Message[] = [];
   const drafts = new Map<string, { texts: string[]; characters: number }>();
   for (const { tenantId, text } of waiting) {
@@ -39,16 +39,16 @@ const messagesOf = (waiting: readonly Waiting[]): Message[] => {
       draft.characters += text.length;
       continue;
     }
-    if (draft !== undefined) messages.push(messageOf(tenantId, draft.texts));
+    if (draft !== undefined) messages.push(createMessage(tenantId, draft.texts));
     drafts.set(tenantId, { texts: [text], characters: text.length });
   }
-  for (const [tenantId, { texts }] of drafts) messages.push(messageOf(tenantId, texts));
+  for (const [tenantId, { texts }] of drafts) messages.push(createMessage(tenantId, texts));
   return messages;
 };
 
 export class HeartbeatLog {
   readonly #producer: Producer;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingHeartbeat[] = [];
   #characters = 0;
   #publishing: Promise<void> | undefined;
 
@@ -84,7 +84,7 @@ export class HeartbeatLog {
       this.#waiting = [];
       this.#characters = 0;
       try {
-        await this.#producer.publish(messagesOf(waiting));
+        await this.#producer.publish(createMessages(waiting));
         for (const { resolve } of waiting) resolve();
       } catch (cause) {
         const error =

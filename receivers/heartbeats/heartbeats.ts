@@ -22,8 +22,8 @@ const unknownPath: Answer = {
   status: 404,
   text: 'use /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
 };
-const wrongMethod: Answer = { status: 405, text: `take ${allowed}`, headers: { allow: allowed } };
-const wrongRun: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
+const methodNotAllowed: Answer = { status: 405, text: `take ${allowed}`, headers: { allow: allowed } };
+const invalidRunId: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
 const tooLarge: Answer = {
   status: 413,
   text: `a body has at most ${maxBodyBytes} bytes; the first ${maxHeartbeatMessage} are stored`,
@@ -39,16 +39,16 @@ const tooManyUnknown: Answer = {
   headers: { 'retry-after': '1' },
 };
 const accepted: Answer = { status: 200, text: 'OK' };
-const isOff: Answer = { status: 200, text: 'OK, but the check is disabled: this heartbeat does not count' };
+const checkDisabled: Answer = { status: 200, text: 'OK, but the check is disabled: this heartbeat does not count' };
 
 /** Returns the run signal of a path segment; undefined for an invalid one. */
-const signalOf = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
+const parseRunSignal = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
   if (word === undefined) return { signal: 'end', exitCode: null };
   if (word === 'start' || word === 'fail') return { signal: word, exitCode: null };
   return /^\d{1,3}$/.test(word) && Number(word) <= 255 ? { signal: 'end', exitCode: Number(word) } : undefined;
 };
 
-const runId = /^[\w.:-]{1,64}$/;
+const runIdPattern = /^[\w.:-]{1,64}$/;
 
 /** Returns the beginning of a body as text; undefined if it is too large. */
 const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
@@ -74,10 +74,10 @@ const parseUrl = (url: string): { readonly token: string; readonly result: RunSi
   const queryAt = url.indexOf('?');
   const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt)];
   const [token = '', ...words] = path.slice('/beats/'.length).split('/');
-  const signal = words.length > 1 ? undefined : signalOf(words[0]);
+  const signal = words.length > 1 ? undefined : parseRunSignal(words[0]);
   const run = query === '' ? undefined : (new URLSearchParams(query).get('rid') ?? undefined);
   if (signal === undefined) return { token, result: unknownPath };
-  if (run !== undefined && !runId.test(run)) return { token, result: wrongRun };
+  if (run !== undefined && !runIdPattern.test(run)) return { token, result: invalidRunId };
   return { token, result: { ...signal, runId: run ?? '' } };
 };
 
@@ -102,12 +102,12 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
   const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<Answer> => {
     const forwarded = headers['x-forwarded-for'];
     const source = sourceOf(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);
-    return (await limits.failure(source)) === undefined ? unknownToken : tooManyUnknown;
+    return (await limits.countFailure(source)) === undefined ? unknownToken : tooManyUnknown;
   };
 
   /** Returns the request, or the response that refuses it. */
   const authorize = async (request: IncomingMessage): Promise<HeartbeatRequest | Answer> => {
-    if (!methods.has(request.method)) return wrongMethod;
+    if (!methods.has(request.method)) return methodNotAllowed;
     freshness.check();
     const { token, result } = parseUrl(request.url ?? '');
     const heartbeat = keyring.lookup(token);
@@ -117,11 +117,11 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     return { ...result, heartbeat };
   };
 
-  const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
+  const handleHeartbeat = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
     const outcome = await authorize(request);
     if ('status' in outcome) return outcome;
     const { heartbeat, ...runSignal } = outcome;
-    if (!heartbeat.enabled) return isOff;
+    if (!heartbeat.enabled) return checkDisabled;
     if (request.headers.expect !== undefined) response.writeContinue();
     const message = request.method === 'POST' ? await readBeginning(request) : '';
     if (message === undefined) return tooLarge;
@@ -138,8 +138,8 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     return accepted;
   };
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, text, headers } = await answerTo(request, response).catch((error: unknown): Answer => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, text, headers } = await handleHeartbeat(request, response).catch((error: unknown): Answer => {
       if (!(error instanceof UnavailableError)) log.warn({ error }, 'a heartbeat was not accepted');
       return {
         status: 503,
@@ -150,7 +150,7 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     metrics.add('oiq_beats_total', 1, { status: String(status) });
     if (response.destroyed || response.headersSent) return;
     // The rest of a body is not awaited.
-    if (inFlight.draining || !request.complete) response.shouldKeepAlive = false;
+    if (inFlight.isDraining || !request.complete) response.shouldKeepAlive = false;
     const body = `${text}\n`;
     response
       .writeHead(status, {
@@ -165,17 +165,17 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
   const handler: HttpHandler = (request, response) => {
     if (request.url?.startsWith('/beats/') !== true) return false;
     inFlight.enter();
-    void answer(request, response).finally(() => inFlight.leave());
+    void respond(request, response).finally(() => inFlight.leave());
     return true;
   };
 
-  const sendTick = (): void => {
+  const publishPulses = (): void => {
     // If the bus rejects it, the processor detects the gap, and requests receive errors.
     for (const tenantId of keyring.tenants())
       heartbeatLog.add({ kind: 'pulse', tenantId, receivedMs: clock.now() }).catch(() => undefined);
   };
-  sendTick();
-  const tickTimer = setInterval(sendTick, heartbeatTickMs);
+  publishPulses();
+  const tickTimer = setInterval(publishPulses, heartbeatTickMs);
   tickTimer.unref();
   return {
     handlers: { HTTP_ADDRESS: handler, OTLP_HTTP_ADDRESS: handler },

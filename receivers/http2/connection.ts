@@ -1,24 +1,24 @@
 /** A peer's connection: reads frames, enforces the rules of RFC 9113, and passes requests to their handlers. */
 import type { Socket } from 'node:net';
 import { ConnectionError, errorCode, flowControlError, frameSizeError, protocolError } from './errors.ts';
-import { FreeFrames } from './frame-budget.ts';
-import { FrameReader, type FrameSink, unpadded } from './frame-reader.ts';
+import { FrameBudgetTracker } from './frame-budget.ts';
+import { FrameReader, type FrameSink, removePadding } from './frame-reader.ts';
 import { defaultWindowBytes, flag, frameType, largestWindow } from './frames.ts';
 import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts';
 import { HpackDecoder } from './hpack.ts';
 import type { Http2Options } from './options.ts';
 import { Output } from './output.ts';
-import { ownSettings, PeerSettings } from './settings.ts';
+import { encodeOwnSettings, PeerSettings } from './settings.ts';
 import { type Http2Stream, Stream, type StreamHandler, type StreamOwner } from './stream.ts';
 import { Streams } from './streams.ts';
-import { owed, SendWindow } from './windows.ts';
+import { SendWindow, windowIncrement } from './windows.ts';
 
 const headersTooLarge = Object.freeze({ ':status': '431', 'content-length': '0' });
 const notHttp2 = Buffer.from(
   'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n' +
     'This port speaks gRPC over HTTP/2, without TLS.\n',
 );
-const empty = Buffer.alloc(0);
+const emptyPayload = Buffer.alloc(0);
 /** Time a peer has to close a connection that has ended here. */
 const lingerMs = 1_000;
 
@@ -31,7 +31,7 @@ export class Connection implements StreamOwner, FrameSink {
   readonly #reader: FrameReader;
   readonly #blocks: HeaderBlocks;
   readonly #hpack: HpackDecoder;
-  readonly #free: FreeFrames;
+  readonly #frameBudget: FrameBudgetTracker;
   readonly #settings = new PeerSettings();
   readonly #streams = new Streams();
   /** Stream of the DATA frame that is being read; `undefined` if its data is dropped. */
@@ -53,7 +53,7 @@ export class Connection implements StreamOwner, FrameSink {
     this.#reader = new FrameReader(this);
     this.#blocks = new HeaderBlocks(options);
     this.#hpack = new HpackDecoder({ maxListBytes: options.maxHeaderListBytes });
-    this.#free = new FreeFrames(options.freeFrames);
+    this.#frameBudget = new FrameBudgetTracker(options.freeFrames);
     this.output = new Output(socket, () => this.#flushAll());
     this.#deadlineAt = performance.now() + options.handshakeMs;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
@@ -74,23 +74,23 @@ export class Connection implements StreamOwner, FrameSink {
     // Nothing may be sent before the peer's preface has arrived.
     if (this.#phase === 'handshake') return void this.#socket.destroy();
     this.#goAway(errorCode.noError, '');
-    if (this.#streams.size === 0) this.#end();
+    if (this.#streams.size === 0) this.#endConnection();
   }
 
   destroy(): void {
     this.#socket.destroy();
   }
 
-  block(block: Buffer): Buffer {
-    return this.#settings.withTableUpdate(block);
+  updateHeaderTable(updateHeaderTable: Buffer): Buffer {
+    return this.#settings.prependTableUpdate(updateHeaderTable);
   }
 
-  forget(stream: Stream, reset: boolean): void {
+  onClosed(stream: Stream, reset: boolean): void {
     stream.isClosed = true;
     this.#streams.delete(stream);
-    if (reset) this.#streams.noteReset(stream.id);
+    if (reset) this.#streams.recordReset(stream.id);
     stream.handler?.closed();
-    if (this.#draining && this.#streams.size === 0) this.#end();
+    if (this.#draining && this.#streams.size === 0) this.#endConnection();
   }
 
   #read(chunk: Buffer): void {
@@ -101,22 +101,22 @@ export class Connection implements StreamOwner, FrameSink {
       this.#fail(error);
     }
     if (this.#phase !== 'open') return;
-    if (this.#reader.isWhole) this.#deadlineAt = 0;
+    if (this.#reader.isComplete) this.#deadlineAt = 0;
     else if (this.#deadlineAt === 0 || this.#reader.hasAdvanced)
       this.#deadlineAt = performance.now() + this.#options.handshakeMs;
   }
 
-  prefaced(): void {
+  onPreface(): void {
     const { connectionWindowBytes } = this.#options;
-    this.output.frame(frameType.settings, 0, 0, ownSettings(this.#options));
+    this.output.frame(frameType.settings, 0, 0, encodeOwnSettings(this.#options));
     const more = connectionWindowBytes - defaultWindowBytes;
     if (more > 0) this.output.number(frameType.windowUpdate, 0, more);
   }
 
   /** Responds in HTTP/1 to a client that uses HTTP/1. */
-  isForeign(beginning: Buffer): void {
+  onForeignProtocol(beginning: Buffer): void {
     if (/^[A-Z]{3,8} [/*h]/.test(beginning.toString('latin1', 0, 16))) this.output.raw(notHttp2);
-    this.#end();
+    this.#endConnection();
   }
 
   frame(type: number, flags: number, id: number, payload: Buffer): void {
@@ -125,10 +125,10 @@ export class Connection implements StreamOwner, FrameSink {
         this.#paddedData(id, flags, payload);
         break;
       case frameType.headers:
-        this.#block(this.#blocks.headers(id, flags, payload));
+        this.#handleBlock(this.#blocks.headers(id, flags, payload));
         break;
       case frameType.continuation:
-        this.#block(this.#blocks.continuation(id, flags, payload));
+        this.#handleBlock(this.#blocks.continuation(id, flags, payload));
         break;
       case frameType.settings:
         this.#applySettings(id, flags, payload);
@@ -146,14 +146,14 @@ export class Connection implements StreamOwner, FrameSink {
         this.#priority(id, payload);
         break;
       case frameType.goAway:
-        this.#free.spend('GOAWAY');
+        this.#frameBudget.spend('GOAWAY');
         if (id !== 0) throw protocolError('GOAWAY is not for a stream');
         if (payload.length < 8) throw frameSizeError('GOAWAY has at least 8 bytes');
         break;
       case frameType.pushPromise:
         throw protocolError('a client must not push');
       default:
-        this.#free.spend('of an unknown type');
+        this.#frameBudget.spend('of an unknown type');
     }
   }
 
@@ -171,34 +171,34 @@ export class Connection implements StreamOwner, FrameSink {
     this.#receiving = undefined;
     if (stream === undefined || stream.isClosed) return;
     if (this.#receivingEnds) return this.#requestEnded(stream);
-    const more = owed(stream.receiveWindow, this.#options.streamWindowBytes);
+    const more = windowIncrement(stream.receiveWindow, this.#options.streamWindowBytes);
     if (more === 0) return;
     stream.receiveWindow += more;
     this.output.number(frameType.windowUpdate, stream.id, more);
   }
 
   #paddedData(id: number, flags: number, payload: Buffer): void {
-    const body = unpadded(payload, flags);
+    const body = removePadding(payload, flags);
     this.#beginData(id, flags, payload.length, body.length);
     if (body.length > 0) this.dataPart(body);
     this.dataEnds();
   }
 
-  /** `counted` bytes count for the windows, `length` of them belong to the body. */
-  #beginData(id: number, flags: number, counted: number, length: number): void {
+  /** `windowBytes` bytes count for the windows, `length` of them belong to the body. */
+  #beginData(id: number, flags: number, windowBytes: number, length: number): void {
     if (id === 0) throw protocolError('DATA is for a stream');
     this.#receivingEnds = (flags & flag.endStream) !== 0;
-    if (length === 0 && !this.#receivingEnds) this.#free.spend('DATA without bytes');
-    this.#receiveWindow -= counted;
+    if (length === 0 && !this.#receivingEnds) this.#frameBudget.spend('DATA without bytes');
+    this.#receiveWindow -= windowBytes;
     if (this.#receiveWindow < 0) throw flowControlError('more bytes than the connection’s window');
-    this.#giveBack();
+    this.#growReceiveWindow();
     const stream = this.#streams.get(id);
     if (!this.#acceptsData(id, stream)) return;
     this.#receiving = stream;
-    stream.receiveWindow -= counted;
-    stream.expected -= length;
+    stream.receiveWindow -= windowBytes;
+    stream.expectedBytes -= length;
     if (stream.receiveWindow < 0) stream.reset(errorCode.flowControlError);
-    else if (stream.expected < 0) stream.reset(errorCode.protocolError);
+    else if (stream.expectedBytes < 0) stream.reset(errorCode.protocolError);
   }
 
   #acceptsData(id: number, stream: Stream | undefined): stream is Stream {
@@ -212,35 +212,35 @@ export class Connection implements StreamOwner, FrameSink {
     return false;
   }
 
-  #giveBack(): void {
-    const more = owed(this.#receiveWindow, this.#options.connectionWindowBytes);
+  #growReceiveWindow(): void {
+    const more = windowIncrement(this.#receiveWindow, this.#options.connectionWindowBytes);
     if (more === 0) return;
     this.#receiveWindow += more;
     this.output.number(frameType.windowUpdate, 0, more);
   }
 
   #requestEnded(stream: Stream) {
-    if (stream.expected > 0) return stream.reset(errorCode.protocolError);
+    if (stream.expectedBytes > 0) return stream.reset(errorCode.protocolError);
     stream.hasEnded = true;
-    this.#free.earn();
+    this.#frameBudget.addForRequest();
     stream.handler?.end();
   }
 
   /** Blocks are decoded regardless of their stream, because the table belongs to the connection. */
-  #block(block: HeaderBlock | undefined) {
+  #handleBlock(block: HeaderBlock | undefined) {
     if (block === undefined) return;
     const stream = this.#streams.get(block.stream);
-    if (stream === undefined && block.stream > this.#streams.last) return this.#begin(block);
-    const { headers, badField } = this.#hpack.decode(block.bytes);
+    if (stream === undefined && block.stream > this.#streams.highestId) return this.#beginStream(block);
+    const { headers, fieldFault } = this.#hpack.decode(block.bytes);
     if (stream === undefined) this.#streams.requireKnownStream(block.stream, 'HEADERS');
     else if (stream.hasEnded) stream.reset(errorCode.streamClosed);
-    else if (!block.endStream || badField !== undefined || Object.keys(headers).some((name) => name.startsWith(':')))
+    else if (!block.endStream || fieldFault !== undefined || Object.keys(headers).some((name) => name.startsWith(':')))
       stream.reset(errorCode.protocolError);
     else this.#requestEnded(stream);
   }
 
-  #begin({ stream: id, endStream, bytes }: HeaderBlock) {
-    this.#streams.last = id;
+  #beginStream({ stream: id, endStream, bytes }: HeaderBlock) {
+    this.#streams.highestId = id;
     const { headers, malformed, tooLarge } = this.#hpack.decode(bytes);
     const { streamWindowBytes, maxConcurrentStreams } = this.#options;
     if (this.#draining || this.#streams.size >= maxConcurrentStreams)
@@ -249,8 +249,8 @@ export class Connection implements StreamOwner, FrameSink {
     stream.hasEnded = endStream;
     this.#streams.add(stream);
     if (tooLarge) return stream.respond(headersTooLarge, true);
-    if (malformed !== undefined || (endStream && stream.expected > 0)) {
-      this.#free.spend('a malformed request');
+    if (malformed !== undefined || (endStream && stream.expectedBytes > 0)) {
+      this.#frameBudget.spend('a malformed request');
       return stream.reset(errorCode.protocolError);
     }
     const handler = this.#accept(stream);
@@ -264,21 +264,21 @@ export class Connection implements StreamOwner, FrameSink {
     const stream = this.#streams.get(id);
     if (stream !== undefined) return stream.reset(code);
     this.output.number(frameType.rstStream, id, code);
-    this.#streams.noteReset(id);
+    this.#streams.recordReset(id);
   }
 
   #rstStream(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError('RST_STREAM has 4 bytes');
-    this.#streams.mustHaveBegun(id, 'RST_STREAM');
-    this.#free.spend('RST_STREAM');
+    this.#streams.requireBegun(id, 'RST_STREAM');
+    this.#frameBudget.spend('RST_STREAM');
     const stream = this.#streams.get(id);
     // Later frames from its sender are no longer in transit but invalid.
-    if (stream !== undefined) this.forget(stream, false);
+    if (stream !== undefined) this.onClosed(stream, false);
   }
 
   #windowUpdate(id: number, payload: Buffer): void {
     if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE has 4 bytes');
-    if (!this.sendWindow.canSendUpdate()) this.#free.spend('WINDOW_UPDATE');
+    if (!this.sendWindow.allowsUpdate()) this.#frameBudget.spend('WINDOW_UPDATE');
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
     const stream = this.#streams.get(id);
     if (id === 0) {
@@ -290,7 +290,7 @@ export class Connection implements StreamOwner, FrameSink {
       if (increment === 0) stream.reset(errorCode.protocolError);
       else if (stream.sendWindow > largestWindow) stream.reset(errorCode.flowControlError);
       else stream.flush();
-    } else this.#streams.mustHaveBegun(id, 'WINDOW_UPDATE');
+    } else this.#streams.requireBegun(id, 'WINDOW_UPDATE');
   }
 
   /** Flushes all streams when the output has room for waiting responses. */
@@ -299,7 +299,7 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   #ping(id: number, flags: number, payload: Buffer): void {
-    this.#free.spend('PING');
+    this.#frameBudget.spend('PING');
     if (id !== 0) throw protocolError('PING is not for a stream');
     if (payload.length !== 8) throw frameSizeError('PING has 8 bytes');
     if ((flags & flag.ack) === 0) this.output.frame(frameType.ping, flag.ack, 0, payload);
@@ -307,14 +307,14 @@ export class Connection implements StreamOwner, FrameSink {
 
   /** Priorities are ignored, because RFC 9113 deprecates them. */
   #priority(id: number, payload: Buffer): void {
-    this.#free.spend('PRIORITY');
+    this.#frameBudget.spend('PRIORITY');
     if (id === 0) throw protocolError('PRIORITY is for a stream');
     if (payload.length !== 5) this.#streamError(id, errorCode.frameSizeError);
     else if ((payload.readUInt32BE(0) & 0x7fffffff) === id) this.#streamError(id, errorCode.protocolError);
   }
 
   #applySettings(id: number, flags: number, payload: Buffer): void {
-    this.#free.spend('SETTINGS');
+    this.#frameBudget.spend('SETTINGS');
     if (id !== 0) throw protocolError('SETTINGS are not for a stream');
     if ((flags & flag.ack) !== 0) {
       if (payload.length > 0) throw frameSizeError('an acknowledgement of SETTINGS is empty');
@@ -323,7 +323,7 @@ export class Connection implements StreamOwner, FrameSink {
     const change = this.#settings.apply(payload);
     if (this.#phase === 'handshake') this.#phase = 'open';
     this.output.maxFrameBytes = this.#settings.maxFrameBytes;
-    this.output.frame(frameType.settings, flag.ack, 0, empty);
+    this.output.frame(frameType.settings, flag.ack, 0, emptyPayload);
     if (change === 0) return;
     for (const stream of this.#streams.all()) {
       stream.sendWindow += change;
@@ -335,7 +335,7 @@ export class Connection implements StreamOwner, FrameSink {
   #goAway(code: number, reason: string): void {
     const text = Buffer.from(reason);
     const payload = Buffer.alloc(8 + text.length);
-    payload.writeUInt32BE(this.#streams.last, 0);
+    payload.writeUInt32BE(this.#streams.highestId, 0);
     payload.writeUInt32BE(code, 4);
     payload.set(text, 8);
     this.output.frame(frameType.goAway, 0, 0, payload);
@@ -343,13 +343,13 @@ export class Connection implements StreamOwner, FrameSink {
 
   #fail({ code, message }: ConnectionError): void {
     this.#goAway(code, message);
-    this.#end();
+    this.#endConnection();
   }
 
   /**
    * Sends pending output and closes; if the peer does not close its side, the connection is destroyed after a while.
    */
-  #end(): void {
+  #endConnection(): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     this.#reader.stop();

@@ -32,4 +32,4 @@ export const frameSizeError = (message: string): ConnectionError =>
   new ConnectionError(errorCode.frameSizeError, message);
 export const flowControlError = (message: string): ConnectionError =>
   new ConnectionError(errorCode.flowControlError, message);
-export const abuse = (message: string): ConnectionError => new ConnectionError(errorCode.enhanceYourCalm, message);
+export const abuseError = (message: string): ConnectionError => new ConnectionError(errorCode.enhanceYourCalm, message);

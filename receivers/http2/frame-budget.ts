@@ -1,5 +1,5 @@
 /** Limits the number of frames that are free for their sender but not for this side. */
-import { abuse } from './errors.ts';
+import { abuseError } from './errors.ts';
 
 export interface FrameBudget {
   /** Maximum number of frames at once. */
@@ -8,34 +8,34 @@ export interface FrameBudget {
   readonly perSecond: number;
 }
 
-export class FreeFrames {
+export class FrameBudgetTracker {
   readonly #budget: FrameBudget;
-  #left: number;
+  #remaining: number;
   /** Time of the last refill. */
-  #at = performance.now();
+  #refilledAt = performance.now();
 
   constructor(budget: FrameBudget) {
     this.#budget = budget;
-    this.#left = budget.burst;
+    this.#remaining = budget.burst;
   }
 
   /** Spends a frame. Throws a `ConnectionError` if there were too many. */
-  spend(what: string): void {
-    if (this.#left >= this.#budget.burst) this.#at = performance.now();
-    else if (this.#left < 1) this.#refill();
-    if (this.#left < 1) throw abuse(`too many frames that carry nothing, the last of them ${what}`);
-    this.#left--;
+  spend(frameName: string): void {
+    if (this.#remaining >= this.#budget.burst) this.#refilledAt = performance.now();
+    else if (this.#remaining < 1) this.#refill();
+    if (this.#remaining < 1) throw abuseError(`too many frames that carry nothing, the last of them ${frameName}`);
+    this.#remaining--;
   }
 
   /** Adds budget for a complete request: peers send pings and window updates in proportion to their data. */
-  earn(): void {
-    if (this.#left < this.#budget.burst) this.#left += 4;
+  addForRequest(): void {
+    if (this.#remaining < this.#budget.burst) this.#remaining += 4;
   }
 
   #refill(): void {
     const now = performance.now();
-    this.#left += ((now - this.#at) / 1000) * this.#budget.perSecond;
-    this.#left = Math.min(this.#left, this.#budget.burst);
-    this.#at = now;
+    this.#remaining += ((now - this.#refilledAt) / 1000) * this.#budget.perSecond;
+    this.#remaining = Math.min(this.#remaining, this.#budget.burst);
+    this.#refilledAt = now;
   }
 }

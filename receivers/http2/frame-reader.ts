@@ -3,9 +3,9 @@ import { frameSizeError, protocolError } from './errors.ts';
 import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, preface } from './frames.ts';
 
 export interface FrameSink {
-  prefaced(): void;
+  onPreface(): void;
   /** Called with the first bytes of another protocol. Nothing is read afterwards. */
-  isForeign(beginning: Buffer): void;
+  onForeignProtocol(beginning: Buffer): void;
   /** Starts DATA without padding: its bytes follow in parts. */
   dataBegins(stream: number, flags: number, length: number): void;
   dataPart(bytes: Buffer): void;
@@ -16,23 +16,23 @@ export interface FrameSink {
 
 export class FrameReader {
   readonly #sink: FrameSink;
-  #prefaced = false;
-  #sawSettings = false;
+  #hasPreface = false;
+  #hasSettings = false;
   /** Bytes of an incomplete frame. */
-  #rest: Buffer | undefined;
+  #incompleteFrame: Buffer | undefined;
   /** Bytes of a DATA frame that have not arrived yet. */
   #dataLeft = 0;
   #inBlock = false;
   #hasAdvanced = false;
-  #stopped = false;
+  #isStopped = false;
 
   constructor(sink: FrameSink) {
     this.#sink = sink;
   }
 
   /** Whether no frame is incomplete, except DATA. */
-  get isWhole(): boolean {
-    return this.#rest === undefined && !this.#inBlock;
+  get isComplete(): boolean {
+    return this.#incompleteFrame === undefined && !this.#inBlock;
   }
 
   /** Whether the last bytes completed a previously incomplete frame, so that any incomplete frame is new. */
@@ -42,41 +42,41 @@ export class FrameReader {
 
   /** Reads bytes. Throws a `ConnectionError` for an invalid sequence. */
   read(chunk: Buffer): void {
-    if (this.#stopped) return;
-    const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
-    this.#rest = undefined;
+    if (this.#isStopped) return;
+    const bytes = this.#incompleteFrame === undefined ? chunk : Buffer.concat([this.#incompleteFrame, chunk]);
+    this.#incompleteFrame = undefined;
     const wasInBlock = this.#inBlock;
     let at = 0;
-    if (!this.#prefaced) {
+    if (!this.#hasPreface) {
       if (!this.#isPrefaced(bytes)) return;
       at = preface.length;
     }
-    while (at < bytes.length && !this.#stopped) {
+    while (at < bytes.length && !this.#isStopped) {
       const next = this.#dataLeft > 0 ? this.#data(bytes, at) : this.#frame(bytes, at);
       if (next === at) break;
       at = next;
     }
-    if (at < bytes.length && !this.#stopped) this.#rest = bytes.subarray(at);
+    if (at < bytes.length && !this.#isStopped) this.#incompleteFrame = bytes.subarray(at);
     this.#hasAdvanced = at > 0 && !(wasInBlock && this.#inBlock);
   }
 
   /** Stops reading. */
   stop(): void {
-    this.#stopped = true;
-    this.#rest = undefined;
+    this.#isStopped = true;
+    this.#incompleteFrame = undefined;
   }
 
   #isPrefaced(bytes: Buffer): boolean {
     const length = Math.min(bytes.length, preface.length);
     if (bytes.compare(preface, 0, length, 0, length) !== 0) {
       this.stop();
-      this.#sink.isForeign(bytes);
-    } else if (length < preface.length) this.#rest = bytes;
+      this.#sink.onForeignProtocol(bytes);
+    } else if (length < preface.length) this.#incompleteFrame = bytes;
     else {
-      this.#prefaced = true;
-      this.#sink.prefaced();
+      this.#hasPreface = true;
+      this.#sink.onPreface();
     }
-    return this.#prefaced;
+    return this.#hasPreface;
   }
 
   /** Both functions return the new position: `at` if more bytes are needed. */
@@ -94,7 +94,7 @@ export class FrameReader {
     const type = bytes[at + 3] as number;
     const flags = bytes[at + 4] as number;
     const stream = bytes.readUInt32BE(at + 5) & 0x7fffffff;
-    this.#mayCome(type, flags, length);
+    this.#checkSequence(type, flags, length);
     const from = at + frameHeaderBytes;
     if (type === frameType.data && (flags & flag.padded) === 0) {
       this.#dataLeft = length;
@@ -108,19 +108,19 @@ export class FrameReader {
     return from + length;
   }
 
-  #mayCome(type: number, flags: number, length: number): void {
+  #checkSequence(type: number, flags: number, length: number): void {
     if (length > defaultMaxFrameBytes)
       throw frameSizeError(`a frame of ${length} bytes is above ${defaultMaxFrameBytes}`);
-    if (!this.#sawSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
+    if (!this.#hasSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
       throw protocolError('the first frame must be SETTINGS');
-    this.#sawSettings = true;
+    this.#hasSettings = true;
     if (this.#inBlock !== (type === frameType.continuation))
       throw protocolError(this.#inBlock ? 'a frame interrupts a header block' : 'CONTINUATION without a header block');
   }
 }
 
 /** Returns the payload without its padding, section 6.1. */
-export const unpadded = (payload: Buffer, flags: number): Buffer => {
+export const removePadding = (payload: Buffer, flags: number): Buffer => {
   if ((flags & flag.padded) === 0) return payload;
   const padding = payload[0];
   if (padding === undefined) throw frameSizeError('a frame is too short for its padding');

@@ -1,6 +1,6 @@
 /** Header blocks in HEADERS and CONTINUATION, RFC 9113 sections 6.2 and 6.10. */
-import { abuse, frameSizeError, protocolError } from './errors.ts';
-import { unpadded } from './frame-reader.ts';
+import { abuseError, frameSizeError, protocolError } from './errors.ts';
+import { removePadding } from './frame-reader.ts';
 import { flag } from './frames.ts';
 import type { Http2Options } from './options.ts';
 
@@ -13,7 +13,7 @@ export interface HeaderBlock {
 
 export class HeaderBlocks {
   readonly #options: Http2Options;
-  #begun: { readonly stream: number; readonly endStream: boolean; readonly parts: Buffer[] } | undefined;
+  #partialBlock: { readonly stream: number; readonly endStream: boolean; readonly parts: Buffer[] } | undefined;
   #bytes = 0;
 
   constructor(options: Http2Options) {
@@ -23,7 +23,7 @@ export class HeaderBlocks {
   /** Reads a HEADERS frame; returns the block if it is complete. */
   headers(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
     if (stream % 2 === 0) throw protocolError('a client’s streams have odd numbers');
-    let bytes = unpadded(payload, flags);
+    let bytes = removePadding(payload, flags);
     if ((flags & flag.priority) !== 0) {
       if (bytes.length < 5) throw frameSizeError('HEADERS is too short for its priority');
       if ((bytes.readUInt32BE(0) & 0x7fffffff) === stream) throw protocolError('a stream depends on itself');
@@ -31,21 +31,22 @@ export class HeaderBlocks {
     }
     const endStream = (flags & flag.endStream) !== 0;
     if ((flags & flag.endHeaders) !== 0) return { stream, endStream, bytes };
-    this.#begun = { stream, endStream, parts: [bytes] };
+    this.#partialBlock = { stream, endStream, parts: [bytes] };
     this.#bytes = bytes.length;
     return undefined;
   }
 
   /** Reads a CONTINUATION frame; returns the block if it is complete. */
   continuation(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
-    const begun = this.#begun;
-    if (begun?.stream !== stream) throw protocolError('CONTINUATION is of another stream than its beginning');
-    begun.parts.push(payload);
+    const partialBlock = this.#partialBlock;
+    if (partialBlock?.stream !== stream) throw protocolError('CONTINUATION is of another stream than its beginning');
+    partialBlock.parts.push(payload);
     this.#bytes += payload.length;
     const { maxBlockBytes, maxBlockFrames } = this.#options;
-    if (this.#bytes > maxBlockBytes || begun.parts.length > maxBlockFrames) throw abuse('a header block is too large');
+    if (this.#bytes > maxBlockBytes || partialBlock.parts.length > maxBlockFrames)
+      throw abuseError('a header block is too large');
     if ((flags & flag.endHeaders) === 0) return undefined;
-    this.#begun = undefined;
-    return { stream, endStream: begun.endStream, bytes: Buffer.concat(begun.parts) };
+    this.#partialBlock = undefined;
+    return { stream, endStream: partialBlock.endStream, bytes: Buffer.concat(partialBlock.parts) };
   }
 }

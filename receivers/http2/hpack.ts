@@ -1,6 +1,6 @@
 /** Header compression for HTTP/2, RFC 7541: a decoder with its dynamic table, and an encoder without one. */
 import { compressionError } from './errors.ts';
-import { huffmanDecoded } from './huffman.ts';
+import { decodeHuffman } from './huffman.ts';
 import { type Headers, RequestHeaders } from './request-headers.ts';
 
 /** Appendix A, from index 1 on: names, and values after the first colon that is not part of the name. */
@@ -28,19 +28,19 @@ interface Field {
 /** Size of an entry besides its strings, section 4.1. */
 const entryOverhead = 32;
 const isSizeUpdate = (first: number): boolean => first >= 0x20 && first < 0x40;
-const sizeOf = ({ name, value }: Field): number => name.length + value.length + entryOverhead;
+const fieldSize = ({ name, value }: Field): number => name.length + value.length + entryOverhead;
 
 /** Maximum size of blocks to cache: clients often send the same bytes repeatedly. */
 const maxCachedBlockBytes = 1024;
 
-export interface Decoded {
+export interface DecodeResult {
   readonly headers: Headers;
   /** Whether the list exceeds the limit: `headers` has its beginning. */
   readonly tooLarge: boolean;
   /** Why this is not a request by RFC 9113, section 8; undefined if it is. */
   readonly malformed: string | undefined;
   /** Why one of its fields is not valid in any message; trailers need not form a request. */
-  readonly badField: string | undefined;
+  readonly fieldFault: string | undefined;
 }
 
 export interface HpackOptions {
@@ -59,11 +59,11 @@ export class HpackDecoder {
   #tableBytes = 0;
   #allowedBytes: number;
   #block: Buffer = Buffer.alloc(0);
-  #at = 0;
+  #position = 0;
   /** Whether the block changed the table. */
-  #changed = false;
+  #isTableChanged = false;
   /** The last block that did not change the table, with its result. */
-  #last: { readonly block: Buffer; readonly decoded: Decoded } | undefined;
+  #last: { readonly block: Buffer; readonly decoded: DecodeResult } | undefined;
 
   constructor({ maxTableBytes = 4096, maxListBytes = 16 * 1024 }: HpackOptions = {}) {
     this.#maxTableBytes = maxTableBytes;
@@ -75,24 +75,26 @@ export class HpackDecoder {
    * Decodes a block. Throws a `ConnectionError` if it cannot be decoded; the table is then lost. The result may be
    * shared.
    */
-  decode(block: Buffer): Decoded {
+  decode(block: Buffer): DecodeResult {
     if (this.#last?.block.equals(block)) return this.#last.decoded;
     this.#block = block;
-    this.#at = 0;
+    this.#position = 0;
     this.#last = undefined;
-    this.#changed = false;
-    while (this.#at < block.length && isSizeUpdate(block[this.#at] as number)) this.#resize(this.#integer(5));
+    this.#isTableChanged = false;
+    while (this.#position < block.length && isSizeUpdate(block[this.#position] as number))
+      this.#resize(this.#integer(5));
     const request = new RequestHeaders();
     let bytes = 0;
-    while (this.#at < block.length) {
-      const field = this.#field(block[this.#at] as number);
-      bytes += sizeOf(field);
+    while (this.#position < block.length) {
+      const field = this.#field(block[this.#position] as number);
+      bytes += fieldSize(field);
       if (bytes <= this.#maxListBytes) request.add(field.name, field.value);
     }
     const tooLarge = bytes > this.#maxListBytes;
-    const { headers, badField } = request;
-    const decoded: Decoded = { headers, tooLarge, malformed: request.fault(), badField };
-    if (!this.#changed && block.length <= maxCachedBlockBytes) this.#last = { block: Buffer.from(block), decoded };
+    const { headers, badField: fieldFault } = request;
+    const decoded: DecodeResult = { headers, tooLarge, malformed: request.findFault(), fieldFault };
+    if (!this.#isTableChanged && block.length <= maxCachedBlockBytes)
+      this.#last = { block: Buffer.from(block), decoded };
     return decoded;
   }
 
@@ -125,10 +127,10 @@ export class HpackDecoder {
   #integer(prefixBits: number): number {
     const block = this.#block;
     const prefixMax = (1 << prefixBits) - 1;
-    let value = (block[this.#at++] as number) & prefixMax;
+    let value = (block[this.#position++] as number) & prefixMax;
     if (value < prefixMax) return value;
     for (let shift = 0; ; shift += 7) {
-      const byte = block[this.#at++];
+      const byte = block[this.#position++];
       if (byte === undefined) throw compressionError('a header block ends within a number');
       // No number here is as large as 2^28, regardless of leading zeros.
       if (shift > 21) throw compressionError('a number in a header block is too large');
@@ -140,19 +142,19 @@ export class HpackDecoder {
   /** Decodes a string, section 5.2. Bytes become Latin-1 characters. */
   #string(): string {
     const block = this.#block;
-    if (this.#at >= block.length) throw compressionError('a header block ends where a string should begin');
-    const isHuffman = (block[this.#at] as number) >= 0x80;
+    if (this.#position >= block.length) throw compressionError('a header block ends where a string should begin');
+    const isHuffman = (block[this.#position] as number) >= 0x80;
     const length = this.#integer(7);
-    const from = this.#at;
-    this.#at += length;
-    if (this.#at > block.length) throw compressionError('a header block ends within a string');
-    if (isHuffman) return huffmanDecoded(block, from, this.#at);
-    return block.toString('latin1', from, this.#at);
+    const from = this.#position;
+    this.#position += length;
+    if (this.#position > block.length) throw compressionError('a header block ends within a string');
+    if (isHuffman) return decodeHuffman(block, from, this.#position);
+    return block.toString('latin1', from, this.#position);
   }
 
   #insert(field: Field): void {
-    const bytes = sizeOf(field);
-    this.#changed = true;
+    const bytes = fieldSize(field);
+    this.#isTableChanged = true;
     this.#evict(this.#allowedBytes - bytes);
     if (bytes > this.#allowedBytes) return;
     this.#table.push(field);
@@ -165,7 +167,7 @@ export class HpackDecoder {
         `a header table of ${bytes} bytes is above the ${this.#maxTableBytes} that were announced`,
       );
     this.#allowedBytes = bytes;
-    this.#changed = true;
+    this.#isTableChanged = true;
     this.#evict(bytes);
   }
 
@@ -173,15 +175,15 @@ export class HpackDecoder {
     while (this.#tableBytes > Math.max(downTo, 0)) {
       const oldest = this.#table.shift();
       if (oldest === undefined) return;
-      this.#tableBytes -= sizeOf(oldest);
+      this.#tableBytes -= fieldSize(oldest);
     }
   }
 }
 
-const indexOf = new Map<string, number>();
+const staticIndexes = new Map<string, number>();
 for (const [index, { name, value }] of staticTable.entries()) {
-  if (!indexOf.has(name)) indexOf.set(name, index + 1);
-  if (value !== '') indexOf.set(`${name} ${value}`, index + 1);
+  if (!staticIndexes.has(name)) staticIndexes.set(name, index + 1);
+  if (value !== '') staticIndexes.set(`${name} ${value}`, index + 1);
 }
 
 const appendInteger = (into: number[], first: number, prefixBits: number, value: number): void => {
@@ -203,17 +205,17 @@ const appendString = (into: number[], text: string): void => {
  * Encodes a header block without changing a table, so that it can be sent on any connection at any time. Names must be
  * lower-case; values are bytes as Latin-1.
  */
-const headerBlock = (headers: Headers): Buffer => {
+const encodeHeaderBlock = (headers: Headers): Buffer => {
   const bytes: number[] = [];
   for (const [name, value] of Object.entries(headers)) {
-    const whole = indexOf.get(`${name} ${value}`);
-    if (whole !== undefined) {
-      appendInteger(bytes, 0x80, 7, whole);
+    const fieldIndex = staticIndexes.get(`${name} ${value}`);
+    if (fieldIndex !== undefined) {
+      appendInteger(bytes, 0x80, 7, fieldIndex);
       continue;
     }
-    const named = indexOf.get(name) ?? 0;
-    appendInteger(bytes, 0, 4, named);
-    if (named === 0) appendString(bytes, name);
+    const nameIndex = staticIndexes.get(name) ?? 0;
+    appendInteger(bytes, 0, 4, nameIndex);
+    if (nameIndex === 0) appendString(bytes, name);
     appendString(bytes, value);
   }
   return Buffer.from(bytes);
@@ -221,12 +223,12 @@ const headerBlock = (headers: Headers): Buffer => {
 
 const frozenBlocks = new WeakMap<Headers, Buffer>();
 
-/** As `headerBlock`, encoded once for frozen headers. */
-export const blockOf = (headers: Headers): Buffer => {
-  if (!Object.isFrozen(headers)) return headerBlock(headers);
+/** As `encodeHeaderBlock`, encoded once for frozen headers. */
+export const encodeHeaderBlockOnce = (headers: Headers): Buffer => {
+  if (!Object.isFrozen(headers)) return encodeHeaderBlock(headers);
   let block = frozenBlocks.get(headers);
   if (block === undefined) {
-    block = headerBlock(headers);
+    block = encodeHeaderBlock(headers);
     frozenBlocks.set(headers, block);
   }
   return block;

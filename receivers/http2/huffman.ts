@@ -28,7 +28,7 @@ const symbolsByLength: readonly (readonly [bits: number, symbols: string])[] = [
   [30, 'a d 16'],
 ];
 
-const symbolsOf = (text: string): number[] =>
+const parseSymbols = (text: string): number[] =>
   text.split(' ').flatMap((range) => {
     const [from = 0, to = from] = range.split('-').map((end) => Number.parseInt(end, 16));
     return Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -52,45 +52,45 @@ const tree = ((): Int16Array => {
   for (const [bits, symbols] of symbolsByLength) {
     code <<= bits - before;
     before = bits;
-    for (const symbol of symbolsOf(symbols)) add(code++, bits, symbol);
+    for (const symbol of parseSymbols(symbols)) add(code++, bits, symbol);
   }
   return nodes;
 })();
 
 /** Buffer for decoded bytes: the shortest code has 5 bits, and blocks are bounded. */
-let room = Buffer.allocUnsafeSlow(4096);
+let outputBuffer = Buffer.allocUnsafeSlow(4096);
 
 /**
  * Decodes bytes to text (Latin-1). Throws for an end-of-string symbol and for invalid padding, which must be a prefix
  * of that symbol.
  */
-export const huffmanDecoded = (bytes: Uint8Array, from: number, to: number): string => {
+export const decodeHuffman = (bytes: Uint8Array, from: number, to: number): string => {
   const maxLength = Math.ceil(((to - from) * 8) / 5);
-  if (room.length < maxLength) room = Buffer.allocUnsafeSlow(maxLength);
+  if (outputBuffer.length < maxLength) outputBuffer = Buffer.allocUnsafeSlow(maxLength);
   let length = 0;
   let node = 0;
   /** Bits since the last symbol, and whether all of them were 1. */
-  let pending = 0;
-  let ones = true;
+  let paddingBits = 0;
+  let isAllOnes = true;
   for (let at = from; at < to; at++) {
     const byte = bytes[at] as number;
     for (let bit = 7; bit >= 0; bit--) {
-      const one = (byte >>> bit) & 1;
-      const next = tree[2 * node + one] as number;
+      const bitValue = (byte >>> bit) & 1;
+      const next = tree[2 * node + bitValue] as number;
       if (next < 0) {
-        room[length++] = ~next;
+        outputBuffer[length++] = ~next;
         node = 0;
-        pending = 0;
-        ones = true;
+        paddingBits = 0;
+        isAllOnes = true;
         continue;
       }
       // The only position of the tree without a child is the end-of-string symbol.
       if (next === 0) throw compressionError('a Huffman-coded string contains the end-of-string symbol');
       node = next;
-      pending++;
-      ones &&= one === 1;
+      paddingBits++;
+      isAllOnes &&= bitValue === 1;
     }
   }
-  if (pending > 7 || !ones) throw compressionError('a Huffman-coded string is padded wrongly');
-  return room.toString('latin1', 0, length);
+  if (paddingBits > 7 || !isAllOnes) throw compressionError('a Huffman-coded string is padded wrongly');
+  return outputBuffer.toString('latin1', 0, length);
 };

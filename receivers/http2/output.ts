@@ -3,50 +3,50 @@ import type { Socket } from 'node:net';
 import { defaultMaxFrameBytes, flag, frameHeaderBytes, frameType, writeFrameHeader } from './frames.ts';
 
 /** Space for the responses of a few calls. */
-const roomBytes = 512;
+const bufferBytes = 512;
 /** Number of waiting bytes above which DATA waits for the socket. */
-const fullBytes = 64 * 1024;
+const maxBufferedBytes = 64 * 1024;
 /** Number of waiting bytes above which a peer that does not read its responses is disconnected. */
 const maxWaitingBytes = 1024 * 1024;
 
 export class Output {
   readonly #socket: Socket;
-  readonly #drained: () => void;
-  #full: Buffer[] = [];
-  #room: Buffer | undefined;
+  readonly #onDrain: () => void;
+  #fullBuffers: Buffer[] = [];
+  #currentBuffer: Buffer | undefined;
   #used = 0;
   /** Bytes before those of `#room`. */
   #fullBytes = 0;
   /** Whether a stream waits for space. */
-  #isAwaited = false;
-  #scheduled = false;
+  #hasWaiter = false;
+  #isFlushScheduled = false;
   readonly #flush = (): void => this.flush();
   maxFrameBytes = defaultMaxFrameBytes;
 
   /** `drained` is called once `isFull` becomes false after it was true. */
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
-    this.#drained = drained;
+    this.#onDrain = drained;
     socket.on('drain', () => this.#notifyDrained());
   }
 
   /** Returns whether to wait for the peer to read. */
   isFull(): boolean {
-    if (this.#fullBytes < fullBytes && !this.#socket.writableNeedDrain) return false;
-    this.#isAwaited = true;
+    if (this.#fullBytes < maxBufferedBytes && !this.#socket.writableNeedDrain) return false;
+    this.#hasWaiter = true;
     return true;
   }
 
   #notifyDrained(): void {
-    if (!this.#isAwaited || this.#socket.writableNeedDrain) return;
-    this.#isAwaited = false;
-    this.#drained();
+    if (!this.#hasWaiter || this.#socket.writableNeedDrain) return;
+    this.#hasWaiter = false;
+    this.#onDrain();
   }
 
   /** Writes a frame; the payload is copied. */
   frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
     const at = this.#reserve(frameHeaderBytes + payload.length);
-    const room = this.#room as Buffer;
+    const room = this.#currentBuffer as Buffer;
     writeFrameHeader(room, at, payload.length, type, flags, stream);
     room.set(payload, at + frameHeaderBytes);
   }
@@ -54,7 +54,7 @@ export class Output {
   /** Writes a frame whose payload is one 32-bit number. */
   number(type: number, stream: number, value: number): void {
     const at = this.#reserve(frameHeaderBytes + 4);
-    const room = this.#room as Buffer;
+    const room = this.#currentBuffer as Buffer;
     writeFrameHeader(room, at, 4, type, 0, stream);
     room.writeUInt32BE(value, at + frameHeaderBytes);
   }
@@ -75,20 +75,20 @@ export class Output {
   /** Adds `bytes` to the next write, outside of any frame. */
   raw(bytes: Uint8Array): void {
     const at = this.#reserve(bytes.length);
-    (this.#room as Buffer).set(bytes, at);
+    (this.#currentBuffer as Buffer).set(bytes, at);
   }
 
   #reserve(bytes: number): number {
-    if (this.#room === undefined || this.#used + bytes > this.#room.length) {
-      if (this.#room !== undefined) {
-        this.#full.push(this.#room.subarray(0, this.#used));
+    if (this.#currentBuffer === undefined || this.#used + bytes > this.#currentBuffer.length) {
+      if (this.#currentBuffer !== undefined) {
+        this.#fullBuffers.push(this.#currentBuffer.subarray(0, this.#used));
         this.#fullBytes += this.#used;
       }
-      this.#room = Buffer.allocUnsafe(Math.max(bytes, roomBytes));
+      this.#currentBuffer = Buffer.allocUnsafe(Math.max(bytes, bufferBytes));
       this.#used = 0;
     }
-    if (!this.#scheduled) {
-      this.#scheduled = true;
+    if (!this.#isFlushScheduled) {
+      this.#isFlushScheduled = true;
       // After all responses that were acknowledged in one batch.
       process.nextTick(this.#flush);
     }
@@ -99,15 +99,15 @@ export class Output {
 
   /** Writes pending output immediately. */
   flush(): void {
-    this.#scheduled = false;
-    const room = this.#room;
+    this.#isFlushScheduled = false;
+    const room = this.#currentBuffer;
     if (room === undefined) return;
     const last = room.subarray(0, this.#used);
-    const full = this.#full;
-    this.#room = undefined;
+    const full = this.#fullBuffers;
+    this.#currentBuffer = undefined;
     const socket = this.#socket;
     if (full.length > 0) {
-      this.#full = [];
+      this.#fullBuffers = [];
       this.#fullBytes = 0;
       full.push(last);
     }

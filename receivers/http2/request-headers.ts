@@ -3,8 +3,8 @@
 /** Names are lower-case, pseudo-headers begin with a colon; values of a repeated name are joined by a comma. */
 export type Headers = Readonly<Record<string, string>>;
 
-const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
-const ofConnections = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+const pseudoHeaders = new Set([':method', ':scheme', ':authority', ':path']);
+const connectionHeaders = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 /** Valid names: RFC 9110 tokens without capitals. */
 const nameToken = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that a value must not have.
@@ -13,27 +13,27 @@ const badValue = /[\x00\n\r]|^[ \t]|[ \t]$/;
 export class RequestHeaders {
   readonly headers: Record<string, string> = Object.create(null);
   #fault: string | undefined;
-  #regular = false;
+  #hasRegularField = false;
 
   add(name: string, value: string): void {
     const isPseudo = name.charCodeAt(0) === 0x3a;
     const before = this.headers[name];
-    if (isPseudo) this.#judgePseudo(name, before !== undefined);
-    else this.#judge(name, value);
+    if (isPseudo) this.#checkPseudoHeader(name, before !== undefined);
+    else this.#checkField(name, value);
     if (badValue.test(value)) this.#fault ??= `the value of ${name} has forbidden characters`;
     this.headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
 
-  #judgePseudo(name: string, isThere: boolean): void {
-    if (!pseudo.has(name)) this.#fault ??= `unknown pseudo-header ${name}`;
-    if (this.#regular) this.#fault ??= `${name} follows other fields`;
-    if (isThere) this.#fault ??= `${name} occurs twice`;
+  #checkPseudoHeader(name: string, isRepeated: boolean): void {
+    if (!pseudoHeaders.has(name)) this.#fault ??= `unknown pseudo-header ${name}`;
+    if (this.#hasRegularField) this.#fault ??= `${name} follows other fields`;
+    if (isRepeated) this.#fault ??= `${name} occurs twice`;
   }
 
-  #judge(name: string, value: string): void {
-    this.#regular = true;
+  #checkField(name: string, value: string): void {
+    this.#hasRegularField = true;
     if (!nameToken.test(name)) this.#fault ??= 'a name of a header field has forbidden characters';
-    if (ofConnections.has(name)) this.#fault ??= `${name} belongs to HTTP/1`;
+    if (connectionHeaders.has(name)) this.#fault ??= `${name} belongs to HTTP/1`;
     if (name === 'te' && value !== 'trailers') this.#fault ??= 'te may only be trailers';
   }
 
@@ -43,7 +43,7 @@ export class RequestHeaders {
   }
 
   /** Returns why this is not a valid request; `undefined` if it is one. */
-  fault(): string | undefined {
+  findFault(): string | undefined {
     if (this.#fault !== undefined) return this.#fault;
     const { headers } = this;
     if (headers[':method'] === undefined) return ':method is missing';

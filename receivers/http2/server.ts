@@ -30,12 +30,12 @@ export const createHttp2Server = (
   accept: (stream: Http2Stream) => StreamHandler,
   options: Partial<Http2Options> = {},
 ): Http2Server => {
-  const all = { ...defaultOptions, ...options };
+  const allOptions = { ...defaultOptions, ...options };
   /** Connections with the promise of their end. */
   const connections = new Map<Connection, Promise<void>>();
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, accept, all);
+    const connection = new Connection(socket, accept, allOptions);
     const whenClosed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         connections.delete(connection);

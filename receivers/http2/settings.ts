@@ -8,7 +8,7 @@ const entryBytes = 6;
 const largestFrame = 2 ** 24 - 1;
 const defaultTableBytes = 4096;
 
-export const ownSettings = (options: Http2Options): Buffer => {
+export const encodeOwnSettings = (options: Http2Options): Buffer => {
   const entries = [
     [setting.maxConcurrentStreams, options.maxConcurrentStreams],
     [setting.initialWindowSize, options.streamWindowBytes],
@@ -26,7 +26,7 @@ export class PeerSettings {
   initialWindow = defaultWindowBytes;
   maxFrameBytes = defaultMaxFrameBytes;
   /** A table smaller than the default must be confirmed at the start of the next block, though none is used here. */
-  #owesTableUpdate = false;
+  #needsTableUpdate = false;
 
   /**
    * Applies a peer's settings. Returns the change of every stream's window. Throws a `ConnectionError` for invalid
@@ -36,14 +36,14 @@ export class PeerSettings {
     if (payload.length % entryBytes !== 0) throw frameSizeError('SETTINGS has whole entries of 6 bytes');
     const before = this.initialWindow;
     for (let at = 0; at < payload.length; at += entryBytes)
-      this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+      this.#applySetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
     return this.initialWindow - before;
   }
 
-  #set(id: number, value: number): void {
+  #applySetting(id: number, value: number): void {
     switch (id) {
       case setting.headerTableSize:
-        if (value < defaultTableBytes) this.#owesTableUpdate = true;
+        if (value < defaultTableBytes) this.#needsTableUpdate = true;
         return;
       case setting.enablePush:
         if (value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is 0 or 1');
@@ -59,9 +59,9 @@ export class PeerSettings {
     }
   }
 
-  withTableUpdate(block: Buffer): Buffer {
-    if (!this.#owesTableUpdate) return block;
-    this.#owesTableUpdate = false;
+  prependTableUpdate(block: Buffer): Buffer {
+    if (!this.#needsTableUpdate) return block;
+    this.#needsTableUpdate = false;
     return Buffer.concat([emptyTable, block]);
   }
 }

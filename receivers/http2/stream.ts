@@ -1,7 +1,7 @@
 /** One request and its response. */
 import { errorCode } from './errors.ts';
 import { frameType } from './frames.ts';
-import { blockOf } from './hpack.ts';
+import { encodeHeaderBlockOnce } from './hpack.ts';
 import type { Output } from './output.ts';
 import type { Headers } from './request-headers.ts';
 import type { SendWindow } from './windows.ts';
@@ -41,8 +41,8 @@ export interface StreamOwner {
   /** The peer's window for all streams. */
   readonly sendWindow: SendWindow;
   /** Returns the next header block, preceded by a required update of the peer's table. */
-  block(block: Buffer): Buffer;
-  forget(stream: Stream, reset: boolean): void;
+  updateHeaderTable(block: Buffer): Buffer;
+  onClosed(stream: Stream, reset: boolean): void;
 }
 
 export class Stream implements Http2Stream {
@@ -52,13 +52,13 @@ export class Stream implements Http2Stream {
   handler: StreamHandler | undefined;
   /** Bytes that the peer may still send, and those it announced (NaN if it announced none). */
   receiveWindow: number;
-  expected: number;
+  expectedBytes: number;
   sendWindow: number;
   hasEnded = false;
   hasResponded = false;
   isClosed = false;
   /** Data that waits for windows, followed by the trailers. */
-  #waiting: Buffer[] = [];
+  #pendingData: Buffer[] = [];
   #trailers: Headers | undefined;
 
   constructor(owner: StreamOwner, id: number, headers: Headers, receiveWindow: number, sendWindow: number) {
@@ -67,7 +67,7 @@ export class Stream implements Http2Stream {
     this.headers = headers;
     this.receiveWindow = receiveWindow;
     this.sendWindow = sendWindow;
-    this.expected = Number(headers['content-length']);
+    this.expectedBytes = Number(headers['content-length']);
   }
 
   get peer(): string | undefined {
@@ -77,15 +77,15 @@ export class Stream implements Http2Stream {
   respond(headers: Headers, end = false): void {
     if (this.isClosed || this.hasResponded) return;
     this.hasResponded = true;
-    this.#owner.output.headers(this.id, this.#owner.block(blockOf(headers)), end);
-    if (end) this.#finish();
+    this.#owner.output.headers(this.id, this.#owner.updateHeaderTable(encodeHeaderBlockOnce(headers)), end);
+    if (end) this.#finishResponse();
   }
 
   write(bytes: Buffer): void {
     if (this.isClosed || this.#trailers !== undefined) return;
-    if (this.#waiting.length === 0 && bytes.length <= this.#room()) this.#send(bytes);
+    if (this.#pendingData.length === 0 && bytes.length <= this.#sendableBytes()) this.#send(bytes);
     else {
-      this.#waiting.push(bytes);
+      this.#pendingData.push(bytes);
       this.flush();
     }
   }
@@ -99,39 +99,39 @@ export class Stream implements Http2Stream {
   reset(code: number): void {
     if (this.isClosed) return;
     this.#owner.output.number(frameType.rstStream, this.id, code);
-    this.#owner.forget(this, true);
+    this.#owner.onClosed(this, true);
   }
 
   /** Sends data within the limits of the windows and the connection. */
   flush(): void {
     const { output } = this.#owner;
     for (;;) {
-      const [next] = this.#waiting;
+      const [next] = this.#pendingData;
       if (next === undefined) break;
-      const room = this.#room();
+      const room = this.#sendableBytes();
       if (room <= 0 && next.length > 0) return;
       this.#send(next.length > room ? next.subarray(0, room) : next);
-      if (next.length > room) this.#waiting[0] = next.subarray(room);
-      else this.#waiting.shift();
+      if (next.length > room) this.#pendingData[0] = next.subarray(room);
+      else this.#pendingData.shift();
     }
     if (this.#trailers === undefined || this.isClosed) return;
-    output.headers(this.id, this.#owner.block(blockOf(this.#trailers)), true);
-    this.#finish();
+    output.headers(this.id, this.#owner.updateHeaderTable(encodeHeaderBlockOnce(this.#trailers)), true);
+    this.#finishResponse();
   }
 
-  #room(): number {
+  #sendableBytes(): number {
     const { output, sendWindow } = this.#owner;
-    return output.isFull() ? 0 : Math.min(this.sendWindow, sendWindow.left, output.maxFrameBytes);
+    return output.isFull() ? 0 : Math.min(this.sendWindow, sendWindow.remaining, output.maxFrameBytes);
   }
 
   #send(bytes: Buffer): void {
     this.sendWindow -= bytes.length;
-    this.#owner.sendWindow.spend(bytes.length);
+    this.#owner.sendWindow.consume(bytes.length);
     this.#owner.output.frame(frameType.data, 0, this.id, bytes);
   }
 
-  #finish(): void {
+  #finishResponse(): void {
     if (!this.hasEnded) this.#owner.output.number(frameType.rstStream, this.id, errorCode.noError);
-    this.#owner.forget(this, !this.hasEnded);
+    this.#owner.onClosed(this, !this.hasEnded);
   }
 }

@@ -7,9 +7,9 @@ const maxRememberedResets = 512;
 
 export class Streams {
   readonly #open = new Map<number, Stream>();
-  readonly #reset = new Set<number>();
+  readonly #resetIds = new Set<number>();
   /** Highest number used by the peer. */
-  last = 0;
+  highestId = 0;
 
   get size(): number {
     return this.#open.size;
@@ -33,19 +33,20 @@ export class Streams {
   }
 
   /** Records that a stream was reset here. */
-  noteReset(id: number): void {
-    this.#reset.add(id);
-    if (this.#reset.size > maxRememberedResets)
-      for (const oldest of this.#reset) return void this.#reset.delete(oldest);
+  recordReset(id: number): void {
+    this.#resetIds.add(id);
+    if (this.#resetIds.size > maxRememberedResets)
+      for (const oldest of this.#resetIds) return void this.#resetIds.delete(oldest);
   }
 
   /** Checks frames of streams that are not open: frames of streams reset here are ignored. */
-  requireKnownStream(id: number, what: string): void {
-    this.mustHaveBegun(id, what);
-    if (!this.#reset.has(id)) throw new ConnectionError(errorCode.streamClosed, `${what} for a stream that is closed`);
+  requireKnownStream(id: number, frameName: string): void {
+    this.requireBegun(id, frameName);
+    if (!this.#resetIds.has(id))
+      throw new ConnectionError(errorCode.streamClosed, `${frameName} for a stream that is closed`);
   }
 
-  mustHaveBegun(id: number, what: string): void {
-    if (id > this.last || id % 2 === 0) throw protocolError(`${what} for a stream that has not begun`);
+  requireBegun(id: number, what: string): void {
+    if (id > this.highestId || id % 2 === 0) throw protocolError(`${what} for a stream that has not begun`);
   }
 }

@@ -1,16 +1,20 @@
 /** One timer for all connections finds streams that take too long. */
 import type { Server } from 'node:net';
 
-interface Swept {
+interface Sweepable {
   /** Ends itself after its deadline; `now` is on the `performance.now()` clock. */
   sweep(now: number): void;
 }
 
-/** Sweeps the current members of `all` at intervals until the server is closed. */
-export const sweepUntilClosed = (server: Server, everyMs: number, all: Pick<ReadonlySet<Swept>, 'keys'>): void => {
+/** Sweeps the current members of `members` at intervals until the server is closed. */
+export const sweepUntilClosed = (
+  server: Server,
+  everyMs: number,
+  members: Pick<ReadonlySet<Sweepable>, 'keys'>,
+): void => {
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const each of all.keys()) each.sweep(now);
+    for (const each of members.keys()) each.sweep(now);
   }, everyMs).unref();
   server.once('close', () => clearInterval(timer));
 };

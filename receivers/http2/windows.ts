@@ -7,27 +7,27 @@ const bytesPerUpdate = 1024;
 
 /** The peer's window for all responses. */
 export class SendWindow {
-  left = defaultWindowBytes;
+  remaining = defaultWindowBytes;
   #sent = 0;
-  #paidFor = 0;
+  #updateCredit = 0;
 
-  spend(bytes: number): void {
-    this.left -= bytes;
+  consume(bytes: number): void {
+    this.remaining -= bytes;
     this.#sent += bytes;
   }
 
   grow(bytes: number): void {
-    this.left += bytes;
-    if (this.left > largestWindow) throw flowControlError('the connection’s window is too large');
+    this.remaining += bytes;
+    if (this.remaining > largestWindow) throw flowControlError('the connection’s window is too large');
   }
 
   /** Returns whether responses permit another WINDOW_UPDATE: a peer that reads much may send many, within reason. */
-  canSendUpdate(): boolean {
-    if (this.#sent - this.#paidFor < bytesPerUpdate) return false;
-    this.#paidFor += bytesPerUpdate;
+  allowsUpdate(): boolean {
+    if (this.#sent - this.#updateCredit < bytesPerUpdate) return false;
+    this.#updateCredit += bytesPerUpdate;
     return true;
   }
 }
 
 /** Returns how much of a window of `full` bytes to return when `left` remain: 0 until half is used. */
-export const owed = (left: number, full: number): number => (left > full / 2 ? 0 : full - left);
+export const windowIncrement = (left: number, full: number): number => (left > full / 2 ? 0 : full - left);

@@ -19,17 +19,17 @@ const files = [
 ];
 
 /** Reflection v1 is v1alpha under another name, so both are generated from one file. */
-const textOf = (name: string): string => {
+const readProto = (name: string): string => {
   const isAlpha = name.startsWith('grpc/reflection/v1alpha/');
   const path = isAlpha ? name.replace('v1alpha', 'v1') : name;
   const text = readFileSync(new URL(`./protos/${path}`, import.meta.url), 'utf8');
   return isAlpha ? text.replace('package grpc.reflection.v1;', 'package grpc.reflection.v1alpha;') : text;
 };
 
-type Described = ReturnType<protobuf.Type['toDescriptor']>;
+type TypeDescriptor = ReturnType<protobuf.Type['toDescriptor']>;
 
 /** Completes relative names of protobufjs and implied proto3 options, as other implementations require. */
-const complete = (type: protobuf.Type, described: Described): Described => {
+const completeDescriptor = (type: protobuf.Type, described: TypeDescriptor): TypeDescriptor => {
   for (const [index, field] of type.fieldsArray.entries()) {
     const target = described.field?.[index];
     if (target === undefined) continue;
@@ -39,18 +39,18 @@ const complete = (type: protobuf.Type, described: Described): Described => {
   const nested = type.nestedArray.filter((each) => each instanceof protobuf.Type);
   for (const [index, each] of nested.entries()) {
     const target = described.nestedType?.[index];
-    if (target !== undefined && target !== null) complete(each, target as Described);
+    if (target !== undefined && target !== null) completeDescriptor(each, target as TypeDescriptor);
   }
   return described;
 };
 
-interface Parsed {
+interface ParsedFile {
   readonly name: string;
   readonly namespace: protobuf.Namespace;
   readonly imports: readonly string[];
 }
 
-const describe = ({ name, namespace, imports }: Parsed): Uint8Array => {
+const encodeFile = ({ name, namespace, imports }: ParsedFile): Uint8Array => {
   const file = {
     name,
     package: namespace.fullName.slice(1),
@@ -61,7 +61,7 @@ const describe = ({ name, namespace, imports }: Parsed): Uint8Array => {
     service: [] as object[],
   };
   for (const each of namespace.nestedArray) {
-    if (each instanceof protobuf.Type) file.messageType.push(complete(each, each.toDescriptor('proto3')));
+    if (each instanceof protobuf.Type) file.messageType.push(completeDescriptor(each, each.toDescriptor('proto3')));
     else if (each instanceof protobuf.Enum) file.enumType.push(each.toDescriptor());
     else if (each instanceof protobuf.Service) file.service.push(each.toDescriptor());
   }
@@ -82,14 +82,14 @@ export interface Descriptors {
   type(name: string): protobuf.Type;
 }
 
-const load = (): Descriptors => {
+const loadDescriptors = (): Descriptors => {
   const root = new protobuf.Root();
-  const parsed: Parsed[] = files.map((name) => {
-    const { package: packageName = '', imports = [] } = protobuf.parse(textOf(name), root, { keepCase: true });
+  const parsed: ParsedFile[] = files.map((name) => {
+    const { package: packageName = '', imports = [] } = protobuf.parse(readProto(name), root, { keepCase: true });
     return { name, namespace: root.lookup(packageName) as protobuf.Namespace, imports };
   });
   root.resolveAll();
-  const encoded = new Map(parsed.map((file) => [file.name, describe(file)]));
+  const encoded = new Map(parsed.map((file) => [file.name, encodeFile(file)]));
   const byName = new Map(parsed.map((file) => [file.name, file]));
 
   const withImports = (name: string, seen: Set<string>): Set<string> => {
@@ -108,10 +108,13 @@ const load = (): Descriptors => {
     ),
     byFile,
     bySymbol(symbol) {
-      let found = root.lookup(symbol.split('.'), undefined, true);
-      while (found !== null && !(found.parent !== null && parsed.some(({ namespace }) => namespace === found?.parent)))
-        found = found.parent;
-      const file = parsed.find(({ namespace }) => namespace === found?.parent);
+      let symbolObject = root.lookup(symbol.split('.'), undefined, true);
+      while (
+        symbolObject !== null &&
+        !(symbolObject.parent !== null && parsed.some(({ namespace }) => namespace === symbolObject?.parent))
+      )
+        symbolObject = symbolObject.parent;
+      const file = parsed.find(({ namespace }) => namespace === symbolObject?.parent);
       return file && byFile(file.name);
     },
     type: (name) => root.lookupType(name),
@@ -122,6 +125,6 @@ let loaded: Descriptors | undefined;
 
 /** Returns the descriptors, parsed once. */
 export const descriptors = (): Descriptors => {
-  loaded ??= load();
+  loaded ??= loadDescriptors();
   return loaded;
 };

@@ -3,34 +3,34 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { Exchange, type Message, type Transport } from '../engine/exchange.ts';
-import type { Shape } from '../engine/prepare.ts';
+import type { BodyShape } from '../engine/prepare.ts';
 import type { Engine } from '../engine/receiver.ts';
 import { type Refusal, refusal, refusalKinds } from '../engine/refusal.ts';
-import { encodingOf } from '../engine/refuse.ts';
-import { bytesOf } from '../engine/request-body.ts';
-import { code, fail, headerBytes, succeed, timeoutMs } from './framing.ts';
+import { parseEncoding } from '../engine/refuse.ts';
+import { countBytes } from '../engine/request-body.ts';
+import { code, fail, headerBytes, parseTimeoutMs, succeed } from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
-export const receiver = 'otlp-grpc';
+export const receiverName = 'otlp-grpc';
 export const maxBodyBytes = 50 * 1024 * 1024;
 /** Timeout of an incomplete message, whose sender has disconnected or is malicious. */
 const bodyTimeoutMs = 120_000;
 
 export class ExportCall implements Transport, StreamHandler {
-  readonly receiver = receiver;
+  readonly receiver = receiverName;
   readonly maxBodyBytes = maxBodyBytes;
   readonly framingBytes = headerBytes;
   readonly #stream: ServerStream;
   readonly #exchange: Exchange;
-  readonly #forget: (call: ExportCall) => void;
+  readonly #onOver: (call: ExportCall) => void;
   /** On the `performance.now()` clock. */
   readonly #deadlineAt: number;
 
   /** `forget` is called when the call is over. */
   constructor(engine: Engine, stream: ServerStream, signal: Signal, forget: (call: ExportCall) => void) {
     this.#stream = stream;
-    this.#forget = forget;
-    const timeout = timeoutMs(stream.headers['grpc-timeout']);
+    this.#onOver = forget;
+    const timeout = parseTimeoutMs(stream.headers['grpc-timeout']);
     this.#deadlineAt = performance.now() + Math.min(timeout ?? bodyTimeoutMs, bodyTimeoutMs);
     this.#exchange = new Exchange(engine, this, signal);
   }
@@ -55,7 +55,7 @@ export class ExportCall implements Transport, StreamHandler {
 
   closed(): void {
     this.#exchange.closed();
-    this.#forget(this);
+    this.#onOver(this);
   }
 
   get peer(): string | undefined {
@@ -67,7 +67,7 @@ export class ExportCall implements Transport, StreamHandler {
   }
 
   /** A byte before the message is the compression flag. */
-  shape(signal: Signal): Shape {
+  shape(signal: Signal): BodyShape {
     return { signal, format: otlpProtobuf, encoding: 'identity' };
   }
 
@@ -81,11 +81,11 @@ export class ExportCall implements Transport, StreamHandler {
   unframe({ shape, parts }: Message): Message | Refusal | PermanentError {
     const [first = Buffer.alloc(0), ...rest] = parts;
     const [flag = 0] = first;
-    if (first.length < headerBytes || bytesOf(parts) !== headerBytes + first.readUInt32BE(1) || flag > 1)
+    if (first.length < headerBytes || countBytes(parts) !== headerBytes + first.readUInt32BE(1) || flag > 1)
       return new PermanentError('bad-framing', 'the call did not carry exactly one whole gRPC message');
     const message = [first.subarray(headerBytes), ...rest];
     if (flag === 0) return { shape, parts: message };
-    const encoding = encodingOf(this.header('grpc-encoding') ?? '');
+    const encoding = parseEncoding(this.header('grpc-encoding') ?? '');
     if (encoding === undefined || encoding === 'snappy' || encoding === 'identity')
       return refusal('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity');
     return { shape: { ...shape, encoding }, parts: message };

@@ -17,7 +17,7 @@ export const code = {
 export const headerBytes = 5;
 
 /** Prefixes a message with its flag and length. */
-export const frame = (message: Uint8Array): Buffer => {
+export const frameMessage = (message: Uint8Array): Buffer => {
   const framed = Buffer.allocUnsafe(headerBytes + message.length);
   framed[0] = 0;
   framed.writeUInt32BE(message.length, 1);
@@ -25,7 +25,7 @@ export const frame = (message: Uint8Array): Buffer => {
   return framed;
 };
 
-const emptyMessage = frame(new Uint8Array(0));
+const emptyMessage = frameMessage(new Uint8Array(0));
 const responseHeaders = Object.freeze({
   ':status': '200',
   'content-type': 'application/grpc',
@@ -41,17 +41,17 @@ export const succeed = (stream: ServerStream, framed: Buffer = emptyMessage): vo
   stream.end(okTrailers);
 };
 
-/** Starts a stream of messages, which `complete` ends. */
-export const begin = (stream: ServerStream): void => stream.respond(responseHeaders);
+/** Starts a stream of messages, which `endMessages` ends. */
+export const beginMessages = (stream: ServerStream): void => stream.respond(responseHeaders);
 
 /** Ends a stream of messages with OK. */
-export const complete = (stream: ServerStream): void => stream.end(okTrailers);
+export const endMessages = (stream: ServerStream): void => stream.end(okTrailers);
 
-const unsafe = /[^\x20-\x24\x26-\x7e]/gu;
+const unsafeCharacters = /[^\x20-\x24\x26-\x7e]/gu;
 
 /** Percent-encodes as gRPC specifies: everything except printable ASCII, and the percent sign itself. */
-const percentEncoded = (text: string): string =>
-  text.replace(unsafe, (character) =>
+const percentEncode = (text: string): string =>
+  text.replace(unsafeCharacters, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
 
@@ -62,7 +62,7 @@ export const fail = (stream: ServerStream, status: number, message: string, retr
     retryAfterSeconds === undefined
       ? {}
       : { 'grpc-status-details-bin': encodeStatus(status, message, retryAfterSeconds).toString('base64') };
-  const trailers = { 'grpc-status': String(status), 'grpc-message': percentEncoded(message), ...details };
+  const trailers = { 'grpc-status': String(status), 'grpc-message': percentEncode(message), ...details };
   if (stream.hasResponded) stream.end(trailers);
   else stream.respond({ ...responseHeaders, ...trailers }, true);
 };
@@ -70,7 +70,7 @@ export const fail = (stream: ServerStream, status: number, message: string, retr
 const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
 /** Parses `grpc-timeout` to milliseconds; undefined if it is absent or invalid. */
-export const timeoutMs = (header: string | undefined): number | undefined => {
+export const parseTimeoutMs = (header: string | undefined): number | undefined => {
   if (header === undefined) return undefined;
   const unit = unitsMs[header.slice(-1)];
   const amount = header.slice(0, -1);
@@ -78,10 +78,10 @@ export const timeoutMs = (header: string | undefined): number | undefined => {
 };
 
 /** Calls back with every complete message of a stream, in order; a message above the cap ends the call. */
-export const messages = (
+export const createMessageReader = (
   stream: ServerStream,
   capBytes: number,
-  each: (message: Buffer) => void,
+  onMessage: (message: Buffer) => void,
   { end, closed }: { end?: () => void; closed?: () => void } = {},
 ): StreamHandler => {
   let rest: Buffer = Buffer.alloc(0);
@@ -95,7 +95,7 @@ export const messages = (
         if (rest.length < headerBytes + length) return;
         const message = rest.subarray(headerBytes, headerBytes + length);
         rest = rest.subarray(headerBytes + length);
-        each(message);
+        onMessage(message);
       }
     },
     end: () => end?.(),

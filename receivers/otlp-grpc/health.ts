@@ -1,55 +1,55 @@
 /** `grpc.health.v1.Health`: whether this receiver accepts calls. */
 
-import { begin, code, complete, fail, frame, messages, succeed } from './framing.ts';
+import { beginMessages, code, createMessageReader, endMessages, fail, frameMessage, succeed } from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 const statuses = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 const maxRequestBytes = 1_024;
-const framed = (status: number): Buffer => frame(Buffer.from([0x08, status]));
+const frameStatus = (status: number): Buffer => frameMessage(Buffer.from([0x08, status]));
 
 /** Returns the service name of a request; the only field is a string with number 1. */
-const serviceOf = (request: Buffer): string =>
+const parseService = (request: Buffer): string =>
   request[0] === 0x0a && (request[1] ?? 0) < 128 ? request.subarray(2, 2 + (request[1] ?? 0)).toString() : '';
 
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #watchers = new Map<ServerStream, string>();
-  #serving = true;
+  #isServing = true;
 
   constructor(services: readonly string[]) {
     this.#services = new Set(['', ...services]);
   }
 
   check(stream: ServerStream): StreamHandler {
-    return messages(stream, maxRequestBytes, (request) => {
-      const status = this.#statusOf(serviceOf(request));
+    return createMessageReader(stream, maxRequestBytes, (request) => {
+      const status = this.#findStatus(parseService(request));
       if (status === statuses.serviceUnknown) return fail(stream, code.notFound, 'the service does not exist here');
-      succeed(stream, framed(status));
+      succeed(stream, frameStatus(status));
     });
   }
 
   watch(stream: ServerStream): StreamHandler {
     const watch = (request: Buffer): void => {
       if (stream.hasResponded) return;
-      const service = serviceOf(request);
+      const service = parseService(request);
       this.#watchers.set(stream, service);
-      begin(stream);
-      stream.write(framed(this.#statusOf(service)));
+      beginMessages(stream);
+      stream.write(frameStatus(this.#findStatus(service)));
     };
-    return messages(stream, maxRequestBytes, watch, { closed: () => this.#watchers.delete(stream) });
+    return createMessageReader(stream, maxRequestBytes, watch, { closed: () => this.#watchers.delete(stream) });
   }
 
   /** Sends the last status to all watchers and ends their calls. */
   stop(): void {
-    this.#serving = false;
+    this.#isServing = false;
     for (const [stream, service] of this.#watchers) {
-      stream.write(framed(this.#statusOf(service)));
-      complete(stream);
+      stream.write(frameStatus(this.#findStatus(service)));
+      endMessages(stream);
     }
   }
 
-  #statusOf(service: string): number {
+  #findStatus(service: string): number {
     if (!this.#services.has(service)) return statuses.serviceUnknown;
-    return this.#serving ? statuses.serving : statuses.notServing;
+    return this.#isServing ? statuses.serving : statuses.notServing;
   }
 }

@@ -41,7 +41,7 @@ class NodeStream implements ServerStream {
     this.#stream.respond(headers, end ? { endStream: true } : { waitForTrailers: true });
     if (!end) return;
     this.#isEnding = true;
-    this.#refuseRest();
+    this.#closeRequest();
   }
 
   write(bytes: Buffer): void {
@@ -53,17 +53,17 @@ class NodeStream implements ServerStream {
     this.#isEnding = true;
     this.#stream.once('wantTrailers', () => {
       this.#stream.sendTrailers(trailers);
-      this.#refuseRest();
+      this.#closeRequest();
     });
     this.#stream.end();
   }
 
-  #refuseRest(): void {
+  #closeRequest(): void {
     if (!this.#stream.readableEnded) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR));
   }
 }
 
-const serve = (stream: ServerHttp2Stream, handler: StreamHandler): void => {
+const attachHandler = (stream: ServerHttp2Stream, handler: StreamHandler): void => {
   stream.on('data', (chunk: Buffer) => handler.data(chunk));
   stream.on('end', () => {
     if (!stream.aborted) handler.end();
@@ -92,7 +92,7 @@ export const createNodeServer: CreateGrpcServer = (accept) => {
   server.on('stream', (stream, headers) => {
     streams.add(stream);
     stream.once('close', () => streams.delete(stream));
-    serve(stream, accept(new NodeStream(stream, headers)));
+    attachHandler(stream, accept(new NodeStream(stream, headers)));
   });
   return {
     server,

@@ -6,7 +6,7 @@ import { otlpProtobuf } from '../engine/body-format.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
 import { createHttp2Server } from '../http2/server.ts';
 import { sweepUntilClosed } from '../http2/sweep.ts';
-import { ExportCall, maxBodyBytes, receiver } from './export-call.ts';
+import { ExportCall, maxBodyBytes, receiverName } from './export-call.ts';
 import { code, fail } from './framing.ts';
 import type { CreateGrpcServer, ServerStream, StreamHandler } from './grpc-server.ts';
 import { Health } from './health.ts';
@@ -21,23 +21,23 @@ const paths = {
   metrics: '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
   traces: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
 } as const;
-const signalOf = new Map<string, Signal>([
+const signalByPath = new Map<string, Signal>([
   [paths.logs, 'logs'],
   [paths.metrics, 'metrics'],
   [paths.traces, 'traces'],
 ]);
-const services = [...signalOf.keys()].map((path) => path.slice(1, path.lastIndexOf('/')));
+const services = [...signalByPath.keys()].map((path) => path.slice(1, path.lastIndexOf('/')));
 
 /** Handler of calls that were answered by their headers. */
-const over: StreamHandler = { data: () => undefined, end: () => undefined, closed: () => undefined };
-const notGrpc = Object.freeze({ ':status': '415', 'content-length': '0' });
-const notPost = Object.freeze({ ':status': '405', allow: 'POST', 'content-length': '0' });
+const ignoringHandler: StreamHandler = { data: () => undefined, end: () => undefined, closed: () => undefined };
+const unsupportedTypeHeaders = Object.freeze({ ':status': '415', 'content-length': '0' });
+const methodNotAllowedHeaders = Object.freeze({ ':status': '405', allow: 'POST', 'content-length': '0' });
 
 const servers: Readonly<Record<'own' | 'node', CreateGrpcServer>> = { own: createHttp2Server, node: createNodeServer };
 
 type Serve = (stream: ServerStream) => StreamHandler;
 
-const otherMethods = (health: Health): ReadonlyMap<string, Serve> =>
+const createOtherMethods = (health: Health): ReadonlyMap<string, Serve> =>
   new Map<string, Serve>([
     ['/grpc.health.v1.Health/Check', (stream) => health.check(stream)],
     ['/grpc.health.v1.Health/Watch', (stream) => health.watch(stream)],
@@ -48,10 +48,10 @@ const otherMethods = (health: Health): ReadonlyMap<string, Serve> =>
 const listen = async (engine: Engine): Promise<Listener> => {
   const calls = new Set<ExportCall>();
   const health = new Health(services);
-  const others = otherMethods(health);
+  const otherHandlers = createOtherMethods(health);
   const forget = (call: ExportCall): void => void calls.delete(call);
 
-  const exported = (stream: ServerStream, signal: Signal): StreamHandler => {
+  const startExport = (stream: ServerStream, signal: Signal): StreamHandler => {
     const call = new ExportCall(engine, stream, signal, forget);
     calls.add(call);
     call.start();
@@ -61,15 +61,15 @@ const listen = async (engine: Engine): Promise<Listener> => {
   const serve = (stream: ServerStream): StreamHandler => {
     const { ':path': path = '', ':method': method, 'content-type': contentType = '' } = stream.headers;
     if (method !== 'POST' || !contentType.startsWith('application/grpc')) {
-      stream.respond(method === 'POST' ? notGrpc : notPost, true);
-      return over;
+      stream.respond(method === 'POST' ? unsupportedTypeHeaders : methodNotAllowedHeaders, true);
+      return ignoringHandler;
     }
-    const signal = signalOf.get(path);
-    if (signal !== undefined) return exported(stream, signal);
-    const other = others.get(path);
+    const signal = signalByPath.get(path);
+    if (signal !== undefined) return startExport(stream, signal);
+    const other = otherHandlers.get(path);
     if (other !== undefined) return other(stream);
     fail(stream, code.unimplemented, `there is no method ${path.slice(0, 256)}`);
-    return over;
+    return ignoringHandler;
   };
 
   const http2 = servers[engine.settings.GRPC_SERVER](serve);
@@ -87,7 +87,7 @@ const listen = async (engine: Engine): Promise<Listener> => {
 };
 
 export const otlpGrpc = defineReceiver({
-  name: receiver,
+  name: receiverName,
   summary: 'OTLP over gRPC on port 4317, with health and reflection',
   signals: ['logs', 'metrics', 'traces'],
   listens: [{ setting, protocol: 'grpc', paths }],

@@ -3,7 +3,7 @@
  */
 
 import { type Descriptors, descriptors } from './descriptors.ts';
-import { begin, code, complete, fail, frame, messages } from './framing.ts';
+import { beginMessages, code, createMessageReader, endMessages, fail, frameMessage } from './framing.ts';
 import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 const maxRequestBytes = 64 * 1024;
@@ -15,21 +15,21 @@ interface ReflectionRequest {
   readonly file_containing_symbol?: string;
 }
 
-const notFound = (what: string) => ({ error_response: { error_code: code.notFound, error_message: what } });
+const notFoundResponse = (what: string) => ({ error_response: { error_code: code.notFound, error_message: what } });
 
-const filesOr = (found: Uint8Array[] | undefined, what: string): object =>
-  found === undefined ? notFound(what) : { file_descriptor_response: { file_descriptor_proto: found } };
+const filesResponse = (found: Uint8Array[] | undefined, what: string): object =>
+  found === undefined ? notFoundResponse(what) : { file_descriptor_response: { file_descriptor_proto: found } };
 
-const answerTo = (request: ReflectionRequest, { services, byFile, bySymbol }: Descriptors): object => {
+const createResponse = (request: ReflectionRequest, { services, byFile, bySymbol }: Descriptors): object => {
   switch (request.message_request) {
     case 'list_services':
       return { list_services_response: { service: services.map((name) => ({ name })) } };
     case 'file_by_filename':
-      return filesOr(byFile(request.file_by_filename ?? ''), 'the file does not exist');
+      return filesResponse(byFile(request.file_by_filename ?? ''), 'the file does not exist');
     case 'file_containing_symbol':
-      return filesOr(bySymbol(request.file_containing_symbol ?? ''), 'the symbol does not exist');
+      return filesResponse(bySymbol(request.file_containing_symbol ?? ''), 'the symbol does not exist');
     default:
-      return notFound('there are no extensions');
+      return notFoundResponse('there are no extensions');
   }
 };
 
@@ -45,13 +45,13 @@ export const reflect = (stream: ServerStream, version: 'v1' | 'v1alpha'): Stream
     } catch {
       return fail(stream, code.invalidArgument, 'the request cannot be read');
     }
-    begin(stream);
-    const response = { valid_host: request.host ?? '', original_request: request, ...answerTo(request, known) };
-    stream.write(frame(responseType.encode(responseType.fromObject(response)).finish()));
+    beginMessages(stream);
+    const response = { valid_host: request.host ?? '', original_request: request, ...createResponse(request, known) };
+    stream.write(frameMessage(responseType.encode(responseType.fromObject(response)).finish()));
   };
   const end = (): void => {
-    begin(stream);
-    complete(stream);
+    beginMessages(stream);
+    endMessages(stream);
   };
-  return messages(stream, maxRequestBytes, answer, { end });
+  return createMessageReader(stream, maxRequestBytes, answer, { end });
 };

@@ -15,7 +15,7 @@ export const Colour = z
     'must be a name such as red or dark-blue, or such as #1f77b4',
   );
 
-const finite = z.number();
+const finiteNumber = z.number();
 
 const Thresholds = z.strictObject({
   mode: z
@@ -25,14 +25,14 @@ const Thresholds = z.strictObject({
   steps: z
     .array(
       z.strictObject({
-        value: finite.nullable().describe('Lower bound of the threshold; `null` for below all others'),
+        value: finiteNumber.nullable().describe('Lower bound of the threshold; `null` for below all others'),
         colour: Colour,
       }),
     )
     .max(32),
 });
 
-const shownAs = {
+const mappingResult = {
   text: text(1024).optional().describe('Text shown instead of the value; without it the value is shown'),
   colour: Colour.optional(),
   icon: text(64).optional(),
@@ -40,18 +40,22 @@ const shownAs = {
 
 /** Replaces a value with a text, color or icon. The first matching mapping applies. */
 const Mapping = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('value'), value: text(1024).describe('Value, as text'), ...shownAs }),
+  z.strictObject({ kind: z.literal('value'), value: text(1024).describe('Value, as text'), ...mappingResult }),
   z.strictObject({
     kind: z.literal('range'),
-    from: finite.nullable().describe('Lower bound; `null` for none'),
-    to: finite.nullable(),
-    ...shownAs,
+    from: finiteNumber.nullable().describe('Lower bound; `null` for none'),
+    to: finiteNumber.nullable(),
+    ...mappingResult,
   }),
-  z.strictObject({ kind: z.literal('pattern'), pattern: text(1024).describe('RE2 regular expression'), ...shownAs }),
+  z.strictObject({
+    kind: z.literal('pattern'),
+    pattern: text(1024).describe('RE2 regular expression'),
+    ...mappingResult,
+  }),
   z.strictObject({
     kind: z.literal('special'),
     match: z.enum(['null', 'nan', 'null-or-nan', 'true', 'false', 'empty']),
-    ...shownAs,
+    ...mappingResult,
   }),
 ]);
 
@@ -70,13 +74,13 @@ const ColourMode = z.strictObject({
 const Drawing = z.strictObject({
   as: z.enum(['lines', 'bars', 'points']).optional(),
   interpolation: z.enum(['linear', 'smooth', 'step-before', 'step-after']).optional(),
-  width: finite.min(0).max(20).optional().describe('Line width, in pixels'),
+  width: finiteNumber.min(0).max(20).optional().describe('Line width, in pixels'),
   dashes: z.enum(['solid', 'dash', 'dot']).optional(),
-  area: finite.min(0).max(100).optional().describe('Opacity of the area below the line, in percent'),
+  area: finiteNumber.min(0).max(100).optional().describe('Opacity of the area below the line, in percent'),
   gradient: z.enum(['none', 'opacity', 'hue', 'scale']).optional(),
   areaDownTo: text(512).optional().describe('Name of the field that bounds the area below'),
   points: z.enum(['auto', 'always', 'never']).optional(),
-  pointSize: finite.min(1).max(40).optional(),
+  pointSize: finiteNumber.min(1).max(40).optional(),
   joinGaps: z
     .union([z.boolean(), z.int().min(1)])
     .optional()
@@ -91,9 +95,9 @@ const Axis = z.strictObject({
   side: z.enum(['auto', 'left', 'right', 'hidden']).optional(),
   label: text(256).optional(),
   scale: z.enum(['linear', 'log2', 'log10', 'symlog']).optional(),
-  softMin: finite.optional().describe('Lower end of the axis, unless values exceed it'),
-  softMax: finite.optional(),
-  width: finite.min(0).max(1000).optional(),
+  softMin: finiteNumber.optional().describe('Lower end of the axis, unless values exceed it'),
+  softMax: finiteNumber.optional(),
+  width: finiteNumber.min(0).max(1000).optional(),
   grid: z.enum(['auto', 'on', 'off']).optional(),
   centredZero: z.boolean().optional(),
   border: z.boolean().optional(),
@@ -109,8 +113,8 @@ const Cell = z.strictObject({
   value: z.enum(['colour', 'text', 'hidden']).optional().describe('How gauges display the value'),
   wholeRow: z.boolean().optional().describe('Whether the color applies to the entire row'),
   align: z.enum(['auto', 'left', 'center', 'right']).optional(),
-  width: finite.min(0).max(4096).optional(),
-  minWidth: finite.min(0).max(4096).optional(),
+  width: finiteNumber.min(0).max(4096).optional(),
+  minWidth: finiteNumber.min(0).max(4096).optional(),
   wraps: z.boolean().optional(),
   inspectable: z.boolean().optional().describe('Whether the complete value can be opened'),
 });
@@ -123,8 +127,8 @@ export const FieldSettings = z.strictObject({
     .optional()
     .describe("UCUM unit, or one of the page's units: By, ms, %, {request}/s; by default the unit of the query"),
   decimals: z.int().min(0).max(20).optional(),
-  min: finite.optional(),
-  max: finite.optional(),
+  min: finiteNumber.optional(),
+  max: finiteNumber.optional(),
   eachItsLimits: z.boolean().optional().describe('Whether min and max are determined for each field separately'),
   thresholds: Thresholds.optional(),
   mappings: z.array(Mapping).max(256).optional(),

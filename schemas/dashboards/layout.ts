@@ -11,14 +11,14 @@ export const StableId = z
   .regex(/^[A-Za-z0-9][\w-]{0,63}$/, 'must be letters, digits, _ and -, at most 64, and begin with a letter or digit');
 
 /** Repeats a panel or section for each selected value of a variable. */
-const repeated = {
+const repeatFields = {
   variable: VariableName,
   max: z.int().min(1).max(100).default(100).describe('Maximum number of repetitions'),
 };
 
-const SectionRepeat = z.strictObject(repeated);
+const SectionRepeat = z.strictObject(repeatFields);
 export const PanelRepeat = z.strictObject({
-  ...repeated,
+  ...repeatFields,
   direction: z.enum(['across', 'down']).default('across'),
   perRow: z.int().min(1).max(columns).default(4).describe('Maximum number per row, for horizontal repetition'),
 });

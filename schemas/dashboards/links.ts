@@ -17,7 +17,7 @@ export const Link = z.strictObject({
   newTab: z.boolean().default(false),
 });
 
-const shared = {
+const commonFields = {
   keepTime: z.boolean().default(false).describe('Whether the link includes the time range'),
   keepVariables: z.boolean().default(false),
   newTab: z.boolean().default(false),
@@ -31,13 +31,13 @@ export const DashboardLink = z.discriminatedUnion('kind', [
     url: LinkTarget,
     tooltip: z.string().max(512).default(''),
     icon: z.string().max(64).default(''),
-    ...shared,
+    ...commonFields,
   }),
   z.strictObject({
     kind: z.literal('dashboards'),
     title: z.string().max(512).default(''),
     tags: z.array(z.string().min(1).max(64)).max(32).default([]),
     asMenu: z.boolean().default(false),
-    ...shared,
+    ...commonFields,
   }),
 ]);

@@ -37,7 +37,7 @@ export const Reducer = z
   .union([z.enum(reducers), z.string().regex(/^p(?:100|\d{1,2})$/)])
   .describe('Reducer of the values of a column; p95 is a percentile');
 
-const shared = {
+const commonFields = {
   off: z.boolean().default(false).describe('Whether the transformation is disabled'),
   queries: z
     .array(z.string().min(1).max(64))
@@ -66,19 +66,19 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('organize'),
-      ...shared,
+      ...commonFields,
       hidden: fields.default([]),
       order: fields.default([]).describe('Columns from left to right; other columns follow in their original order'),
       names: z.record(z.string().max(1024), z.string().max(1024)).default({}).describe('New column names by old name'),
     })
     .describe('Hides, orders and renames columns'),
   z
-    .strictObject({ kind: z.literal('merge'), ...shared })
+    .strictObject({ kind: z.literal('merge'), ...commonFields })
     .describe('Joins all tables into one; rows with equal values in the shared columns are merged'),
   z
     .strictObject({
       kind: z.literal('join-by-field'),
-      ...shared,
+      ...commonFields,
       field: field.optional().describe('Column to join by; the time by default'),
       mode: z.enum(['outer', 'inner', 'outer-tabular']).default('outer'),
     })
@@ -86,7 +86,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('join-by-labels'),
-      ...shared,
+      ...commonFields,
       value: z.string().min(1).max(1024).describe('Label whose values become columns'),
       join: z
         .array(z.string().min(1).max(1024))
@@ -98,7 +98,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('group-by'),
-      ...shared,
+      ...commonFields,
       by: fields.min(1),
       figures: z
         .array(z.strictObject({ field, reducers: z.array(Reducer).min(1).max(32) }))
@@ -109,7 +109,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('calculate'),
-      ...shared,
+      ...commonFields,
       calculation: z.discriminatedUnion('is', [
         z.strictObject({
           is: z.literal('row'),
@@ -151,7 +151,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('filter-fields'),
-      ...shared,
+      ...commonFields,
       keep: z.strictObject({ names: fields.optional(), pattern: pattern.optional() }).optional(),
       drop: z.strictObject({ names: fields.optional(), pattern: pattern.optional() }).optional(),
     })
@@ -159,7 +159,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('filter-rows'),
-      ...shared,
+      ...commonFields,
       action: z.enum(['keep', 'drop']).default('keep'),
       match: z.enum(['all', 'any']).default('all'),
       conditions: z.array(Condition).min(1).max(100),
@@ -168,14 +168,14 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('filter-queries'),
-      ...shared,
+      ...commonFields,
       keep: z.array(z.string().min(1).max(64)).min(1).max(26),
     })
     .describe('Selects the tables of some queries'),
   z
     .strictObject({
       kind: z.literal('rename'),
-      ...shared,
+      ...commonFields,
       pattern,
       replacement: z
         .string()
@@ -187,7 +187,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('reduce'),
-      ...shared,
+      ...commonFields,
       reducers: z.array(Reducer).min(1).max(32),
       to: z.enum(['rows', 'fields']).default('rows').describe('One row per column, or one row per table'),
       labelsToFields: z.boolean().default(false),
@@ -197,7 +197,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('sort'),
-      ...shared,
+      ...commonFields,
       by: field,
       direction: z.enum(['ascending', 'descending']).default('ascending'),
     })
@@ -205,7 +205,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('labels-to-fields'),
-      ...shared,
+      ...commonFields,
       to: z.enum(['columns', 'rows']).default('columns'),
       keep: z
         .array(z.string().min(1).max(1024))
@@ -216,12 +216,12 @@ export const Transformation = z.discriminatedUnion('kind', [
     })
     .describe('Converts labels to columns or rows'),
   z
-    .strictObject({ kind: z.literal('series-to-rows'), ...shared })
+    .strictObject({ kind: z.literal('series-to-rows'), ...commonFields })
     .describe('One table with time, metric and value of every series, newest first'),
   z
     .strictObject({
       kind: z.literal('trend'),
-      ...shared,
+      ...commonFields,
       figures: z
         .record(z.string().min(1).max(64), Reducer)
         .default({})
@@ -231,7 +231,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('extract'),
-      ...shared,
+      ...commonFields,
       field,
       format: z.enum(['auto', 'json', 'pairs', 'pattern']).default('auto'),
       pattern: pattern.optional().describe('For the format pattern: its named groups become columns'),
@@ -247,7 +247,7 @@ export const Transformation = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('convert'),
-      ...shared,
+      ...commonFields,
       conversions: z
         .array(
           z.strictObject({
@@ -262,7 +262,7 @@ export const Transformation = z.discriminatedUnion('kind', [
     })
     .describe('Converts values to another type'),
   z
-    .strictObject({ kind: z.literal('limit'), ...shared, rows: z.int().min(0).max(100_000).default(10) })
+    .strictObject({ kind: z.literal('limit'), ...commonFields, rows: z.int().min(0).max(100_000).default(10) })
     .describe('Limits the number of rows'),
 ]);
 export type Transformation = z.output<typeof Transformation>;

@@ -17,7 +17,7 @@ export const VariableName = z
   .regex(/^(?!__)\w{1,64}$/)
   .describe('Letters, digits and underscores, without two leading underscores');
 
-const shared = {
+const commonFields = {
   name: VariableName,
   title: text.optional().describe('Label shown instead of the name'),
   description: text.optional(),
@@ -27,7 +27,7 @@ const shared = {
 
 const Option = z.strictObject({ value: text, title: text.optional().describe('Label shown instead of the value') });
 
-const chosen = {
+const selectionFields = {
   several: z.boolean().default(false).describe('Whether several values can be selected'),
   all: z
     .strictObject({
@@ -44,7 +44,7 @@ const chosen = {
 };
 
 const queryFields = {
-  ...chosen,
+  ...selectionFields,
   pattern: z
     .string()
     .max(1024)
@@ -69,7 +69,7 @@ const queryFields = {
     .describe('Values that are always available'),
 };
 
-const match = z
+const metricSelector = z
   .string()
   .min(1)
   .max(16_384)
@@ -97,18 +97,24 @@ const duration = z
 
 /** A variable that queries, titles and other variables can reference. */
 export const Variable = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('label-values'), ...shared, label: labelName, match, ...queryFields }),
-  z.strictObject({ kind: z.literal('label-names'), ...shared, match, ...queryFields }),
+  z.strictObject({
+    kind: z.literal('label-values'),
+    ...commonFields,
+    label: labelName,
+    match: metricSelector,
+    ...queryFields,
+  }),
+  z.strictObject({ kind: z.literal('label-names'), ...commonFields, match: metricSelector, ...queryFields }),
   z.strictObject({
     kind: z.literal('metric-names'),
-    ...shared,
+    ...commonFields,
     names: z.string().max(1024).optional().describe('RE2 regular expression that matches anywhere in the metric name'),
-    match,
+    match: metricSelector,
     ...queryFields,
   }),
   z.strictObject({
     kind: z.literal('field-values'),
-    ...shared,
+    ...commonFields,
     signal: z.enum(['logs', 'traces']),
     field: z.string().min(1).max(512).describe('Field or attribute, named as in the search language'),
     search: z.string().max(4096).optional().describe('Filter for the records; may contain other variables'),
@@ -116,7 +122,7 @@ export const Variable = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('promql'),
-    ...shared,
+    ...commonFields,
     expression: z
       .string()
       .min(1)
@@ -128,13 +134,13 @@ export const Variable = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('list'),
-    ...shared,
+    ...commonFields,
     options: z.array(Option).max(maxValues),
-    ...chosen,
+    ...selectionFields,
   }),
   z.strictObject({
     kind: z.literal('interval'),
-    ...shared,
+    ...commonFields,
     options: z.array(duration).min(1).max(100),
     auto: z
       .strictObject({
@@ -145,11 +151,11 @@ export const Variable = z.discriminatedUnion('kind', [
       .describe('Present if auto can be selected: a step that fits the range'),
     selected: text.default('').describe('One of the options, or auto; empty for the first option'),
   }),
-  z.strictObject({ kind: z.literal('text'), ...shared, selected: text.default('').describe('Default text') }),
-  z.strictObject({ kind: z.literal('constant'), ...shared, value: text }),
+  z.strictObject({ kind: z.literal('text'), ...commonFields, selected: text.default('').describe('Default text') }),
+  z.strictObject({ kind: z.literal('constant'), ...commonFields, value: text }),
   z.strictObject({
     kind: z.literal('filters'),
-    ...shared,
+    ...commonFields,
     filters: z.array(Filter).max(100).default([]).describe('Default filters'),
     always: z.array(Filter).max(100).default([]).describe('Filters that users cannot remove'),
   }),

@@ -37,11 +37,11 @@ const valueShown = z.enum(['auto', 'always', 'never']).default('auto');
 const size = z.number().min(1).max(1000).nullable().default(null).describe('Size in pixels; `null` for automatic');
 const sizes = { titleSize: size, valueSize: size };
 
-const kind = <Kind extends string, Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
+const visualSchema = <Kind extends string, Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
   z.strictObject({ kind: z.literal(name), ...shape });
 
-const figures = [
-  kind('stat', {
+const statVisuals = [
+  visualSchema('stat', {
     reduce,
     orientation,
     ...sizes,
@@ -52,14 +52,14 @@ const figures = [
     showsChange: z.boolean().default(false).describe('Whether to show the percentage change over the range'),
     wide: z.boolean().default(true),
   }),
-  kind('gauge', {
+  visualSchema('gauge', {
     reduce,
     orientation,
     ...sizes,
     thresholdLabels: z.boolean().default(false),
     thresholdMarkers: z.boolean().default(true),
   }),
-  kind('bar-gauge', {
+  visualSchema('bar-gauge', {
     reduce,
     orientation,
     ...sizes,
@@ -69,7 +69,7 @@ const figures = [
     names: z.enum(['auto', 'top', 'left', 'hidden']).default('auto'),
     legend,
   }),
-  kind('pie', {
+  visualSchema('pie', {
     reduce,
     form: z.enum(['pie', 'ring']).default('pie'),
     labels: z
@@ -86,14 +86,14 @@ const figures = [
   }),
 ] as const;
 
-const overTime = [
-  kind('time-series', {
+const timeVisuals = [
+  visualSchema('time-series', {
     legend,
     tooltip,
     zones: z.array(text(64)).max(4).default([]).describe('Time zones of the axis; empty for that of the dashboard'),
     across: z.enum(['horizontal', 'vertical']).default('horizontal').describe('Direction of the time axis'),
   }),
-  kind('heatmap', {
+  visualSchema('heatmap', {
     fromValues: z
       .boolean()
       .default(false)
@@ -127,7 +127,7 @@ const overTime = [
     tooltip,
     histogramInTooltip: z.boolean().default(false),
   }),
-  kind('state-timeline', {
+  visualSchema('state-timeline', {
     merges: z.boolean().default(true).describe('Whether to merge consecutive equal states'),
     rowHeight: share(0.9),
     valueShown,
@@ -136,7 +136,7 @@ const overTime = [
     legend,
     tooltip,
   }),
-  kind('status-history', {
+  visualSchema('status-history', {
     rowHeight: share(0.9),
     columnWidth: share(0.9),
     valueShown,
@@ -146,8 +146,8 @@ const overTime = [
   }),
 ] as const;
 
-const tables = [
-  kind('bars', {
+const tableVisuals = [
+  visualSchema('bars', {
     x: text(512).default('').describe('Field of the x axis; empty for the first time or text field'),
     colourBy: text(512).default(''),
     orientation,
@@ -164,7 +164,7 @@ const tables = [
     legend,
     tooltip,
   }),
-  kind('table', {
+  visualSchema('table', {
     header: z.boolean().default(true),
     sortBy: z
       .array(z.strictObject({ field: text(512), descending: z.boolean().default(false) }))
@@ -183,7 +183,7 @@ const tables = [
     showsTypes: z.boolean().default(false),
     frame: z.int().min(0).max(1000).default(0).describe('Index of the table'),
   }),
-  kind('histogram', {
+  visualSchema('histogram', {
     bucketSize: z.number().positive().nullable().default(null),
     bucketOffset: z.number().default(0),
     bucketCount: z.int().min(1).max(1000).nullable().default(null),
@@ -194,8 +194,8 @@ const tables = [
   }),
 ] as const;
 
-const records = [
-  kind('logs', {
+const recordVisuals = [
+  visualSchema('logs', {
     time: z.boolean().default(false).describe('Whether to show the time of each line'),
     labels: z.boolean().default(false),
     commonLabels: z.boolean().default(false),
@@ -210,8 +210,8 @@ const records = [
       .describe('How to deduplicate consecutive lines'),
     fields: z.array(text(512)).max(64).default([]),
   }),
-  kind('traces', { max: z.int().min(1).max(1000).default(100) }),
-  kind('node-graph', {
+  visualSchema('traces', { max: z.int().min(1).max(1000).default(100) }),
+  visualSchema('node-graph', {
     nodeUnits: z.array(text(64)).max(2).default([]).describe('Units of the main and the secondary value of a node'),
     edgeUnits: z.array(text(64)).max(2).default([]),
     arcs: z
@@ -223,14 +223,14 @@ const records = [
   }),
 ] as const;
 
-const others = [
-  kind('text', {
+const otherVisuals = [
+  visualSchema('text', {
     form: z.enum(['markdown', 'code']).default('markdown').describe('Format of the content; HTML is shown as text'),
     content: text(65_536).default('').describe('Content; may contain variables'),
     language: text(32).default('').describe('Programming language, for code'),
     lineNumbers: z.boolean().default(false),
   }),
-  kind('alerts', {
+  visualSchema('alerts', {
     shows: z.enum(['list', 'count']).default('list'),
     states: z
       .array(z.enum(['firing', 'pending', 'recovering', 'no-data', 'error', 'resolved']))
@@ -244,7 +244,7 @@ const others = [
     max: z.int().min(1).max(1000).default(20),
     order: z.enum(['severity', 'newest', 'oldest', 'name', 'name-descending']).default('severity'),
   }),
-  kind('dashboards', {
+  visualSchema('dashboards', {
     favourites: z.boolean().default(false),
     recent: z.boolean().default(false),
     found: z.boolean().default(true).describe('Whether to include the results of search, folder and tags'),
@@ -256,11 +256,17 @@ const others = [
     keepTime: z.boolean().default(false),
     keepVariables: z.boolean().default(false),
   }),
-  kind('placeholder', {
+  visualSchema('placeholder', {
     sourceType: text(256).describe('Original type of the panel or of its data source'),
     reason: text(1024).default('').describe('Reason why the panel cannot be shown'),
     queries: z.array(text(65_536)).max(100).default([]).describe('Original queries'),
   }),
 ] as const;
 
-export const Visual = z.discriminatedUnion('kind', [...figures, ...overTime, ...tables, ...records, ...others]);
+export const Visual = z.discriminatedUnion('kind', [
+  ...statVisuals,
+  ...timeVisuals,
+  ...tableVisuals,
+  ...recordVisuals,
+  ...otherVisuals,
+]);

@@ -1,5 +1,5 @@
 /** OTLP's AnyValue as text with a type character, as in the column `attribute_types`. */
-import { doubleOf, integerText, malformed, maxDepth, type WireCursor } from '../protobuf/cursor.ts';
+import { createMalformedError, formatInteger, maxDepth, toDouble, type WireCursor } from '../protobuf/cursor.ts';
 
 /** Character codes of the type characters. */
 export const typeCodes = {
@@ -13,7 +13,7 @@ export const typeCodes = {
 } as const;
 
 /** Tags of AnyValue's alternatives. */
-export const tags = {
+export const valueTags = {
   string: 0x0a,
   boolean: 0x10,
   integer: 0x18,
@@ -27,47 +27,52 @@ export const tags = {
  * Returns the text of a range of wire bytes. Costs less than half of a `TextDecoder` and, like that, replaces invalid
  * UTF-8.
  */
-export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
+export const decodeText = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.prototype.utf8Slice.call(bytes, start, end);
 
 /** Returns the base64 of a range of wire bytes. */
-export const base64Of = (bytes: Uint8Array, start: number, end: number): string =>
+export const encodeBase64 = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('base64');
 
 /** Moves the reader after the tag of the last alternative, and returns that tag; 0 if there is none. */
-export const lastAlternative = (reader: WireCursor, end: number): number => {
+export const findLastAlternative = (reader: WireCursor, end: number): number => {
   let found = 0;
   let at = end;
   while (reader.at < end) {
-    const tag = reader.varint();
+    const tag = reader.readVarint();
     const start = reader.at;
     reader.skip(tag, end);
     if (!isAlternative(tag)) continue;
     found = tag;
     at = start;
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   reader.at = at;
   return found;
 };
 
 const isAlternative = (tag: number): boolean =>
-  tag === tags.string || tag === tags.integer || tag === tags.double || tag === tags.boolean || isCompound(tag);
+  tag === valueTags.string ||
+  tag === valueTags.integer ||
+  tag === valueTags.double ||
+  tag === valueTags.boolean ||
+  isCompound(tag);
 
-const isCompound = (tag: number): boolean => tag === tags.array || tag === tags.map || tag === tags.bytes;
+const isCompound = (tag: number): boolean =>
+  tag === valueTags.array || tag === valueTags.map || tag === valueTags.bytes;
 
 /** Returns the type character of the value between the reader's position and `end`. */
-export const typeCodeOf = (reader: WireCursor, end: number): number => {
-  switch (lastAlternative(reader, end)) {
-    case tags.string:
+export const readTypeCode = (reader: WireCursor, end: number): number => {
+  switch (findLastAlternative(reader, end)) {
+    case valueTags.string:
       return typeCodes.string;
-    case tags.integer:
+    case valueTags.integer:
       return typeCodes.integer;
-    case tags.double:
+    case valueTags.double:
       return typeCodes.double;
-    case tags.boolean:
+    case valueTags.boolean:
       return typeCodes.boolean;
-    case tags.bytes:
+    case valueTags.bytes:
       return typeCodes.bytes;
     case 0:
       return typeCodes.empty;
@@ -77,89 +82,89 @@ export const typeCodeOf = (reader: WireCursor, end: number): number => {
 };
 
 /** Returns the value between the reader's position and `end` as stored text. */
-export const textOfValue = (reader: WireCursor, end: number): string => {
-  const tag = lastAlternative(reader, end);
+export const readValueText = (reader: WireCursor, end: number): string => {
+  const tag = findLastAlternative(reader, end);
   switch (tag) {
     case 0:
       return '';
-    case tags.integer:
+    case valueTags.integer:
       reader.varint64();
-      return reader.high === 0 ? String(reader.low) : integerText(reader.low, reader.high);
-    case tags.double:
+      return reader.high === 0 ? String(reader.low) : formatInteger(reader.low, reader.high);
+    case valueTags.double:
       reader.fixed64();
-      return String(doubleOf(reader.low, reader.high));
-    case tags.boolean:
+      return String(toDouble(reader.low, reader.high));
+    case valueTags.boolean:
       reader.varint64();
       return (reader.low | reader.high) === 0 ? 'false' : 'true';
     default:
-      return textOfRun(reader, tag, reader.end(end));
+      return readRangeText(reader, tag, reader.readEnd(end));
   }
 };
 
-const textOfRun = (reader: WireCursor, tag: number, end: number): string => {
-  if (tag === tags.string) return textOf(reader.bytes, reader.at, end);
-  if (tag === tags.bytes) return base64Of(reader.bytes, reader.at, end);
-  return tag === tags.array ? jsonOfArray(reader, end, 1) : jsonOfMap(reader, end, 1);
+const readRangeText = (reader: WireCursor, tag: number, end: number): string => {
+  if (tag === valueTags.string) return decodeText(reader.bytes, reader.at, end);
+  if (tag === valueTags.bytes) return encodeBase64(reader.bytes, reader.at, end);
+  return tag === valueTags.array ? readArrayJson(reader, end, 1) : readMapJson(reader, end, 1);
 };
 
 /**
  * JSON of a value inside an array or map. Integers preserve all digits. Values without a JSON number become strings.
  */
-const jsonOf = (reader: WireCursor, end: number, depth: number): string => {
-  const tag = lastAlternative(reader, end);
-  const json = jsonTagged(reader, tag, end, depth);
+const readJson = (reader: WireCursor, end: number, depth: number): string => {
+  const tag = findLastAlternative(reader, end);
+  const json = readTaggedJson(reader, tag, end, depth);
   reader.at = end;
   return json;
 };
 
-const jsonTagged = (reader: WireCursor, tag: number, end: number, depth: number): string => {
+const readTaggedJson = (reader: WireCursor, tag: number, end: number, depth: number): string => {
   if (tag === 0) return 'null';
-  if (tag === tags.integer) {
+  if (tag === valueTags.integer) {
     reader.varint64();
-    return integerText(reader.low, reader.high);
+    return formatInteger(reader.low, reader.high);
   }
-  if (tag === tags.double) {
+  if (tag === valueTags.double) {
     reader.fixed64();
-    const value = doubleOf(reader.low, reader.high);
+    const value = toDouble(reader.low, reader.high);
     return Number.isFinite(value) ? String(value) : `"${value}"`;
   }
-  if (tag === tags.boolean) {
+  if (tag === valueTags.boolean) {
     reader.varint64();
     return (reader.low | reader.high) === 0 ? 'false' : 'true';
   }
-  const stop = reader.end(end);
-  if (tag === tags.string) return JSON.stringify(textOf(reader.bytes, reader.at, stop));
-  if (tag === tags.bytes) return `"${base64Of(reader.bytes, reader.at, stop)}"`;
-  return tag === tags.array ? jsonOfArray(reader, stop, depth + 1) : jsonOfMap(reader, stop, depth + 1);
+  const stop = reader.readEnd(end);
+  if (tag === valueTags.string) return JSON.stringify(decodeText(reader.bytes, reader.at, stop));
+  if (tag === valueTags.bytes) return `"${encodeBase64(reader.bytes, reader.at, stop)}"`;
+  return tag === valueTags.array ? readArrayJson(reader, stop, depth + 1) : readMapJson(reader, stop, depth + 1);
 };
 
 const checkDepth = (reader: WireCursor, depth: number): void => {
-  if (depth > maxDepth) throw malformed(`values nest deeper than ${maxDepth}`, reader.at);
+  if (depth > maxDepth) throw createMalformedError(`values nest deeper than ${maxDepth}`, reader.at);
 };
 
 /** Returns the JSON of an ArrayValue. `depth` is 1 for the outermost array. */
-export const jsonOfArray = (reader: WireCursor, end: number, depth: number): string => {
+export const readArrayJson = (reader: WireCursor, end: number, depth: number): string => {
   checkDepth(reader, depth);
   const items: string[] = [];
   while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag === 0x0a) items.push(jsonOf(reader, reader.end(end), depth));
+    const tag = reader.readVarint();
+    if (tag === 0x0a) items.push(readJson(reader, reader.readEnd(end), depth));
     else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   return `[${items.join(',')}]`;
 };
 
 /** Returns the JSON of a KeyValueList. */
-export const jsonOfMap = (reader: WireCursor, end: number, depth: number): string => {
+export const readMapJson = (reader: WireCursor, end: number, depth: number): string => {
   checkDepth(reader, depth);
   const items: string[] = [];
   while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag === 0x0a) items.push(jsonOfEntry(reader, reader.end(end), depth));
+    const tag = reader.readVarint();
+    if (tag === 0x0a) items.push(jsonOfEntry(reader, reader.readEnd(end), depth));
     else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   return `{${items.join(',')}}`;
 };
 
@@ -167,15 +172,15 @@ const jsonOfEntry = (reader: WireCursor, end: number, depth: number): string => 
   let key = '""';
   let value = 'null';
   while (reader.at < end) {
-    const tag = reader.varint();
+    const tag = reader.readVarint();
     if (tag === 0x0a) {
-      const stop = reader.end(end);
-      key = JSON.stringify(textOf(reader.bytes, reader.at, stop));
+      const stop = reader.readEnd(end);
+      key = JSON.stringify(decodeText(reader.bytes, reader.at, stop));
       reader.at = stop;
-    } else if (tag === 0x12) value = jsonOf(reader, reader.end(end), depth);
+    } else if (tag === 0x12) value = readJson(reader, reader.readEnd(end), depth);
     else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   return `${key}:${value}`;
 };
 
@@ -186,10 +191,10 @@ const jsonOfEntry = (reader: WireCursor, end: number, depth: number): string => 
 export const jsonOfAttributes = (reader: WireCursor, end: number, field: number): string => {
   const items: string[] = [];
   while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag === field) items.push(jsonOfEntry(reader, reader.end(end), 1));
+    const tag = reader.readVarint();
+    if (tag === field) items.push(jsonOfEntry(reader, reader.readEnd(end), 1));
     else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   return `{${items.sort().join(',')}}`;
 };

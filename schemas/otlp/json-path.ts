@@ -31,7 +31,7 @@ const advance = (steps: Step[], byte: number, name: string): void => {
   }
 };
 
-const stepsTo = (text: Buffer, position: number): Step[] => {
+const collectSteps = (text: Buffer, position: number): Step[] => {
   const reader = new JsonReader(text);
   const steps: Step[] = [];
   let name = '';
@@ -48,7 +48,7 @@ const stepsTo = (text: Buffer, position: number): Step[] => {
       if (fault instanceof PermanentError) return steps;
       throw fault;
     }
-    if (reader.peek() === 0x3a) name = reader.unescaped();
+    if (reader.peek() === 0x3a) name = reader.readUnescaped();
   }
   return steps;
 };
@@ -57,8 +57,8 @@ const stepsTo = (text: Buffer, position: number): Step[] => {
  * Returns the path from the root to the value at `position`: `resourceLogs[0].scopeLogs[2]`. The text before it must be
  * valid.
  */
-export const pathAt = (text: Buffer, position: number): string => {
-  const path = stepsTo(text, position)
+export const findPath = (text: Buffer, position: number): string => {
+  const path = collectSteps(text, position)
     .map((step) => (typeof step === 'number' ? `[${step}]` : step && `.${step.slice(0, maxNameLength)}`))
     .join('')
     .replace(/^\./, '');

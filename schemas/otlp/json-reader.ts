@@ -27,16 +27,16 @@ export class JsonReader {
   /** Start of the bytes of the last token, without the quotes of a string. */
   start = 0;
   end = 0;
-  /** Whether the last string has escapes; then use `unescaped`. */
-  escaped = false;
+  /** Whether the last string has escapes; then use `readUnescaped`. */
+  hasEscapes = false;
   /** Whether the last number has neither fraction nor exponent. */
-  integer = false;
+  isInteger = false;
 
   constructor(text: Buffer) {
     this.text = text;
   }
 
-  fault(message: string, position = this.position, reason = 'malformed'): PermanentError {
+  createFault(message: string, position = this.position, reason = 'malformed'): PermanentError {
     return new PermanentError(reason, message, { position });
   }
 
@@ -55,33 +55,33 @@ export class JsonReader {
 
   /** Begins an object. Returns `false` if it is empty. */
   beginObject(): boolean {
-    if (this.peek() !== openBrace) throw this.fault('expected an object');
+    if (this.peek() !== openBrace) throw this.createFault('expected an object');
     this.position++;
-    return !this.#closes(closeBrace);
+    return !this.#skipIfClosing(closeBrace);
   }
 
   /** Begins an array. Returns `false` if it is empty. */
   beginArray(): boolean {
-    if (this.peek() !== openBracket) throw this.fault('expected an array');
+    if (this.peek() !== openBracket) throw this.createFault('expected an array');
     this.position++;
-    return !this.#closes(closeBracket);
+    return !this.#skipIfClosing(closeBracket);
   }
 
   /** Returns whether another member follows. */
-  moreMembers(): boolean {
-    return this.#more(closeBrace, 'expected , or } in the object');
+  hasMoreMembers(): boolean {
+    return this.#hasMore(closeBrace, 'expected , or } in the object');
   }
 
   /** Returns whether another element follows. */
-  moreElements(): boolean {
-    return this.#more(closeBracket, 'expected , or ] in the array');
+  hasMoreElements(): boolean {
+    return this.#hasMore(closeBracket, 'expected , or ] in the array');
   }
 
   /** Reads a member name and the colon. */
   key(): void {
-    if (this.peek() !== quote) throw this.fault('expected a name in double quotes');
+    if (this.peek() !== quote) throw this.createFault('expected a name in double quotes');
     this.string();
-    if (this.peek() !== colon) throw this.fault('expected : after the name');
+    if (this.peek() !== colon) throw this.createFault('expected : after the name');
     this.position++;
   }
 
@@ -90,14 +90,14 @@ export class JsonReader {
     const text = this.text;
     const opening = this.position;
     let position = opening + 1;
-    this.escaped = false;
+    this.hasEscapes = false;
     for (;;) {
       const byte = text[position];
       if (byte === quote) break;
-      if (byte === undefined) throw this.fault('the string does not end', opening);
-      if (byte < 0x20) throw this.fault('a control character in a string is not escaped', position);
+      if (byte === undefined) throw this.createFault('the string does not end', opening);
+      if (byte < 0x20) throw this.createFault('a control character in a string is not escaped', position);
       if (byte === backslash) {
-        this.escaped = true;
+        this.hasEscapes = true;
         position += this.#escapeLength(position);
       } else position++;
     }
@@ -107,8 +107,8 @@ export class JsonReader {
   }
 
   /** Returns the value of the last string. */
-  unescaped(): string {
-    if (!this.escaped) return this.text.toString('utf8', this.start, this.end);
+  readUnescaped(): string {
+    if (!this.hasEscapes) return this.text.toString('utf8', this.start, this.end);
     return JSON.parse(this.text.toString('utf8', this.start - 1, this.end + 1)) as string;
   }
 
@@ -118,26 +118,26 @@ export class JsonReader {
     const start = this.position;
     if (text[this.position] === minus) this.position++;
     if (text[this.position] === zero) this.position++;
-    else this.#digits(start);
-    this.integer = true;
+    else this.#readDigits(start);
+    this.isInteger = true;
     if (text[this.position] === dot) {
-      this.integer = false;
+      this.isInteger = false;
       this.position++;
-      this.#digits(start);
+      this.#readDigits(start);
     }
     if (((text[this.position] ?? 0) | 0x20) === 0x65) {
-      this.integer = false;
+      this.isInteger = false;
       this.position++;
       const sign = text[this.position];
       if (sign === minus || sign === 0x2b) this.position++;
-      this.#digits(start);
+      this.#readDigits(start);
     }
     this.start = start;
     this.end = this.position;
   }
 
   /** Reads `word` if it is the next token. */
-  literal(word: 'null' | 'true' | 'false'): boolean {
+  skipLiteral(word: 'null' | 'true' | 'false'): boolean {
     const { text, position } = this;
     for (let index = 0; index < word.length; index++) {
       if (text[position + index] !== word.charCodeAt(index)) return false;
@@ -149,51 +149,52 @@ export class JsonReader {
   /** Reads and discards any value. */
   skipValue(depth = 0): void {
     if (depth > maxUnknownDepth) {
-      throw this.fault(`values nest deeper than ${maxUnknownDepth}`, this.position, 'too-deep');
+      throw this.createFault(`values nest deeper than ${maxUnknownDepth}`, this.position, 'too-deep');
     }
     const byte = this.peek();
     if (byte === openBrace) {
-      for (let more = this.beginObject(); more; more = this.moreMembers()) {
+      for (let more = this.beginObject(); more; more = this.hasMoreMembers()) {
         this.key();
         this.skipValue(depth + 1);
       }
     } else if (byte === openBracket) {
-      for (let more = this.beginArray(); more; more = this.moreElements()) this.skipValue(depth + 1);
+      for (let more = this.beginArray(); more; more = this.hasMoreElements()) this.skipValue(depth + 1);
     } else if (byte === quote) this.string();
     else if (byte === minus || isDigit(byte)) this.number();
-    else if (!this.literal('null') && !this.literal('true') && !this.literal('false')) {
-      throw this.fault(byte < 0 ? 'the text ends where a value is expected' : 'expected a value');
+    else if (!this.skipLiteral('null') && !this.skipLiteral('true') && !this.skipLiteral('false')) {
+      throw this.createFault(byte < 0 ? 'the text ends where a value is expected' : 'expected a value');
     }
   }
 
-  #closes(bracket: number): boolean {
+  #skipIfClosing(bracket: number): boolean {
     if (this.peek() !== bracket) return false;
     this.position++;
     return true;
   }
 
-  #more(bracket: number, expectation: string): boolean {
+  #hasMore(bracket: number, expectation: string): boolean {
     const byte = this.peek();
-    if (byte !== comma && byte !== bracket) throw this.fault(expectation);
+    if (byte !== comma && byte !== bracket) throw this.createFault(expectation);
     this.position++;
     return byte === comma;
   }
 
-  #digits(start: number): void {
+  #readDigits(start: number): void {
     const first = this.position;
     while (isDigit(this.text[this.position])) this.position++;
-    if (this.position === first) throw this.fault('the number is not complete', start);
+    if (this.position === first) throw this.createFault('the number is not complete', start);
   }
 
   #escapeLength(position: number): number {
     const kind = this.text[position + 1];
-    if (kind === undefined) throw this.fault('the string does not end', position);
+    if (kind === undefined) throw this.createFault('the string does not end', position);
     if (kind !== 0x75) {
-      if (!'"\\/bfnrt'.includes(String.fromCharCode(kind))) throw this.fault('unknown escape in a string', position);
+      if (!'"\\/bfnrt'.includes(String.fromCharCode(kind)))
+        throw this.createFault('unknown escape in a string', position);
       return 2;
     }
     const digits = this.text.toString('latin1', position + 2, position + 6);
-    if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw this.fault('\\u needs four hexadecimal digits', position);
+    if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw this.createFault('\\u needs four hexadecimal digits', position);
     return 6;
   }
 }

@@ -2,7 +2,7 @@
  * Converts OTLP/JSON to protobuf in one pass over the text. Builds no document, and preserves all digits of 64-bit
  * integers.
  */
-import { isScalar, messageNumber, nesting, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
+import { getMessageNumber, getWireType, isScalar, nestingFlag, type ScalarType } from '../protobuf/messages.ts';
 import { maxValueDepth } from '../protobuf/scan.ts';
 import { WireWriter } from '../protobuf/writer.ts';
 import type { Signal } from '../telemetry-signals.ts';
@@ -25,9 +25,9 @@ interface JsonField {
   readonly message: number;
 }
 
-const fieldOf = (name: string, [number, type, repeated]: readonly [number, string, string?]): JsonField => {
+const toJsonField = (name: string, [number, type, repeated]: readonly [number, string, string?]): JsonField => {
   const scalar = isScalar(type) ? type : undefined;
-  const wireType = scalar === undefined ? 2 : wireTypeOf(scalar);
+  const wireType = scalar === undefined ? 2 : getWireType(scalar);
   const packed = repeated !== undefined && wireType !== 2;
   return {
     name: Buffer.from(name),
@@ -36,7 +36,7 @@ const fieldOf = (name: string, [number, type, repeated]: readonly [number, strin
     repeated: repeated !== undefined,
     packed,
     scalar,
-    message: scalar === undefined ? messageNumber(otlpSchema, type) : -1,
+    message: scalar === undefined ? getMessageNumber(otlpSchema, type) : -1,
   };
 };
 
@@ -47,18 +47,18 @@ const fieldsByLength: readonly (readonly (readonly JsonField[] | undefined)[])[]
   const byLength: JsonField[][] = [];
   for (const [name, declaration] of Object.entries(declarations)) {
     byLength[name.length] ??= [];
-    byLength[name.length]?.push(fieldOf(name, declaration));
+    byLength[name.length]?.push(toJsonField(name, declaration));
   }
   return byLength;
 });
 
-const requests: Readonly<Record<Signal, number>> = {
-  logs: messageNumber(otlpSchema, 'LogsRequest'),
-  metrics: messageNumber(otlpSchema, 'MetricsRequest'),
-  traces: messageNumber(otlpSchema, 'TracesRequest'),
+const requestMessages: Readonly<Record<Signal, number>> = {
+  logs: getMessageNumber(otlpSchema, 'LogsRequest'),
+  metrics: getMessageNumber(otlpSchema, 'MetricsRequest'),
+  traces: getMessageNumber(otlpSchema, 'TracesRequest'),
 };
 
-class Translation {
+class JsonTranslator {
   readonly reader: JsonReader;
   readonly writer: WireWriter;
 
@@ -67,28 +67,28 @@ class Translation {
     this.writer = writer;
   }
 
-  message(message: number, depth: number): void {
+  writeMessage(writeMessage: number, depth: number): void {
     const { reader } = this;
-    let seen = 0;
-    for (let more = reader.beginObject(); more; more = reader.moreMembers()) {
+    let seenFields = 0;
+    for (let more = reader.beginObject(); more; more = reader.hasMoreMembers()) {
       const at = reader.position;
       reader.key();
-      const field = this.#field(message);
+      const field = this.#findField(writeMessage);
       reader.peek();
       if (field === undefined) reader.skipValue();
-      else if (!reader.literal('null')) {
-        if (seen & field.bit) throw reader.fault(`the name ${field.name.toString()} occurs twice`, at);
-        seen |= field.bit;
-        this.#value(field, depth);
+      else if (!reader.skipLiteral('null')) {
+        if (seenFields & field.bit) throw reader.createFault(`the name ${field.name.toString()} occurs twice`, at);
+        seenFields |= field.bit;
+        this.#writeValue(field, depth);
       }
     }
   }
 
   /** Returns the field of the last name. */
-  #field(message: number): JsonField | undefined {
+  #findField(message: number): JsonField | undefined {
     const { reader } = this;
-    if (reader.escaped) {
-      const name = Buffer.from(reader.unescaped());
+    if (reader.hasEscapes) {
+      const name = Buffer.from(reader.readUnescaped());
       return fieldsByLength[message]?.[name.length]?.find((field) => field.name.equals(name));
     }
     const { text, start, end } = reader;
@@ -102,43 +102,43 @@ class Translation {
     return undefined;
   }
 
-  #value(field: JsonField, depth: number): void {
+  #writeValue(field: JsonField, depth: number): void {
     if (!field.repeated) {
-      this.#single(field, depth);
+      this.#writeSingle(field, depth);
       return;
     }
     const { reader, writer } = this;
     if (!reader.beginArray()) return;
     let mark = -1;
     if (field.packed) {
-      writer.varint(field.tag);
-      mark = writer.begin();
+      writer.writeVarint(field.tag);
+      mark = writer.beginLengthPrefixed();
     }
     do {
-      if (field.packed) this.#scalar(field);
-      else this.#single(field, depth);
-    } while (reader.moreElements());
-    if (mark >= 0) writer.end(mark);
+      if (field.packed) this.#writeScalar(field);
+      else this.#writeSingle(field, depth);
+    } while (reader.hasMoreElements());
+    if (mark >= 0) writer.endLengthPrefixed(mark);
   }
 
-  #single(field: JsonField, depth: number): void {
+  #writeSingle(field: JsonField, depth: number): void {
     const { writer } = this;
-    writer.varint(field.tag);
+    writer.writeVarint(field.tag);
     if (field.scalar !== undefined) {
-      this.#scalar(field);
+      this.#writeScalar(field);
       return;
     }
-    const below = (otlpSchema.flags[field.message] as number) & nesting ? depth + 1 : depth;
-    if (below > maxValueDepth) {
+    const childDepth = (otlpSchema.flags[field.message] as number) & nestingFlag ? depth + 1 : depth;
+    if (childDepth > maxValueDepth) {
       const message = `attribute values nest deeper than ${maxValueDepth}`;
-      throw this.reader.fault(message, this.reader.position, 'too-deep');
+      throw this.reader.createFault(message, this.reader.position, 'too-deep');
     }
-    const mark = writer.begin();
-    this.message(field.message, below);
-    writer.end(mark);
+    const mark = writer.beginLengthPrefixed();
+    this.writeMessage(field.message, childDepth);
+    writer.endLengthPrefixed(mark);
   }
 
-  #scalar(field: JsonField): void {
+  #writeScalar(field: JsonField): void {
     if (field.scalar !== undefined) scalarCopies[field.scalar](this.reader, this.writer);
   }
 }
@@ -148,8 +148,8 @@ class Translation {
  * `PermanentError` for invalid input. The message names the path, and the position is the byte offset. The result
  * passes `scanRequest`.
  */
-export const requestFromJson = (signal: Signal, body: Buffer): Buffer => {
+export const convertJsonRequest = (signal: Signal, body: Buffer): Buffer => {
   const writer = new WireWriter(body.length);
-  readJsonText(body, (reader) => new Translation(reader, writer).message(requests[signal], 0));
+  readJsonText(body, (reader) => new JsonTranslator(reader, writer).writeMessage(requestMessages[signal], 0));
   return writer.finish();
 };

@@ -1,13 +1,13 @@
 /** Validation of OTLP export requests at admission. */
-import { messageNumber } from '../protobuf/messages.ts';
+import { getMessageNumber } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import type { Signal } from '../telemetry-signals.ts';
 import { otlpSchema } from './messages.ts';
 
-const requests: Readonly<Record<Signal, number>> = {
-  logs: messageNumber(otlpSchema, 'LogsRequest'),
-  metrics: messageNumber(otlpSchema, 'MetricsRequest'),
-  traces: messageNumber(otlpSchema, 'TracesRequest'),
+const requestMessages: Readonly<Record<Signal, number>> = {
+  logs: getMessageNumber(otlpSchema, 'LogsRequest'),
+  metrics: getMessageNumber(otlpSchema, 'MetricsRequest'),
+  traces: getMessageNumber(otlpSchema, 'TracesRequest'),
 };
 
 /**
@@ -17,6 +17,6 @@ const requests: Readonly<Record<Signal, number>> = {
  */
 export const scanRequest = (signal: Signal, body: Uint8Array): { records: number } => {
   const scanner = new WireScanner(otlpSchema, body);
-  scanner.scan(requests[signal], 0, body.length);
+  scanner.scan(requestMessages[signal], 0, body.length);
   return { records: scanner.records };
 };

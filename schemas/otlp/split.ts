@@ -1,32 +1,37 @@
 /** Splits export requests that exceed the message size of the bus. */
-import { messageNumber } from '../protobuf/messages.ts';
-import { type Cuttable, type Piece, splitMessage } from '../protobuf/split.ts';
+import { getMessageNumber } from '../protobuf/messages.ts';
+import { type SplitMessage, type SplittableMessage, splitMessage } from '../protobuf/split.ts';
 import type { Signal } from '../telemetry-signals.ts';
 import { otlpSchema } from './messages.ts';
 
-const cuttable = (name: string, fields: readonly (readonly [number, Cuttable | undefined])[]): Cuttable => ({
-  message: messageNumber(otlpSchema, name),
+const splittable = (
+  name: string,
+  fields: readonly (readonly [number, SplittableMessage | undefined])[],
+): SplittableMessage => ({
+  message: getMessageNumber(otlpSchema, name),
   fields: new Map(fields),
 });
 
-const points = (name: string): Cuttable => cuttable(name, [[1, undefined]]);
+const pointsMessage = (name: string): SplittableMessage => splittable(name, [[1, undefined]]);
 
 /** The points of a metric are distributed over pieces that each repeat its name, unit and temporality. */
-const metric = cuttable('Metric', [
-  [5, points('Gauge')],
-  [7, points('Sum')],
-  [9, points('Histogram')],
-  [10, points('ExponentialHistogram')],
-  [11, points('Summary')],
+const metricMessage = splittable('Metric', [
+  [5, pointsMessage('Gauge')],
+  [7, pointsMessage('Sum')],
+  [9, pointsMessage('Histogram')],
+  [10, pointsMessage('ExponentialHistogram')],
+  [11, pointsMessage('Summary')],
 ]);
 
-const request = (names: readonly [string, string, string], record: Cuttable | undefined): Cuttable =>
-  cuttable(names[0], [[1, cuttable(names[1], [[2, cuttable(names[2], [[2, record]])]])]]);
+const requestMessage = (
+  names: readonly [string, string, string],
+  record: SplittableMessage | undefined,
+): SplittableMessage => splittable(names[0], [[1, splittable(names[1], [[2, splittable(names[2], [[2, record]])]])]]);
 
-const requests: Readonly<Record<Signal, Cuttable>> = {
-  logs: request(['LogsRequest', 'ResourceLogs', 'ScopeLogs'], undefined),
-  metrics: request(['MetricsRequest', 'ResourceMetrics', 'ScopeMetrics'], metric),
-  traces: request(['TracesRequest', 'ResourceSpans', 'ScopeSpans'], undefined),
+const requestMessages: Readonly<Record<Signal, SplittableMessage>> = {
+  logs: requestMessage(['LogsRequest', 'ResourceLogs', 'ScopeLogs'], undefined),
+  metrics: requestMessage(['MetricsRequest', 'ResourceMetrics', 'ScopeMetrics'], metricMessage),
+  traces: requestMessage(['TracesRequest', 'ResourceSpans', 'ScopeSpans'], undefined),
 };
 
 /**
@@ -34,5 +39,5 @@ const requests: Readonly<Record<Signal, Cuttable>> = {
  * scopes, records and the data points of a metric. The headers of resources and scopes are repeated, and the total
  * number of records is unchanged. Throws `PermanentError` (`record-too-large`) for a single record above the limit.
  */
-export const splitRequest = (signal: Signal, body: Uint8Array, maxBytes: number): Piece[] =>
-  splitMessage(otlpSchema, requests[signal], body, maxBytes);
+export const splitRequest = (signal: Signal, body: Uint8Array, maxBytes: number): SplitMessage[] =>
+  splitMessage(otlpSchema, requestMessages[signal], body, maxBytes);

@@ -1,5 +1,5 @@
 /** Writes OTLP messages from plain objects, for receivers that convert other formats. */
-import { isScalar, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
+import { getWireType, isScalar, type ScalarType } from '../protobuf/messages.ts';
 import type { WireWriter } from '../protobuf/writer.ts';
 import { otlpMessages } from './messages.ts';
 
@@ -29,47 +29,47 @@ export type OtlpMessage<Name extends MessageName> = {
     | undefined;
 };
 
-const varint = (writer: WireWriter, value: never): void => writer.varint64(BigInt(value));
-const length = (writer: WireWriter, value: Uint8Array): void => {
-  writer.varint(value.length);
+const writeVarint = (writer: WireWriter, value: never): void => writer.varint64(BigInt(value));
+const writeLengthDelimited = (writer: WireWriter, value: Uint8Array): void => {
+  writer.writeVarint(value.length);
   writer.copy(value, 0, value.length);
 };
-const zigzag = (writer: WireWriter, value: never): void => {
+const writeZigzag = (writer: WireWriter, value: never): void => {
   const number = BigInt(value);
   writer.varint64(number < 0n ? -2n * number - 1n : 2n * number);
 };
 
-const scalars: { readonly [Type in ScalarType]: (writer: WireWriter, value: never) => void } = {
+const scalarWriters: { readonly [Type in ScalarType]: (writer: WireWriter, value: never) => void } = {
   double: (writer, value: number) => writer.double(value),
   fixed64: (writer, value: bigint) => writer.fixed64(value),
   nanoseconds: (writer, value: bigint) => writer.fixed64(value),
-  milliseconds: varint,
+  milliseconds: writeVarint,
   sfixed64: (writer, value: bigint) => writer.fixed64(value),
   fixed32: (writer, value: number) => writer.fixed32(value),
-  int32: varint,
-  int64: varint,
-  uint32: varint,
-  uint64: varint,
-  sint32: zigzag,
-  sint64: zigzag,
+  int32: writeVarint,
+  int64: writeVarint,
+  uint32: writeVarint,
+  uint64: writeVarint,
+  sint32: writeZigzag,
+  sint64: writeZigzag,
   bool: (writer, value: boolean) => writer.byte(value ? 1 : 0),
-  enum: varint,
+  enum: writeVarint,
   string: (writer, value: string) => {
-    const mark = writer.begin();
+    const mark = writer.beginLengthPrefixed();
     writer.utf8(value);
-    writer.end(mark);
+    writer.endLengthPrefixed(mark);
   },
-  bytes: length,
-  traceId: length,
-  spanId: length,
+  bytes: writeLengthDelimited,
+  traceId: writeLengthDelimited,
+  spanId: writeLengthDelimited,
 };
 
 /** Writes field `number` of a message. `write` writes its content. */
 export const writeField = (writer: WireWriter, number: number, write: () => void): void => {
-  writer.varint(number * 8 + 2);
-  const mark = writer.begin();
+  writer.writeVarint(number * 8 + 2);
+  const mark = writer.beginLengthPrefixed();
   write();
-  writer.end(mark);
+  writer.endLengthPrefixed(mark);
 };
 
 const writeValue = (writer: WireWriter, number: number, type: string, value: unknown): void => {
@@ -77,8 +77,8 @@ const writeValue = (writer: WireWriter, number: number, type: string, value: unk
     writeField(writer, number, () => writeMessage(writer, type as MessageName, value as object));
     return;
   }
-  writer.varint(number * 8 + wireTypeOf(type));
-  scalars[type](writer, value as never);
+  writer.writeVarint(number * 8 + getWireType(type));
+  scalarWriters[type](writer, value as never);
 };
 
 /** Writes the fields of a message. Fields may be written in any order and in parts: see `writeField`. */
@@ -98,5 +98,5 @@ export const writeMessage = <Name extends MessageName>(
 };
 
 /** Returns string attributes, the only kind in many formats. */
-export const textAttributes = (pairs: Iterable<readonly [string, string]>): OtlpMessage<'KeyValue'>[] =>
+export const toTextAttributes = (pairs: Iterable<readonly [string, string]>): OtlpMessage<'KeyValue'>[] =>
   Array.from(pairs, ([key, stringValue]) => ({ key, value: { stringValue } }));

@@ -22,16 +22,16 @@ export interface BusRecord {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type Weighed = Pick<BusRecord, 'headers' | 'value'>;
+type SizedRecord = Pick<BusRecord, 'headers' | 'value'>;
 
 /** Returns the number of telemetry records in a message (header `records`); 1 without the header. */
-export const recordsIn = (headers: BusRecord['headers']): number => {
+export const countRecords = (headers: BusRecord['headers']): number => {
   const records = Number(headers['records'] ?? 1);
   return records >= 0 ? records : 1;
 };
 
 /** Returns the decompressed size of a message in bytes (header `size`), at least the size of its value. */
-export const bytesIn = ({ headers, value }: Weighed): number =>
+export const getDecompressedBytes = ({ headers, value }: SizedRecord): number =>
   Math.max(value.length, Number(headers['size'] ?? 0) || 0);
 
 /**
@@ -78,7 +78,7 @@ export interface ConsumerOptions {
    */
   readonly maxRecords?: number;
   /**
-   * A batch closes at this many decompressed bytes (`bytesIn`), including the message that reaches the limit. Default:
+   * A batch closes at this many decompressed bytes (`getDecompressedBytes`), including the message that reaches the limit. Default:
    * 8 MiB.
    */
   readonly maxBytes?: number;
@@ -101,12 +101,12 @@ export interface AssignedPartition {
 
 /**
  * Notifies a member of its partitions. For one partition the calls have this order and never overlap: `assigned`,
- * batches, `revoked`. A partition without messages is assigned too.
+ * batches, `onRevoked`. A partition without messages is assigned too.
  *
  * A rebalance may revoke a partition and assign it to the same member again (Kafka: each rebalance; embedded: never).
- * No other member gets the partition before `revoked` has settled. The exception is a member that the group has
- * removed: after a session without heartbeats (a paused process), or when `revoked` and the current batch exceed the
- * rebalance timeout. Then `revoked` is called late, possibly after another member has started. A crash calls nothing.
+ * No other member gets the partition before `onRevoked` has settled. The exception is a member that the group has
+ * removed: after a session without heartbeats (a paused process), or when `onRevoked` and the current batch exceed the
+ * rebalance timeout. Then `onRevoked` is called late, possibly after another member has started. A crash calls nothing.
  */
 export interface PartitionEvents {
   /**
@@ -119,7 +119,7 @@ export interface PartitionEvents {
    * was revoked, or the consumer stops or fails. `stop` and the next rebalance wait for the promise. A rejection is
    * logged.
    */
-  revoked?(partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> | void;
+  onRevoked?(partition: Pick<AssignedPartition, 'topic' | 'partition'>): Promise<void> | void;
 }
 
 /**
@@ -199,7 +199,7 @@ export interface Bus {
    * Deletes the offsets of a group, which would then start from the earliest offset. Rejects with `PermanentError` if
    * the group has members or does not exist.
    */
-  forget(group: string): Promise<void>;
+  deleteGroup(group: string): Promise<void>;
   /** Rejects if the bus is currently unavailable. The message contains the reason. */
   check(): Promise<void>;
   close(): Promise<void>;

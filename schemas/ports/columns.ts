@@ -33,7 +33,7 @@ export interface QueryLimits {
    * results follow one another, and the reader merges them. A distributed query plans the statement several times,
    * which costs more than a small read.
    */
-  readonly ofEachServer?: boolean;
+  readonly onEachServer?: boolean;
   /** Whether the query reads only the indexes of a short time range, for which threads cost more than they save. */
   readonly isShort?: boolean;
   /** Called with the cost of a statement after it has completed. */
@@ -45,7 +45,7 @@ export type QueryParameters = Readonly<
 >;
 
 /** Prefix of a tenant's SELECT that is planned but not run. The result is its plan, as JSON in rows of `explain`. */
-export const explained = 'EXPLAIN json = 1, indexes = 1 ';
+export const explainPrefix = 'EXPLAIN json = 1, indexes = 1 ';
 
 /**
  * Reads one tenant's rows, with two tenant filters. The SQL must use the parameter `{tenant:String}`: the handle binds
@@ -61,7 +61,7 @@ export interface TenantColumns {
   /**
    * Returns rows as objects. 64-bit integers are strings, and NaN and the infinities are `nan`, `inf`, `-inf`.
    * Parameters are written `{name:Type}`. The SQL is one SELECT, without SETTINGS or FORMAT, optionally after
-   * `explained`.
+   * `explainPrefix`.
    */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
   /**
@@ -80,7 +80,7 @@ export interface TenantColumns {
    * Returns how often rows were written to a table since the columns were opened, counted once they can be read. While
    * the number is unchanged, so is the table. `undefined` if other processes write as well.
    */
-  readonly changesOf?: (table: string) => number;
+  readonly getChangeCount?: (table: string) => number;
 }
 
 /** Operations on one of the servers that hold the tables. */
@@ -103,7 +103,7 @@ export interface Columns extends ServerColumns {
    * Call it after the insert. A failed write is repaired by the next call: inserts do not wait for it.
    */
   recordWatermark(table: string, newest: ReadonlyMap<string, number>, place?: number): void;
-  of(tenantId: string): TenantColumns;
+  forTenant(tenantId: string): TenantColumns;
   /**
    * Reads by the platform itself (migrations, landed offsets, retention). Has no tenant filter, so never pass a
    * tenant's input.
@@ -115,11 +115,11 @@ export interface Columns extends ServerColumns {
    * Returns the individual servers that hold the tables: for operations that must apply to all of them, and for their
    * `system` tables.
    */
-  each(): readonly { readonly name: string; readonly columns: ServerColumns }[];
+  listServers(): readonly { readonly name: string; readonly columns: ServerColumns }[];
   /**
    * Creates the objects that reads from several servers need, after their tables were created or changed. Idempotent.
    */
-  tablesChanged(): Promise<void>;
+  handleTablesChanged(): Promise<void>;
   check(): Promise<void>;
   close(): Promise<void>;
 }

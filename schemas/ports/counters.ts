@@ -30,9 +30,9 @@ export interface Counters {
     windowMs: number,
     amount: number,
   ): Promise<{ readonly granted: number; readonly used: number; readonly resetMs: number }>;
-  cached(key: string): Promise<string | undefined>;
-  cache(key: string, value: string, ttlMs: number): Promise<void>;
+  getCached(key: string): Promise<string | undefined>;
+  setCached(key: string, value: string, ttlMs: number): Promise<void>;
   /** Returns whether the shared store is unreachable, so that counts are local to this instance. */
-  degraded(): boolean;
+  isDegraded(): boolean;
   close(): Promise<void>;
 }

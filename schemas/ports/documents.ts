@@ -7,7 +7,7 @@
 export const platformTenant = '-';
 
 /** Fields that the store adds to every document. */
-export interface Stored {
+export interface StoredMetadata {
   readonly id: string;
   /** Version: 1 at first, incremented by each write. */
   readonly version: number;
@@ -46,7 +46,7 @@ export const defineCollection = <Fields extends object>(
 export type Filter = Readonly<Record<string, unknown>>;
 
 /** Returns a filter for fields that contain the text, ignoring case. Special characters are escaped. */
-export const containing = (text: string): { readonly $regex: string; readonly $options: 'i' } => ({
+export const buildContainsFilter = (text: string): { readonly $regex: string; readonly $options: 'i' } => ({
   // MongoDB refuses a pattern with a literal NUL character.
   $regex: text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
   $options: 'i',
@@ -107,25 +107,25 @@ export interface Collection<Fields extends object> {
   /**
    * Inserts a document, and generates an ID if none is given. Rejects with `ConflictError` (`duplicate`). The store
    * saves the JSON form of the fields (a date becomes text, `undefined` is dropped), of at most 4 MB. Fields with the
-   * names of `Stored` are dropped.
+   * names of `StoredMetadata` are dropped.
    */
-  insert(fields: Fields & { readonly id?: string }): Promise<Fields & Stored>;
-  find(id: string): Promise<(Fields & Stored) | undefined>;
-  list(options?: FindOptions): Promise<Page<Fields & Stored>>;
+  insert(fields: Fields & { readonly id?: string }): Promise<Fields & StoredMetadata>;
+  find(id: string): Promise<(Fields & StoredMetadata) | undefined>;
+  list(options?: FindOptions): Promise<Page<Fields & StoredMetadata>>;
   count(filter?: Filter): Promise<number>;
   /**
    * Returns the number of matches for each value of each field, most frequent first, with ties in any order, at most
    * `limit` (1,000). A list counts once for each of its values. Null and missing fields are not counted. The fields
-   * must not be those of `Stored` or nested in each other.
+   * must not be those of `StoredMetadata` or nested in each other.
    */
-  counts(fields: readonly string[], options?: CountOptions): Promise<readonly (readonly ValueCount[])[]>;
+  countValues(fields: readonly string[], options?: CountOptions): Promise<readonly (readonly ValueCount[])[]>;
   /**
    * Replaces all fields. With `version`, only if the document has that version: otherwise rejects with `ConflictError`
    * (`version`), also if the document does not exist.
    */
-  replace(id: string, fields: Fields, version?: number): Promise<Fields & Stored>;
+  replace(id: string, fields: Fields, version?: number): Promise<Fields & StoredMetadata>;
   /** Sets the given top-level fields; `undefined` removes a field. `version` works as in `replace`. */
-  update(id: string, changes: Partial<Fields>, version?: number): Promise<Fields & Stored>;
+  update(id: string, changes: Partial<Fields>, version?: number): Promise<Fields & StoredMetadata>;
   /** Deletes a document. Returns `false` if it did not exist. `version` works as in `replace`. */
   delete(id: string, version?: number): Promise<boolean>;
 }
@@ -139,7 +139,7 @@ export interface TenantDocuments {
 export interface Change<Fields extends object = Record<string, unknown>> {
   readonly tenantId: string;
   readonly id: string;
-  readonly document: (Fields & Stored) | undefined;
+  readonly document: (Fields & StoredMetadata) | undefined;
 }
 
 /**
@@ -152,23 +152,23 @@ export interface Feed {
 }
 
 export interface Documents {
-  of(tenantId: string): TenantDocuments;
+  forTenant(tenantId: string): TenantDocuments;
   /** Creates the indexes of the declared collections. */
   ensureCollections(definitions: readonly CollectionDefinition<object>[]): Promise<void>;
   /**
    * Returns the matching documents of all tenants. Only for caches and jobs of the platform, never with a tenant's
    * input.
    */
-  everywhere<Fields extends object>(
+  findInAllTenants<Fields extends object>(
     definition: CollectionDefinition<Fields>,
     filter?: Filter,
-  ): AsyncIterable<Fields & Stored & { readonly tenantId: string }>;
+  ): AsyncIterable<Fields & StoredMetadata & { readonly tenantId: string }>;
   /**
    * Commits all writes through `transaction.of(…)` atomically. Commits none if `work` rejects or one of the writes did,
    * even if `work` continued. May run `work` again after a write conflict. `work` may take at most 10 seconds, and must
    * write only through `transaction`: other writes are refused.
    */
-  transaction<Result>(work: (transaction: Pick<Documents, 'of'>) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (transaction: Pick<Documents, 'forTenant'>) => Promise<Result>): Promise<Result>;
   /**
    * Calls `onChange` for every existing document (before the promise resolves) and then for every change of any
    * instance, in order, within a second. Resumes without a gap after a lost connection.

@@ -8,11 +8,11 @@ export interface HeadStore {
   /** Resolves when the heads are durable. */
   publish(heads: readonly GrowingHead[]): Promise<void>;
   /** Yields a tenant's heads with a size above `after` and up to `upTo`, in order of size. */
-  inOrder(tenantId: string, after: number, upTo: number): AsyncIterable<GrowingHead>;
+  listBySize(tenantId: string, after: number, upTo: number): AsyncIterable<GrowingHead>;
   /** Returns a tenant's newest heads, the newest first; at most ten. */
-  newest(tenantId: string): Promise<readonly GrowingHead[]>;
+  listNewest(tenantId: string): Promise<readonly GrowingHead[]>;
   /** Returns the size of every tenant's newest stored head. */
-  sizes(): Promise<ReadonlyMap<string, number>>;
+  getNewestSizes(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface HeadStore {
  * every instance has the same key.
  */
 export interface EvidenceKey extends PublicEvidenceKey {
-  sign(head: Unsigned): EvidenceHead;
+  sign(head: UnsignedHead): EvidenceHead;
   /** Returns the signature of an erasure whose record has this hash. */
   signErasure(tenantId: string, recordHash: string): string;
 }
@@ -33,12 +33,15 @@ export interface PublicEvidenceKey {
   /** PEM. */
   readonly publicKey: string;
   /** Whether this key signed the complete content of the head. */
-  signed(head: EvidenceHead): boolean;
+  isSignedBy(head: EvidenceHead): boolean;
   /** Whether this key signed the erasure in the record. Does not verify the record's hash. */
-  signedErasure(tenantId: string, record: { readonly hash: string; readonly signature?: string | undefined }): boolean;
+  isErasureSigned(
+    tenantId: string,
+    record: { readonly hash: string; readonly signature?: string | undefined },
+  ): boolean;
 }
 
-type Unsigned = Omit<EvidenceHead, 'signature' | 'keyId'>;
+type UnsignedHead = Omit<EvidenceHead, 'signature' | 'keyId'>;
 
 /**
  * Signs heads of all chains: after `everyRecords` records, after `everyMs` when there are new records, and on closing.

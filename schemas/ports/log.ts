@@ -12,4 +12,4 @@ export interface LogProvider extends Log {
 }
 
 /** Discards everything. */
-export const silent: Log = { info() {}, warn() {}, error() {} };
+export const silentLog: Log = { info() {}, warn() {}, error() {} };

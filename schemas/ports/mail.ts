@@ -11,7 +11,7 @@ export interface Mail {
 
 export interface Mailer {
   /** `false` if messages are written to a file instead of being sent. */
-  readonly delivers: boolean;
+  readonly isDelivering: boolean;
   /**
    * Resolves when the next server has accepted the message. Rejects with `PermanentError` if a retry is pointless;
    * other errors can be retried.
@@ -20,15 +20,17 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
-const control = /\p{Cc}/u;
-const address = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/u;
+const controlCharacter = /\p{Cc}/u;
+const singleAddress = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/u;
 
 /**
  * Returns the message. Throws `PermanentError` if a header contains a line break or the recipient is more than one
  * address.
  */
-export const checkedMail = (mail: Mail): Mail => {
-  if (!address.test(mail.to)) throw new PermanentError('mail', 'the recipient of a mail is not one e-mail address');
-  if (control.test(mail.subject)) throw new PermanentError('mail', 'the subject of a mail is longer than one line');
+export const validateMail = (mail: Mail): Mail => {
+  if (!singleAddress.test(mail.to))
+    throw new PermanentError('mail', 'the recipient of a mail is not one e-mail address');
+  if (controlCharacter.test(mail.subject))
+    throw new PermanentError('mail', 'the subject of a mail is longer than one line');
   return mail;
 };

@@ -13,7 +13,7 @@ interface Definition {
   readonly buckets?: readonly number[];
 }
 
-const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Prometheus names already include the unit and `_total`. */
 export const metricDefinitions = {
@@ -39,7 +39,7 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: ['receiver', 'signal'],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Time from the last byte of a request to its response',
   },
   oiq_beats_total: {
@@ -64,7 +64,7 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: ['topic'],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Time from publishing to the acknowledgement',
   },
   oiq_consumer_lag_messages: {
@@ -196,7 +196,7 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: ['table'],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Duration of one insert into ClickHouse',
   },
   oiq_model_requests_total: {
@@ -221,7 +221,7 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: ['operation'],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Duration of management API requests',
   },
   oiq_queries_running: {
@@ -247,14 +247,14 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: [],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Time from the arrival of a query to its start or refusal',
   },
   oiq_query_duration_seconds: {
     type: 'histogram',
     unit: 's',
     labels: ['outcome'],
-    buckets: [...seconds, 30],
+    buckets: [...durationBuckets, 30],
     summary: 'Telemetry queries by outcome: answered, failed, cancelled',
   },
   oiq_query_rows_read_total: {
@@ -304,7 +304,7 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: ['job'],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Duration of one run of a scheduled job',
   },
   oiq_job_last_success_timestamp_seconds: {
@@ -324,14 +324,14 @@ export const metricDefinitions = {
     type: 'histogram',
     unit: 's',
     labels: ['schedule'],
-    buckets: seconds,
+    buckets: durationBuckets,
     summary: 'Duration of one run of a scheduled task',
   },
   oiq_schedule_delay_seconds: {
     type: 'histogram',
     unit: 's',
     labels: ['schedule'],
-    buckets: [...seconds, 30, 60, 300],
+    buckets: [...durationBuckets, 30, 60, 300],
     summary: 'Delay from the due time of a scheduled task to the start of its run',
   },
   oiq_schedule_oldest_due_seconds: {
@@ -385,4 +385,4 @@ export interface MetricsProvider extends Metrics {
 }
 
 /** Discards everything. */
-export const noMetrics: Metrics = { add() {}, set() {}, observe() {} };
+export const silentMetrics: Metrics = { add() {}, set() {}, observe() {} };

@@ -2,13 +2,13 @@
 export interface Role {
   readonly name: string;
   /** Rejects with the problem while the role cannot work. */
-  ready(): Promise<void>;
+  checkReady(): Promise<void>;
   /** Returns the problem while the role works with restrictions. */
-  degraded?(): string | undefined;
+  getDegradation?(): string | undefined;
   /** Announces to clients of its own servers that the servers will close, while they still respond. */
-  leave?(): Promise<unknown>;
+  announceShutdown?(): Promise<unknown>;
   /** Finishes current work (responses sent, batches landed, offsets committed), then resolves. */
   stop(): Promise<void>;
   /** Rejects if the role cannot continue and the process should exit; otherwise pending until `stop`. */
-  readonly failed: Promise<void>;
+  readonly failure: Promise<void>;
 }

@@ -6,11 +6,11 @@ import { WireReader } from '../protobuf/reader.ts';
 const maxBuckets = 65_536;
 /** The schema of explicit bounds. All others are resolutions. */
 const customBounds = -53;
-const coarsest = -9;
-const finest = 52;
+const minSchema = -9;
+const maxSchema = 52;
 
 /** Buckets of one sign. */
-class Side {
+class SignBuckets {
   readonly name: string;
   /** Offset and length of each span */
   readonly spans: number[] = [];
@@ -30,22 +30,23 @@ class Side {
   }
 
   /** Returns a fault of the spans themselves, and the number of buckets that they describe and extend over. */
-  layout(): { fault?: string; buckets: number; reach: number } {
+  computeLayout(): { fault?: string; buckets: number; bucketRange: number } {
     let buckets = 0;
-    let reach = 0;
+    let bucketRange = 0;
     for (let at = 0; at < this.spans.length; at += 2) {
       const offset = this.spans[at] as number;
       const length = this.spans[at + 1] as number;
-      if (at > 0 && offset < 0) return { fault: `a ${this.name} span begins before the last one ends`, buckets, reach };
+      if (at > 0 && offset < 0)
+        return { fault: `a ${this.name} span begins before the last one ends`, buckets, bucketRange };
       buckets += length;
-      reach += (at > 0 ? offset : 0) + length;
-      if (reach > maxBuckets) return { fault: `the ${this.name} spans reach too far`, buckets, reach };
+      bucketRange += (at > 0 ? offset : 0) + length;
+      if (bucketRange > maxBuckets) return { fault: `the ${this.name} spans reach too far`, buckets, bucketRange };
     }
-    return { buckets, reach };
+    return { buckets, bucketRange };
   }
 
   /** Sum of an integer histogram's buckets; negative if a bucket is negative. */
-  total(): number {
+  sumBuckets(): number {
     let running = 0;
     let total = 0;
     for (const delta of this.deltas) {
@@ -64,8 +65,8 @@ class Side {
 export class NativeHistograms {
   readonly #reader: WireReader;
   readonly #view: DataView;
-  readonly #positive = new Side('positive');
-  readonly #negative = new Side('negative');
+  readonly #positive = new SignBuckets('positive');
+  readonly #negative = new SignBuckets('negative');
   readonly #bounds: number[] = [];
   #isFloat = false;
   #schema = 0;
@@ -85,10 +86,10 @@ export class NativeHistograms {
     const reader = this.#reader;
     reader.position = start;
     while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (!(this.#scalar(tag, end) || this.#repeated(tag, end))) reader.skip(tag, end);
+      const tag = reader.readTag(end);
+      if (!(this.#readScalar(tag, end) || this.#readRepeated(tag, end))) reader.skip(tag, end);
     }
-    const fault = this.#fault();
+    const fault = this.#findFault();
     if (fault !== undefined) throw badHistogram(fault, start);
   }
 
@@ -104,27 +105,27 @@ export class NativeHistograms {
     this.#zeroThreshold = 0;
   }
 
-  #scalar(tag: number, end: number): boolean {
+  #readScalar(tag: number, end: number): boolean {
     const reader = this.#reader;
     if (tag === 0x08) {
       this.#isFloat = false;
-      this.#count = reader.varint(end);
+      this.#count = reader.readVarint(end);
     } else if (tag === 0x11) {
       this.#isFloat = true;
       this.#count = this.#double();
     } else if (tag === 0x19) this.#sum = this.#double();
-    else if (tag === 0x20) this.#schema = zigzag(reader.varint(end));
+    else if (tag === 0x20) this.#schema = zigzag(reader.readVarint(end));
     else if (tag === 0x29) this.#zeroThreshold = this.#double();
-    else if (tag === 0x30) this.#zeroCount = reader.varint(end);
+    else if (tag === 0x30) this.#zeroCount = reader.readVarint(end);
     else if (tag === 0x39) this.#zeroCount = this.#double();
     else return false;
     return true;
   }
 
-  #repeated(tag: number, end: number): boolean {
+  #readRepeated(tag: number, end: number): boolean {
     const isPacked = tag % 8 === 2;
-    if (tag === 0x42) this.#span(this.#negative.spans, this.#reader.lengthEnd(end));
-    else if (tag === 0x5a) this.#span(this.#positive.spans, this.#reader.lengthEnd(end));
+    if (tag === 0x42) this.#span(this.#negative.spans, this.#reader.readLengthEnd(end));
+    else if (tag === 0x5a) this.#span(this.#positive.spans, this.#reader.readLengthEnd(end));
     else if (tag === 0x48 || tag === 0x4a) this.#varints(this.#negative.deltas, isPacked, end);
     else if (tag === 0x60 || tag === 0x62) this.#varints(this.#positive.deltas, isPacked, end);
     else if (tag === 0x51 || tag === 0x52) this.#doubles(this.#negative.counts, isPacked, end);
@@ -145,9 +146,9 @@ export class NativeHistograms {
     let offset = 0;
     let length = 0;
     while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag === 0x08) offset = zigzag(reader.varint(end));
-      else if (tag === 0x10) length = reader.varint(end);
+      const tag = reader.readTag(end);
+      if (tag === 0x08) offset = zigzag(reader.readVarint(end));
+      else if (tag === 0x10) length = reader.readVarint(end);
       else reader.skip(tag, end);
     }
     this.#push(spans, offset);
@@ -156,12 +157,12 @@ export class NativeHistograms {
 
   #varints(into: number[], isPacked: boolean, end: number): void {
     const reader = this.#reader;
-    const stop = isPacked ? reader.lengthEnd(end) : reader.position + 1;
-    while (reader.position < stop) this.#push(into, zigzag(reader.varint(end)));
+    const stop = isPacked ? reader.readLengthEnd(end) : reader.position + 1;
+    while (reader.position < stop) this.#push(into, zigzag(reader.readVarint(end)));
   }
 
   #doubles(into: number[], isPacked: boolean, end: number): void {
-    const stop = isPacked ? this.#reader.lengthEnd(end) : this.#reader.position + 1;
+    const stop = isPacked ? this.#reader.readLengthEnd(end) : this.#reader.position + 1;
     while (this.#reader.position < stop) this.#push(into, this.#double());
   }
 
@@ -170,24 +171,28 @@ export class NativeHistograms {
     into.push(value);
   }
 
-  #fault(): string | undefined {
-    if (this.#schema !== customBounds && !(this.#schema >= coarsest && this.#schema <= finest))
+  #findFault(): string | undefined {
+    if (this.#schema !== customBounds && !(this.#schema >= minSchema && this.#schema <= maxSchema))
       return `the schema ${this.#schema} does not exist`;
     return (
-      this.#sideFault(this.#positive) ?? this.#sideFault(this.#negative) ?? this.#customFault() ?? this.#countFault()
+      this.#findSignFault(this.#positive) ??
+      this.#findSignFault(this.#negative) ??
+      this.#findCustomBoundsFault() ??
+      this.#findCountFault()
     );
   }
 
-  #sideFault(side: Side): string | undefined {
-    const { fault, buckets } = side.layout();
+  #findSignFault(side: SignBuckets): string | undefined {
+    const { fault, buckets } = side.computeLayout();
     if (fault !== undefined) return fault;
-    const given = this.#isFloat ? side.counts.length : side.deltas.length;
-    if (given !== buckets) return `the ${side.name} spans describe ${buckets} buckets, but there are ${given}`;
-    const isBelow = this.#isFloat ? side.counts.some((count) => !(count >= 0)) : side.total() < 0;
+    const bucketCount = this.#isFloat ? side.counts.length : side.deltas.length;
+    if (bucketCount !== buckets)
+      return `the ${side.name} spans describe ${buckets} buckets, but there are ${bucketCount}`;
+    const isBelow = this.#isFloat ? side.counts.some((count) => !(count >= 0)) : side.sumBuckets() < 0;
     return isBelow ? `a ${side.name} bucket counts below 0` : undefined;
   }
 
-  #customFault(): string | undefined {
+  #findCustomBoundsFault(): string | undefined {
     const bounds = this.#bounds;
     if (this.#schema !== customBounds)
       return bounds.length > 0 ? 'there are custom bounds without their schema' : undefined;
@@ -200,15 +205,15 @@ export class NativeHistograms {
     )
       return 'the custom bounds are not ascending, or end with infinity';
     const first = this.#positive.spans[0] ?? 0;
-    if (first < 0 || first + this.#positive.layout().reach > bounds.length + 1)
+    if (first < 0 || first + this.#positive.computeLayout().bucketRange > bounds.length + 1)
       return `the spans reach beyond the buckets of ${bounds.length} custom bounds`;
     return undefined;
   }
 
   /** Float counts are rounded and need not add up. If the sum is not a number, some observations have no bucket. */
-  #countFault(): string | undefined {
+  #findCountFault(): string | undefined {
     if (this.#isFloat) return this.#count >= 0 && this.#zeroCount >= 0 ? undefined : 'a count is below 0';
-    const total = this.#positive.total() + this.#negative.total() + this.#zeroCount;
+    const total = this.#positive.sumBuckets() + this.#negative.sumBuckets() + this.#zeroCount;
     // Above 2⁵³ the numbers here are rounded.
     if (total > Number.MAX_SAFE_INTEGER || this.#count > Number.MAX_SAFE_INTEGER) return undefined;
     if (total === this.#count || (Number.isNaN(this.#sum) && total < this.#count)) return undefined;

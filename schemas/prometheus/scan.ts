@@ -1,10 +1,10 @@
 /** Validation of remote-write requests at admission. The README of this folder explains the rules. */
 import { PermanentError } from '../errors.ts';
-import { messageNumber } from '../protobuf/messages.ts';
-import { malformed, WireReader } from '../protobuf/reader.ts';
+import { getMessageNumber } from '../protobuf/messages.ts';
+import { createMalformedError, WireReader } from '../protobuf/reader.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import { NativeHistograms } from './histograms.ts';
-import { LabelNames } from './labels.ts';
+import { LabelNameValidator } from './labels.ts';
 import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
 import { SymbolTable } from './symbols.ts';
 
@@ -15,46 +15,47 @@ export interface WriteRequestCounts {
   exemplars: number;
 }
 
-const writeRequest = messageNumber(writeRequestSchema, 'WriteRequest');
-const writeRequest2 = messageNumber(writeRequest2Schema, 'Request');
+const writeRequest = getMessageNumber(writeRequestSchema, 'WriteRequest');
+const writeRequest2 = getMessageNumber(writeRequest2Schema, 'Request');
 
 /** Iterates over the labels of a 1.0 request with a valid wire format. */
-class Walker1 {
+class WriteRequestV1Validator {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
-  readonly #names: LabelNames;
+  readonly #names: LabelNameValidator;
   readonly #histograms: NativeHistograms;
 
   constructor(body: Uint8Array) {
     this.#reader = new WireReader(body);
-    this.#names = new LabelNames(body);
+    this.#names = new LabelNameValidator(body);
     this.#histograms = new NativeHistograms(body);
   }
 
-  request(end: number): void {
+  validateRequest(end: number): void {
     const reader = this.#reader;
     while (reader.position < end) {
       const at = reader.position;
-      const tag = reader.tag(end);
-      if (tag === 0x0a) this.#series(reader.lengthEnd(end), at);
-      else if (tag === 0x22 || tag === 0x2a) throw malformed('the body is a Remote-Write 2.0 request sent as 1.0', at);
+      const tag = reader.readTag(end);
+      if (tag === 0x0a) this.#validateSeries(reader.readLengthEnd(end), at);
+      else if (tag === 0x22 || tag === 0x2a)
+        throw createMalformedError('the body is a Remote-Write 2.0 request sent as 1.0', at);
       else reader.skip(tag, end);
     }
   }
 
-  #series(end: number, at: number): void {
+  #validateSeries(end: number, at: number): void {
     const reader = this.#reader;
     this.#names.reset();
     while (reader.position < end) {
-      const tag = reader.tag(end);
+      const tag = reader.readTag(end);
       if (tag === 0x0a) {
-        this.#label(reader.lengthEnd(end));
+        this.#validateLabel(reader.readLengthEnd(end));
         continue;
       }
       if (tag === 0x12) this.counts.samples++;
       else if (tag === 0x1a) this.counts.exemplars++;
       else if (tag === 0x22) {
-        this.#histogram(reader.lengthEnd(end));
+        this.#validateHistogram(reader.readLengthEnd(end));
         continue;
       }
       reader.skip(tag, end);
@@ -62,40 +63,40 @@ class Walker1 {
     this.#names.check(at, true);
   }
 
-  #histogram(end: number): void {
+  #validateHistogram(end: number): void {
     this.counts.histograms++;
     this.#histograms.check(this.#reader.position, end);
     this.#reader.position = end;
   }
 
-  #label(end: number): void {
+  #validateLabel(end: number): void {
     const reader = this.#reader;
     const at = reader.position;
     let start = at;
     let nameEnd = at;
     let hasValue = false;
     while (reader.position < end) {
-      const tag = reader.tag(end);
+      const tag = reader.readTag(end);
       if (tag === 0x0a) {
-        nameEnd = reader.lengthEnd(end);
+        nameEnd = reader.readLengthEnd(end);
         start = reader.position;
         reader.position = nameEnd;
       } else if (tag === 0x12) {
-        const valueEnd = reader.lengthEnd(end);
+        const valueEnd = reader.readLengthEnd(end);
         hasValue = valueEnd > reader.position;
         reader.position = valueEnd;
       } else reader.skip(tag, end);
     }
     this.#names.add(start, nameEnd, at);
-    if (this.#names.isName && !hasValue) this.#names.unname();
+    if (this.#names.isMetricName && !hasValue) this.#names.removeMetricName();
   }
 }
 
 /** Iterates over the references of a 2.0 request with a valid wire format. */
-class Walker2 {
+class WriteRequestV2Validator {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
-  readonly #names: LabelNames;
+  readonly #names: LabelNameValidator;
   readonly #symbols: SymbolTable;
   readonly #histograms: NativeHistograms;
   #refs = 0;
@@ -103,7 +104,7 @@ class Walker2 {
 
   constructor(body: Uint8Array) {
     this.#reader = new WireReader(body);
-    this.#names = new LabelNames(body);
+    this.#names = new LabelNameValidator(body);
     this.#histograms = new NativeHistograms(body);
     this.#symbols = new SymbolTable(body);
   }
@@ -112,10 +113,10 @@ class Walker2 {
     const reader = this.#reader;
     while (reader.position < end) {
       const at = reader.position;
-      const tag = reader.tag(end);
-      if (tag === 0x2a) this.#series(reader.lengthEnd(end), at);
+      const tag = reader.readTag(end);
+      if (tag === 0x2a) this.#series(reader.readLengthEnd(end), at);
       else if (tag < 0x20)
-        throw malformed('the body is not a Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
+        throw createMalformedError('the body is not a Remote-Write 2.0 request: fields 1 to 3 are reserved', at);
       else reader.skip(tag, end);
     }
   }
@@ -126,34 +127,34 @@ class Walker2 {
     this.#hasMetadata = false;
     this.#beginLabels();
     while (reader.position < end) {
-      const tag = reader.tag(end);
+      const tag = reader.readTag(end);
       if (tag === 0x08 || tag === 0x0a) this.#labels(tag, end);
-      else this.#part(tag, end);
+      else this.#validateField(tag, end);
     }
     this.#endLabels(at, true);
-    const floats = this.counts.samples - samples;
-    const natives = this.counts.histograms - histograms;
-    if (floats > 0 && natives > 0) {
+    const sampleCount = this.counts.samples - samples;
+    const histogramCount = this.counts.histograms - histograms;
+    if (sampleCount > 0 && histogramCount > 0) {
       throw new PermanentError('bad-series', 'a series has both samples and histograms', { position: at });
     }
-    if (floats === 0 && natives === 0 && this.counts.exemplars === exemplars && !this.#hasMetadata) {
+    if (sampleCount === 0 && histogramCount === 0 && this.counts.exemplars === exemplars && !this.#hasMetadata) {
       const message = 'a series has no sample, no histogram, no exemplar and no metadata';
       throw new PermanentError('bad-series', message, { position: at });
     }
   }
 
-  #part(tag: number, end: number): void {
+  #validateField(tag: number, end: number): void {
     const reader = this.#reader;
     if (tag === 0x12) this.counts.samples++;
     else if (tag === 0x1a) {
-      const histogramEnd = reader.lengthEnd(end);
+      const histogramEnd = reader.readLengthEnd(end);
       this.counts.histograms++;
       this.#histograms.check(reader.position, histogramEnd);
       reader.position = histogramEnd;
       return;
     } else if (tag === 0x2a) {
       this.#hasMetadata = true;
-      this.#metadata(reader.lengthEnd(end));
+      this.#metadata(reader.readLengthEnd(end));
       return;
     }
     if (tag === 0x22) this.counts.exemplars++;
@@ -161,19 +162,19 @@ class Walker2 {
   }
 
   /** Validates the exemplars' references in a second pass, since the labels of the series may follow them. */
-  exemplars(end: number): void {
+  validateExemplars(end: number): void {
     const reader = this.#reader;
     reader.position = 0;
     while (reader.position < end) {
-      const tag = reader.tag(end);
+      const tag = reader.readTag(end);
       if (tag !== 0x2a) {
         reader.skip(tag, end);
         continue;
       }
-      const seriesEnd = reader.lengthEnd(end);
+      const seriesEnd = reader.readLengthEnd(end);
       while (reader.position < seriesEnd) {
-        const inner = reader.tag(seriesEnd);
-        if (inner === 0x22) this.#exemplar(reader.lengthEnd(seriesEnd));
+        const inner = reader.readTag(seriesEnd);
+        if (inner === 0x22) this.#exemplar(reader.readLengthEnd(seriesEnd));
         else reader.skip(inner, seriesEnd);
       }
     }
@@ -184,7 +185,7 @@ class Walker2 {
     const at = reader.position;
     this.#beginLabels();
     while (reader.position < end) {
-      const tag = reader.tag(end);
+      const tag = reader.readTag(end);
       if (tag === 0x08 || tag === 0x0a) this.#labels(tag, end);
       else reader.skip(tag, end);
     }
@@ -195,8 +196,8 @@ class Walker2 {
     const reader = this.#reader;
     while (reader.position < end) {
       const at = reader.position;
-      const tag = reader.tag(end);
-      if (tag === 0x18 || tag === 0x20) this.#symbols.check(reader.varint(end), at);
+      const tag = reader.readTag(end);
+      if (tag === 0x18 || tag === 0x20) this.#symbols.check(reader.readVarint(end), at);
       else reader.skip(tag, end);
     }
   }
@@ -209,13 +210,14 @@ class Walker2 {
   /** References are packed or separate, possibly in several runs. Even ones are names. */
   #labels(tag: number, end: number): void {
     const reader = this.#reader;
-    const last = tag === 0x0a ? reader.lengthEnd(end) : reader.position + 1;
+    const last = tag === 0x0a ? reader.readLengthEnd(end) : reader.position + 1;
     while (reader.position < last) {
       const at = reader.position;
-      const ref = reader.varint(end);
+      const ref = reader.readVarint(end);
       this.#symbols.check(ref, at);
       if (this.#refs++ % 2 === 0) this.#names.add(this.#symbols.start(ref), this.#symbols.end(ref), at);
-      else if (this.#names.isName && this.#symbols.start(ref) === this.#symbols.end(ref)) this.#names.unname();
+      else if (this.#names.isMetricName && this.#symbols.start(ref) === this.#symbols.end(ref))
+        this.#names.removeMetricName();
     }
   }
 
@@ -227,25 +229,25 @@ class Walker2 {
   }
 }
 
-const scan1 = (body: Uint8Array): WriteRequestCounts => {
+const scanVersion1 = (body: Uint8Array): WriteRequestCounts => {
   new WireScanner(writeRequestSchema, body).scan(writeRequest, 0, body.length);
-  const walker = new Walker1(body);
-  walker.request(body.length);
+  const walker = new WriteRequestV1Validator(body);
+  walker.validateRequest(body.length);
   return walker.counts;
 };
 
-const scan2 = (body: Uint8Array): WriteRequestCounts => {
+const scanVersion2 = (body: Uint8Array): WriteRequestCounts => {
   new WireScanner(writeRequest2Schema, body).scan(writeRequest2, 0, body.length);
-  const walker = new Walker2(body);
+  const walker = new WriteRequestV2Validator(body);
   walker.request(body.length);
-  if (walker.counts.exemplars > 0) walker.exemplars(body.length);
+  if (walker.counts.exemplars > 0) walker.validateExemplars(body.length);
   return walker.counts;
 };
 
 /**
  * Validates a decompressed remote-write body (1: `prometheus.WriteRequest`, 2: `io.prometheus.write.v2.Request`) and
- * counts its contents. Throws `PermanentError` with the reason (`malformed`, `bad-utf8`, `bad-labels`, `bad-symbols`,
+ * counts its contents. Throws `PermanentError` with the reason (`createMalformedError`, `bad-utf8`, `bad-labels`, `bad-symbols`,
  * `bad-series`, `bad-histogram`) and the byte position.
  */
 export const scanWriteRequest = (version: 1 | 2, body: Uint8Array): WriteRequestCounts =>
-  version === 1 ? scan1(body) : scan2(body);
+  version === 1 ? scanVersion1(body) : scanVersion2(body);

@@ -1,13 +1,13 @@
 /** Splits remote-write requests that exceed the message size of the bus. */
-import { messageNumber } from '../protobuf/messages.ts';
-import { type Piece, splitMessage } from '../protobuf/split.ts';
+import { getMessageNumber } from '../protobuf/messages.ts';
+import { type SplitMessage, splitMessage } from '../protobuf/split.ts';
 import { writeRequest2Schema, writeRequestSchema } from './messages.ts';
 
-const versions = {
+const schemasByVersion = {
   1: {
     schema: writeRequestSchema,
     cuttable: {
-      message: messageNumber(writeRequestSchema, 'WriteRequest'),
+      message: getMessageNumber(writeRequestSchema, 'WriteRequest'),
       fields: new Map([
         [1, undefined],
         [3, undefined],
@@ -16,7 +16,7 @@ const versions = {
   },
   2: {
     schema: writeRequest2Schema,
-    cuttable: { message: messageNumber(writeRequest2Schema, 'Request'), fields: new Map([[5, undefined]]) },
+    cuttable: { message: getMessageNumber(writeRequest2Schema, 'Request'), fields: new Map([[5, undefined]]) },
   },
 } as const;
 
@@ -25,7 +25,7 @@ const versions = {
  * (decompressed) each. Each repeats the symbols of 2.0. `records` counts samples and histograms, whose total is
  * unchanged. Throws `PermanentError` (`record-too-large`) for a series above the limit.
  */
-export const splitWriteRequest = (version: 1 | 2, body: Uint8Array, maxBytes: number): Piece[] => {
-  const { schema, cuttable } = versions[version];
+export const splitWriteRequest = (version: 1 | 2, body: Uint8Array, maxBytes: number): SplitMessage[] => {
+  const { schema, cuttable } = schemasByVersion[version];
   return splitMessage(schema, cuttable, body, maxBytes);
 };

@@ -10,12 +10,12 @@ export class SymbolTable {
   constructor(body: Uint8Array) {
     const reader = new WireReader(body);
     while (reader.position < body.length) {
-      const tag = reader.tag(body.length);
+      const tag = reader.readTag(body.length);
       if (tag !== 0x22) {
         reader.skip(tag, body.length);
         continue;
       }
-      const end = reader.lengthEnd(body.length);
+      const end = reader.readLengthEnd(body.length);
       this.#add(reader.position, end);
       reader.position = end;
     }
@@ -41,9 +41,9 @@ export class SymbolTable {
 
   #add(start: number, end: number): void {
     if (this.#length * 2 === this.#ranges.length) {
-      const larger = new Int32Array(this.#ranges.length * 2);
-      larger.set(this.#ranges);
-      this.#ranges = larger;
+      const grownRanges = new Int32Array(this.#ranges.length * 2);
+      grownRanges.set(this.#ranges);
+      this.#ranges = grownRanges;
     }
     this.#ranges[this.#length * 2] = start;
     this.#ranges[this.#length * 2 + 1] = end;

@@ -5,7 +5,7 @@ import { PermanentError } from '../errors.ts';
 export const maxDepth = 32;
 
 /** Returns the error for a body that does not match its schema. */
-export const malformed = (what: string, position: number): PermanentError =>
+export const createMalformedError = (what: string, position: number): PermanentError =>
   new PermanentError('malformed', `${what} at byte ${position}`, { position });
 
 /**
@@ -26,7 +26,7 @@ export class WireCursor {
   }
 
   /** Reads a tag, a length or a 32-bit number. Higher bits are dropped. */
-  varint(): number {
+  readVarint(): number {
     const { bytes } = this;
     let byte = bytes[this.at++] as number;
     if (byte < 128) return byte;
@@ -36,7 +36,7 @@ export class WireCursor {
       if (shift < 32) value |= (byte & 127) << shift;
       if (byte < 128) return value >>> 0;
     }
-    throw malformed('a varint does not end', this.at);
+    throw createMalformedError('a varint does not end', this.at);
   }
 
   /** Reads all 64 bits of a varint into `low` and `high`. */
@@ -57,7 +57,7 @@ export class WireCursor {
         return;
       }
     }
-    throw malformed('a varint does not end', this.at);
+    throw createMalformedError('a varint does not end', this.at);
   }
 
   fixed32(): number {
@@ -78,83 +78,84 @@ export class WireCursor {
   }
 
   /** Reads a length and returns the end of that many bytes, which is at most `limit`. */
-  end(limit: number): number {
-    const length = this.varint();
+  readEnd(limit: number): number {
+    const length = this.readVarint();
     const end = this.at + length;
-    if (!(end <= limit)) throw malformed(`a field of ${length} bytes passes the end of its message`, this.at);
+    if (!(end <= limit))
+      throw createMalformedError(`a field of ${length} bytes passes the end of its message`, this.at);
     return end;
   }
 
   /** Skips a field whose tag was just read. */
   skip(tag: number, limit: number): void {
     const wireType = tag & 7;
-    if (tag >>> 3 === 0) throw malformed('a field has number 0', this.at);
-    if (wireType === 2) this.at = this.end(limit);
+    if (tag >>> 3 === 0) throw createMalformedError('a field has number 0', this.at);
+    if (wireType === 2) this.at = this.readEnd(limit);
     else if (wireType === 0) this.varint64();
     else if (wireType === 1) this.at += 8;
     else if (wireType === 5) this.at += 4;
     else if (wireType === 3) this.#skipGroup(limit);
-    else throw malformed(`wire type ${wireType} is unknown`, this.at);
-    if (this.at > limit) throw malformed('a field passes the end of its message', this.at);
+    else throw createMalformedError(`wire type ${wireType} is unknown`, this.at);
+    if (this.at > limit) throw createMalformedError('a field passes the end of its message', this.at);
   }
 
   /** Throws unless the message was read to its last byte. */
-  expect(end: number): void {
-    if (this.at !== end) throw malformed('a field passes the end of its message', this.at);
+  expectPosition(end: number): void {
+    if (this.at !== end) throw createMalformedError('a field passes the end of its message', this.at);
   }
 
   #skipGroup(limit: number): void {
-    for (let open = 1; open > 0; ) {
-      if (this.at >= limit) throw malformed('a group does not end', this.at);
-      const tag = this.varint();
-      if ((tag & 7) === 3) open++;
-      else if ((tag & 7) === 4) open--;
+    for (let openGroups = 1; openGroups > 0; ) {
+      if (this.at >= limit) throw createMalformedError('a group does not end', this.at);
+      const tag = this.readVarint();
+      if ((tag & 7) === 3) openGroups++;
+      else if ((tag & 7) === 4) openGroups--;
       else this.skip(tag, limit);
     }
   }
 }
 
 /** Returns the start of an ID of `width` bytes, or -1 for an empty one. Moves the reader after it. */
-export const idStart = (reader: WireCursor, limit: number, width: number): number => {
-  const end = reader.end(limit);
+export const readIdStart = (reader: WireCursor, limit: number, width: number): number => {
+  const end = reader.readEnd(limit);
   const start = reader.at;
   if (end !== start && end - start !== width) {
-    throw malformed(`an id has ${end - start} bytes instead of ${width}`, start);
+    throw createMalformedError(`an id has ${end - start} bytes instead of ${width}`, start);
   }
   reader.at = end;
   return end === start ? -1 : start;
 };
 
 const words = new Uint32Array(2);
-const double = new Float64Array(words.buffer);
-const signed = new BigInt64Array(words.buffer);
-const unsigned = new BigUint64Array(words.buffer);
+const doubleView = new Float64Array(words.buffer);
+const signedView = new BigInt64Array(words.buffer);
+const unsignedView = new BigUint64Array(words.buffer);
 
 /** Returns the double with these bits. */
-export const doubleOf = (low: number, high: number): number => {
+export const toDouble = (low: number, high: number): number => {
   words[0] = low;
   words[1] = high;
-  return double[0] as number;
+  return doubleView[0] as number;
 };
 
 /** Returns the unsigned integer, exact. */
-export const bigintOf = (low: number, high: number): bigint => {
+export const toUnsignedBigint = (low: number, high: number): bigint => {
   words[0] = low;
   words[1] = high;
-  return unsigned[0] as bigint;
+  return unsignedView[0] as bigint;
 };
 
 /** Returns the signed integer as a double, exact below 2^53. */
-export const numberOf = (low: number, high: number): number => (high | 0) * 4_294_967_296 + (low >>> 0);
+export const toSignedNumber = (low: number, high: number): number => (high | 0) * 4_294_967_296 + (low >>> 0);
 
 /** Returns the signed integer as decimal text, exact. */
-export const integerText = (low: number, high: number): string => {
-  const top = high | 0;
-  if (top >= -0x200000 && top < 0x200000) return String(numberOf(low, high));
+export const formatInteger = (low: number, high: number): string => {
+  const signedHigh = high | 0;
+  if (signedHigh >= -0x200000 && signedHigh < 0x200000) return String(toSignedNumber(low, high));
   words[0] = low;
   words[1] = high;
-  return (signed[0] as bigint).toString();
+  return (signedView[0] as bigint).toString();
 };
 
 /** Decodes a zigzag-encoded 32-bit integer. */
-export const zigzag = (value: number): number => (value >>> 1) ^ -(value & 1);
+export const decodeZigzag = (value: number): number => (value >>> 1) ^ -(value & 1);

@@ -34,7 +34,7 @@ type FieldDeclaration = readonly [number: number, type: string, repeated?: 'repe
 export type MessageDeclarations = Readonly<Record<string, Readonly<Record<string, FieldDeclaration>>>>;
 
 /** Scanner action for a tag. Values from `messageAction` on mean "descend into message (value − messageAction)". */
-export const action = {
+export const scanActions = {
   unknown: 0,
   varint: 1,
   fixed64: 2,
@@ -52,7 +52,7 @@ export const action = {
 export const messageAction = 16;
 
 /** Enums are stored in one byte. Larger values are refused at admission instead of being stored as another value. */
-export const largestEnum = 255;
+export const maxEnumValue = 255;
 
 /**
  * Tables store times in 32-bit seconds, and no times before 1900. Other times are refused at admission instead of being
@@ -66,8 +66,8 @@ export const firstMilliseconds = 2 ** 64 + Date.UTC(1900, 0, 2);
 export const lastMilliseconds = 2 ** 32 * 1000 - 1;
 
 /** Flags of a message type. */
-export const counted = 1;
-export const nesting = 2;
+export const countedFlag = 1;
+export const nestingFlag = 2;
 
 /** A schema compiled for scanning. */
 export interface WireSchema {
@@ -76,50 +76,50 @@ export interface WireSchema {
   readonly names: readonly string[];
   /** Message number × 256 + tag (field number and wire type in one byte) → action */
   readonly actions: Uint8Array;
-  /** Message number → `counted` (its occurrences are the request's records), `nesting` (it counts towards the depth) */
+  /** Message number → `countedFlag` (its occurrences are the request's records), `nestingFlag` (it counts towards the depth) */
   readonly flags: Uint8Array;
   /**
    * Whether a known field with a different wire type is skipped like an unknown field, as in sinks. Otherwise it is a
    * fault.
    */
-  readonly skipsForeign?: boolean;
+  readonly skipsUnexpectedWireTypes?: boolean;
 }
 
 const wireTypes: Readonly<Record<ScalarType, readonly [wireType: number, action: number]>> = {
-  double: [1, action.fixed64],
-  fixed64: [1, action.fixed64],
-  nanoseconds: [1, action.nanoseconds],
-  milliseconds: [0, action.milliseconds],
-  sfixed64: [1, action.fixed64],
-  fixed32: [5, action.fixed32],
-  int32: [0, action.varint],
-  int64: [0, action.varint],
-  uint32: [0, action.varint],
-  uint64: [0, action.varint],
-  sint32: [0, action.varint],
-  sint64: [0, action.varint],
-  bool: [0, action.varint],
-  enum: [0, action.enum],
-  string: [2, action.string],
-  bytes: [2, action.bytes],
-  traceId: [2, action.traceId],
-  spanId: [2, action.spanId],
+  double: [1, scanActions.fixed64],
+  fixed64: [1, scanActions.fixed64],
+  nanoseconds: [1, scanActions.nanoseconds],
+  milliseconds: [0, scanActions.milliseconds],
+  sfixed64: [1, scanActions.fixed64],
+  fixed32: [5, scanActions.fixed32],
+  int32: [0, scanActions.varint],
+  int64: [0, scanActions.varint],
+  uint32: [0, scanActions.varint],
+  uint64: [0, scanActions.varint],
+  sint32: [0, scanActions.varint],
+  sint64: [0, scanActions.varint],
+  bool: [0, scanActions.varint],
+  enum: [0, scanActions.enum],
+  string: [2, scanActions.string],
+  bytes: [2, scanActions.bytes],
+  traceId: [2, scanActions.traceId],
+  spanId: [2, scanActions.spanId],
 };
 
 /** Returns whether a declared type is a scalar. All others are messages. */
 export const isScalar = (type: string): type is ScalarType => Object.hasOwn(wireTypes, type);
 
 /** Returns the wire type of a single scalar. */
-export const wireTypeOf = (type: ScalarType): number => wireTypes[type][0];
+export const getWireType = (type: ScalarType): number => wireTypes[type][0];
 
 /** Accepted wire types of a field, each with the scanner's action. */
-const stepsOf = (names: readonly string[], [, type, repeated]: FieldDeclaration): (readonly [number, number])[] => {
+const getActions = (names: readonly string[], [, type, repeated]: FieldDeclaration): (readonly [number, number])[] => {
   if (!isScalar(type)) return [[2, messageAction + names.indexOf(type)]];
-  const single = wireTypes[type];
+  const scalarAction = wireTypes[type];
   // Repeated numbers are packed or separate, depending on the sender's generator.
-  if (repeated && single[0] === 0) return [single, [2, action.packedVarint]];
-  if (repeated && single[0] === 1) return [single, [2, action.packedFixed64]];
-  return [single];
+  if (repeated && scalarAction[0] === 0) return [scalarAction, [2, scanActions.packedVarint]];
+  if (repeated && scalarAction[0] === 1) return [scalarAction, [2, scanActions.packedFixed64]];
+  return [scalarAction];
 };
 
 /**
@@ -134,10 +134,10 @@ export const compileSchema = (
   const actions = new Uint8Array(names.length * 256);
   const flags = new Uint8Array(names.length);
   for (const [index, name] of names.entries()) {
-    flags[index] = (records.includes(name) ? counted : 0) | (nests.includes(name) ? nesting : 0);
+    flags[index] = (records.includes(name) ? countedFlag : 0) | (nests.includes(name) ? nestingFlag : 0);
     for (const declaration of Object.values(messages[name] ?? {})) {
-      for (const [wireType, step] of stepsOf(names, declaration)) {
-        actions[(index << 8) | (declaration[0] << 3) | wireType] = step;
+      for (const [wireType, scanAction] of getActions(names, declaration)) {
+        actions[(index << 8) | (declaration[0] << 3) | wireType] = scanAction;
       }
     }
   }
@@ -145,7 +145,7 @@ export const compileSchema = (
 };
 
 /** Returns the number of a message type, for starting a scan. */
-export const messageNumber = (schema: WireSchema, name: string): number => {
+export const getMessageNumber = (schema: WireSchema, name: string): number => {
   const index = schema.names.indexOf(name);
   if (index < 0) throw new TypeError(`the schema has no message ${name}`);
   return index;

@@ -5,7 +5,7 @@ import { PermanentError } from '../errors.ts';
 const maxGroupDepth = 32;
 
 /** Returns the error for a fault of the wire format itself. */
-export const malformed = (message: string, position: number): PermanentError =>
+export const createMalformedError = (message: string, position: number): PermanentError =>
   new PermanentError('malformed', message, { position });
 
 /** A position in a body. Not for the innermost loop: see `scanMessage`. */
@@ -18,16 +18,16 @@ export class WireReader {
   }
 
   /** Reads a varint. Numbers above 2⁵³ are rounded, which suffices for bounds. Bits above 64 are refused. */
-  varint(end: number): number {
+  readVarint(end: number): number {
     const { bytes, position: start } = this;
     if (start < end && (bytes[start] as number) < 0x80) {
       this.position = start + 1;
       return bytes[start] as number;
     }
-    return this.#longVarint(end);
+    return this.#readLongVarint(end);
   }
 
-  #longVarint(end: number): number {
+  #readLongVarint(end: number): number {
     const { bytes, position: start } = this;
     let value = 0;
     let scale = 1;
@@ -36,30 +36,33 @@ export class WireReader {
       // Up to four bytes the arithmetic uses only small integers.
       if (position < start + 4) value |= (byte & 0x7f) << (7 * (position - start));
       else value += (byte & 0x7f) * scale;
-      if (position === start + 9 && byte > 1) throw malformed('the varint has more than 64 bits', start);
+      if (position === start + 9 && byte > 1) throw createMalformedError('the varint has more than 64 bits', start);
       if (byte < 0x80) {
         this.position = position + 1;
         return value;
       }
       scale *= 128;
     }
-    throw malformed('the varint is cut off', start);
+    throw createMalformedError('the varint is cut off', start);
   }
 
   /** Reads a tag: field number × 8 + wire type. */
-  tag(end: number): number {
+  readTag(end: number): number {
     const start = this.position;
-    const tag = this.varint(end);
-    if (tag < 8 || tag > 0xffffffff) throw malformed('the field number is outside 1 to 536870911', start);
+    const tag = this.readVarint(end);
+    if (tag < 8 || tag > 0xffffffff) throw createMalformedError('the field number is outside 1 to 536870911', start);
     return tag;
   }
 
   /** Reads a length, moves to the start of the content, and returns its end. */
-  lengthEnd(end: number): number {
+  readLengthEnd(end: number): number {
     const start = this.position;
-    const length = this.varint(end);
+    const length = this.readVarint(end);
     if (length > end - this.position) {
-      throw malformed(`the length ${length} is more than the ${end - this.position} bytes that are left`, start);
+      throw createMalformedError(
+        `the length ${length} is more than the ${end - this.position} bytes that are left`,
+        start,
+      );
     }
     return this.position + length;
   }
@@ -68,13 +71,13 @@ export class WireReader {
   skip(tag: number, end: number, depth = 0): void {
     switch (tag % 8) {
       case 0:
-        this.varint(end);
+        this.readVarint(end);
         return;
       case 1:
         this.#advance(8, end);
         return;
       case 2:
-        this.position = this.lengthEnd(end);
+        this.position = this.readLengthEnd(end);
         return;
       case 3:
         this.#skipGroup(Math.floor(tag / 8), end, depth + 1);
@@ -83,14 +86,14 @@ export class WireReader {
         this.#advance(4, end);
         return;
       case 4:
-        throw malformed('a group ends that was never begun', this.position);
+        throw createMalformedError('a group ends that was never begun', this.position);
       default:
-        throw malformed(`the wire type ${tag % 8} does not exist`, this.position);
+        throw createMalformedError(`the wire type ${tag % 8} does not exist`, this.position);
     }
   }
 
   #advance(count: number, end: number): void {
-    if (count > end - this.position) throw malformed('the value is cut off', this.position);
+    if (count > end - this.position) throw createMalformedError('the value is cut off', this.position);
     this.position += count;
   }
 
@@ -101,14 +104,15 @@ export class WireReader {
     }
     while (this.position < end) {
       const at = this.position;
-      const tag = this.tag(end);
+      const tag = this.readTag(end);
       if (tag % 8 !== 4) {
         this.skip(tag, end, depth);
         continue;
       }
-      if (Math.floor(tag / 8) !== number) throw malformed(`a group of field ${number} ends as another field's`, at);
+      if (Math.floor(tag / 8) !== number)
+        throw createMalformedError(`a group of field ${number} ends as another field's`, at);
       return;
     }
-    throw malformed(`the group of field ${number} does not end`, start);
+    throw createMalformedError(`the group of field ${number} does not end`, start);
   }
 }

@@ -8,37 +8,37 @@ import { WireReader } from './reader.ts';
 import { WireScanner } from './scan.ts';
 
 /** A message that can be split between the occurrences of some of its fields. */
-export interface Cuttable {
+export interface SplittableMessage {
   /** Number of the message in the schema. */
   readonly message: number;
   /** Field number → how to split the message of that field; `undefined` if it cannot be split */
-  readonly fields: ReadonlyMap<number, Cuttable | undefined>;
+  readonly fields: ReadonlyMap<number, SplittableMessage | undefined>;
 }
 
 /** A valid message and the number of its counted records. */
-export interface Piece {
+export interface SplitMessage {
   readonly bytes: Buffer;
   readonly records: number;
 }
 
 /** A piece whose slices are not joined yet */
-interface Draft {
+interface MessageDraft {
   readonly slices: Uint8Array[];
   size: number;
   records: number;
 }
 
 /** A tag of one or two bytes and a length of at most five bytes. */
-const largestFrame = 7;
+const maxFrameBytes = 7;
 
 /**
  * Heads may be repeated until the pieces reach this multiple of the body size. Malicious heads could otherwise multiply
  * it a thousandfold.
  */
-const largestGrowth = 2;
-const sparePieces = 16;
+const maxGrowthFactor = 2;
+const extraPieceCount = 16;
 
-const frame = (tag: number, length: number): Uint8Array => {
+const encodeFrame = (tag: number, length: number): Uint8Array => {
   const bytes: number[] = [];
   for (const value of [tag, length]) {
     let rest = value;
@@ -48,17 +48,17 @@ const frame = (tag: number, length: number): Uint8Array => {
   return Uint8Array.from(bytes);
 };
 
-const tooLarge = (position: number, budget: number): PermanentError =>
+const createTooLargeError = (position: number, budget: number): PermanentError =>
   new PermanentError('record-too-large', `a single record with its heads is larger than ${budget} bytes`, { position });
 
 /** Fills drafts of one message successively, up to the budget. */
 class Packer {
-  readonly drafts: Draft[] = [];
+  readonly drafts: MessageDraft[] = [];
   readonly #body: Uint8Array;
   readonly #head: Buffer;
   readonly #budget: number;
   readonly #count: (start: number, end: number) => number;
-  #draft: Draft | undefined;
+  #draft: MessageDraft | undefined;
   /** Adjacent unsplit fields are sliced as one run, so that a body of tiny records needs few objects. */
   #runStart = 0;
   #runEnd = 0;
@@ -72,7 +72,7 @@ class Packer {
 
   /** Adds a field unchanged, from its tag to its end. */
   addField(start: number, end: number): void {
-    this.#draftFor(end - start).size += end - start;
+    this.#getDraft(end - start).size += end - start;
     if (this.#runEnd !== start) {
       this.#closeRun();
       this.#runStart = start;
@@ -81,28 +81,28 @@ class Packer {
   }
 
   /** Adds a field whose message has been split. */
-  addPart(tag: number, part: Draft): void {
+  addPart(tag: number, part: MessageDraft): void {
     this.#closeRun();
-    const framing = frame(tag, part.size);
-    const draft = this.#draftFor(framing.length + part.size);
+    const framing = encodeFrame(tag, part.size);
+    const draft = this.#getDraft(framing.length + part.size);
     draft.slices.push(framing, ...part.slices);
     draft.size += framing.length + part.size;
     draft.records += part.records;
   }
 
   /** Returns all drafts; only the head if nothing was added. */
-  finish(): Draft[] {
+  finish(): MessageDraft[] {
     this.#closeRun();
-    return this.drafts.length > 0 ? this.drafts : [this.#open()];
+    return this.drafts.length > 0 ? this.drafts : [this.#startDraft()];
   }
 
-  #draftFor(size: number): Draft {
+  #getDraft(size: number): MessageDraft {
     if (this.#draft !== undefined && this.#draft.size + size <= this.#budget) return this.#draft;
     this.#closeRun();
-    return this.#open();
+    return this.#startDraft();
   }
 
-  #open(): Draft {
+  #startDraft(): MessageDraft {
     this.#draft = { slices: [this.#head], size: this.#head.length, records: 0 };
     this.drafts.push(this.#draft);
     return this.#draft;
@@ -132,25 +132,25 @@ class Splitter {
   /**
    * Splits the message between `start` and `end` into messages of at most `budget` bytes with the same total content.
    */
-  cut({ message, fields }: Cuttable, start: number, end: number, budget: number): Draft[] {
-    const head = this.#head(fields, start, end, budget);
-    const room = budget - head.length;
-    if (room < 0) throw tooLarge(start, this.#maxBytes);
+  splitRange({ message, fields }: SplittableMessage, start: number, end: number, budget: number): MessageDraft[] {
+    const head = this.#collectHead(fields, start, end, budget);
+    const maxFieldBytes = budget - head.length;
+    if (maxFieldBytes < 0) throw createTooLargeError(start, this.#maxBytes);
     const packer = new Packer(this.#body, head, budget, (from, to) => this.#count(message, from, to));
     this.#reader.position = start;
     while (this.#reader.position < end) {
       const at = this.#reader.position;
-      const tag = this.#reader.tag(end);
+      const tag = this.#reader.readTag(end);
       if (!fields.has(tag >>> 3)) {
         this.#reader.skip(tag, end);
         continue;
       }
-      const next = this.#reader.lengthEnd(end);
-      if (next - at <= room) packer.addField(at, next);
+      const next = this.#reader.readLengthEnd(end);
+      if (next - at <= maxFieldBytes) packer.addField(at, next);
       else {
-        const inner = fields.get(tag >>> 3);
-        if (inner === undefined) throw tooLarge(at, this.#maxBytes);
-        const parts = this.cut(inner, this.#reader.position, next, room - largestFrame);
+        const nestedMessage = fields.get(tag >>> 3);
+        if (nestedMessage === undefined) throw createTooLargeError(at, this.#maxBytes);
+        const parts = this.splitRange(nestedMessage, this.#reader.position, next, maxFieldBytes - maxFrameBytes);
         for (const part of parts) packer.addPart(tag, part);
       }
       this.#reader.position = next;
@@ -159,18 +159,18 @@ class Splitter {
   }
 
   /** Returns the head that every piece repeats: all fields at which the message is not split. */
-  #head(fields: Cuttable['fields'], start: number, end: number, budget: number): Buffer {
+  #collectHead(fields: SplittableMessage['fields'], start: number, end: number, budget: number): Buffer {
     const slices: Uint8Array[] = [];
     let size = 0;
     let runStart = start;
     this.#reader.position = start;
     while (this.#reader.position < end) {
       const at = this.#reader.position;
-      const tag = this.#reader.tag(end);
+      const tag = this.#reader.readTag(end);
       this.#reader.skip(tag, end);
       if (!fields.has(tag >>> 3)) {
         size += this.#reader.position - at;
-        if (size > budget) throw tooLarge(at, this.#maxBytes);
+        if (size > budget) throw createTooLargeError(at, this.#maxBytes);
         continue;
       }
       if (at > runStart) slices.push(this.#body.subarray(runStart, at));
@@ -191,12 +191,17 @@ class Splitter {
  * Splits a message that passed the scan into messages of at most `maxBytes` each. Preserves the total number of records
  * and all unknown fields. Throws `PermanentError` (`record-too-large`) if that is impossible.
  */
-export const splitMessage = (schema: WireSchema, cuttable: Cuttable, body: Uint8Array, maxBytes: number): Piece[] => {
+export const splitMessage = (
+  schema: WireSchema,
+  cuttable: SplittableMessage,
+  body: Uint8Array,
+  maxBytes: number,
+): SplitMessage[] => {
   const splitter = new Splitter(schema, body, maxBytes);
-  const drafts = splitter.cut(cuttable, 0, body.length, maxBytes);
+  const drafts = splitter.splitRange(cuttable, 0, body.length, maxBytes);
   let total = 0;
   for (const { size } of drafts) total += size;
-  if (total > largestGrowth * body.length + sparePieces * maxBytes) {
+  if (total > maxGrowthFactor * body.length + extraPieceCount * maxBytes) {
     const message = `the content repeated in each piece is too large for pieces of ${maxBytes} bytes`;
     throw new PermanentError('record-too-large', message);
   }

@@ -1,9 +1,9 @@
 /** Writes protobuf's wire format into one growing buffer. */
 
 /** Length of the varint of a number below 2⁵³, in bytes. */
-const varintLength = (value: number): number => {
+const getVarintLength = (value: number): number => {
   let length = 1;
-  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++;
+  for (let remaining = value; remaining > 127; remaining = Math.floor(remaining / 128)) length++;
   return length;
 };
 
@@ -17,7 +17,7 @@ export class WireWriter {
   }
 
   /** Writes a non-negative number below 2⁵³. */
-  varint(value: number): void {
+  writeVarint(value: number): void {
     this.#reserve(10);
     this.#length = this.#putVarint(value, this.#length);
   }
@@ -67,22 +67,22 @@ export class WireWriter {
   }
 
   /** Begins a length-prefixed part. Pass the returned mark to `end`. */
-  begin(): number {
+  beginLengthPrefixed(): number {
     this.#reserve(1);
     return ++this.#length;
   }
 
-  /** Writes the length before the content written since `begin`, and moves the content if one byte is not enough. */
-  end(mark: number): void {
+  /** Writes the length before the content written since `beginLengthPrefixed`, and moves the content if one byte is not enough. */
+  endLengthPrefixed(mark: number): void {
     const count = this.#length - mark;
-    const extra = varintLength(count) - 1;
-    if (extra > 0) {
-      this.#reserve(extra);
-      this.#bytes.copyWithin(mark + extra, mark, this.#length);
+    const extraLengthBytes = getVarintLength(count) - 1;
+    if (extraLengthBytes > 0) {
+      this.#reserve(extraLengthBytes);
+      this.#bytes.copyWithin(mark + extraLengthBytes, mark, this.#length);
     }
     // The room exists already: growing the buffer now would omit the bytes after the length.
     this.#putVarint(count, mark - 1);
-    this.#length += extra;
+    this.#length += extraLengthBytes;
   }
 
   /** Returns the written bytes without copying. */
@@ -103,8 +103,8 @@ export class WireWriter {
 
   #reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + count));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
+    const grownBuffer = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + count));
+    this.#bytes.copy(grownBuffer, 0, 0, this.#length);
+    this.#bytes = grownBuffer;
   }
 }

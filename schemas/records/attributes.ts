@@ -1,6 +1,6 @@
 /** Lazy access to attributes in wire format: found by key, and decoded on access. */
 import { equalsAt } from '../is-run.ts';
-import { tags, textOf, textOfValue, typeCodeOf, typeCodes } from '../otlp/any-value.ts';
+import { decodeText, readTypeCode, readValueText, typeCodes, valueTags } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 
 /** Types of values, as characters of `attribute_types` in the tables. */
@@ -17,7 +17,7 @@ const maxKeys = 4_096;
 const encodedKeys = new Map<string, Uint8Array>();
 
 /** Returns the UTF-8 of a key. Cached, because the same keys are looked up in every record. */
-const encodedKey = (key: string): Uint8Array => {
+const encodeKey = (key: string): Uint8Array => {
   const known = encodedKeys.get(key);
   if (known !== undefined) return known;
   if (encodedKeys.size >= maxKeys) encodedKeys.clear();
@@ -27,14 +27,14 @@ const encodedKey = (key: string): Uint8Array => {
 };
 
 /** Range of the value of the last KeyValue; `start` is -1 without a value */
-interface Found {
+interface ByteRange {
   start: number;
   end: number;
 }
-const found: Found = { start: -1, end: -1 };
+const valueRange: ByteRange = { start: -1, end: -1 };
 /** End of the last KeyValue */
-let next = 0;
-const key: Found = { start: 0, end: 0 };
+let nextPosition = 0;
+const keyRange: ByteRange = { start: 0, end: 0 };
 
 /**
  * Returns whether the bytes are a KeyValue in the common form: only the key and the value, with lengths of one byte
@@ -53,33 +53,33 @@ export const isCommonForm = (bytes: Uint8Array, at: number, end: number): boolea
 };
 
 /** Reads a KeyValue into `key` and `found`. As in sinks, the last key and the first value count. */
-const split = (cursor: WireCursor, end: number): void => {
+const readKeyValue = (cursor: WireCursor, end: number): void => {
   const { bytes, at } = cursor;
   if (isCommonForm(bytes, at, end)) {
-    key.start = at + 2;
-    key.end = key.start + (bytes[at + 1] as number);
-    found.start = key.end + 2;
-    found.end = end;
+    keyRange.start = at + 2;
+    keyRange.end = keyRange.start + (bytes[at + 1] as number);
+    valueRange.start = keyRange.end + 2;
+    valueRange.end = end;
     cursor.at = end;
     return;
   }
-  key.start = cursor.at;
-  key.end = cursor.at;
-  found.start = -1;
-  found.end = end;
+  keyRange.start = cursor.at;
+  keyRange.end = cursor.at;
+  valueRange.start = -1;
+  valueRange.end = end;
   while (cursor.at < end) {
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     if (tag !== 0x0a && tag !== 0x12) {
       cursor.skip(tag, end);
       continue;
     }
-    const stop = cursor.end(end);
+    const stop = cursor.readEnd(end);
     if (tag === 0x0a) {
-      key.start = cursor.at;
-      key.end = stop;
-    } else if (found.start < 0) {
-      found.start = cursor.at;
-      found.end = stop;
+      keyRange.start = cursor.at;
+      keyRange.end = stop;
+    } else if (valueRange.start < 0) {
+      valueRange.start = cursor.at;
+      valueRange.end = stop;
     }
     cursor.at = stop;
   }
@@ -88,47 +88,48 @@ const split = (cursor: WireCursor, end: number): void => {
 /**
  * Sets `found` to the value of the first KeyValue with that key, among the fields with that tag between two positions.
  */
-const find = (cursor: WireCursor, tag: number, from: number, to: number, name: string): boolean => {
-  const encodedName = encodedKey(name);
+const findAttribute = (cursor: WireCursor, tag: number, from: number, to: number, name: string): boolean => {
+  const encodedName = encodeKey(name);
   const { bytes } = cursor;
   cursor.at = from;
   while (cursor.at < to) {
-    const met = cursor.varint();
-    if (met !== tag) {
-      cursor.skip(met, to);
+    const currentTag = cursor.readVarint();
+    if (currentTag !== tag) {
+      cursor.skip(currentTag, to);
       continue;
     }
-    const end = cursor.end(to);
+    const end = cursor.readEnd(to);
     const { at } = cursor;
-    next = end;
+    nextPosition = end;
     const size = bytes[at + 1] as number;
     const value = at + size + 4;
     // Then a different key can be skipped at once.
     if (isCommonForm(bytes, at, end)) {
       if (size === encodedName.length && equalsAt(bytes, at + 2, encodedName)) {
-        found.start = value;
-        found.end = end;
+        valueRange.start = value;
+        valueRange.end = end;
         return true;
       }
     } else {
-      split(cursor, end);
-      if (key.end - key.start === encodedName.length && equalsAt(bytes, key.start, encodedName)) return true;
+      readKeyValue(cursor, end);
+      if (keyRange.end - keyRange.start === encodedName.length && equalsAt(bytes, keyRange.start, encodedName))
+        return true;
     }
     cursor.at = end;
   }
   return false;
 };
 
-const foundText = (cursor: WireCursor): string => {
-  if (found.start < 0) return '';
-  cursor.at = found.start;
-  return textOfValue(cursor, found.end);
+const readFoundText = (cursor: WireCursor): string => {
+  if (valueRange.start < 0) return '';
+  cursor.at = valueRange.start;
+  return readValueText(cursor, valueRange.end);
 };
 
-const foundType = (cursor: WireCursor): AttributeType => {
-  if (found.start < 0) return 'n';
-  cursor.at = found.start;
-  return String.fromCharCode(typeCodeOf(cursor, found.end)) as AttributeType;
+const readFoundType = (cursor: WireCursor): AttributeType => {
+  if (valueRange.start < 0) return 'n';
+  cursor.at = valueRange.start;
+  return String.fromCharCode(readTypeCode(cursor, valueRange.end)) as AttributeType;
 };
 
 /**
@@ -141,7 +142,7 @@ export const attributeText = (
   from: number,
   to: number,
   name: string,
-): string | undefined => (find(cursor, tag, from, to, name) ? foundText(cursor) : undefined);
+): string | undefined => (findAttribute(cursor, tag, from, to, name) ? readFoundText(cursor) : undefined);
 
 /** Returns the text of the last attribute with that key. */
 export const lastAttributeText = (
@@ -152,7 +153,7 @@ export const lastAttributeText = (
   name: string,
 ): string | undefined => {
   let text: string | undefined;
-  for (let at = from; find(cursor, tag, at, to, name); at = next) text = foundText(cursor);
+  for (let at = from; findAttribute(cursor, tag, at, to, name); at = nextPosition) text = readFoundText(cursor);
   return text;
 };
 
@@ -163,21 +164,21 @@ export const attributeType = (
   from: number,
   to: number,
   name: string,
-): AttributeType | undefined => (find(cursor, tag, from, to, name) ? foundType(cursor) : undefined);
+): AttributeType | undefined => (findAttribute(cursor, tag, from, to, name) ? readFoundType(cursor) : undefined);
 
 /** Cache of a few hundred attribute names, indexed by some of their bytes: senders repeat the same names. */
 const names: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] = Array.from({ length: 1_024 });
 const maxNameBytes = 64;
 
 /** Returns the name between two positions. */
-const nameAt = (bytes: Uint8Array, start: number, end: number): string => {
+const readName = (bytes: Uint8Array, start: number, end: number): string => {
   const length = end - start;
-  if (length === 0 || length > maxNameBytes) return textOf(bytes, start, end);
+  if (length === 0 || length > maxNameBytes) return decodeText(bytes, start, end);
   const middle = bytes[start + (length >> 1)] as number;
   const slot = (length * 37 + (bytes[start] as number) * 7 + middle * 101 + (bytes[end - 1] as number) * 11) & 1_023;
   const known = names[slot];
   if (known !== undefined && known.bytes.length === length && equalsAt(bytes, start, known.bytes)) return known.text;
-  const text = textOf(bytes, start, end);
+  const text = decodeText(bytes, start, end);
   names[slot] = { bytes: Uint8Array.prototype.slice.call(bytes, start, end), text };
   return text;
 };
@@ -192,40 +193,40 @@ export class NameSet {
     this.#names = new Set(names);
     for (const name of this.#names) {
       const bytes = Buffer.from(name, 'utf8');
-      this.#filter[slotOf(bytes.length, bytes.at(-1) ?? 0)] = 1;
+      this.#filter[computeSlot(bytes.length, bytes.at(-1) ?? 0)] = 1;
     }
   }
 
   /** Returns the name between two positions; `undefined` if it is not in the set. */
   at(bytes: Uint8Array, start: number, end: number): string | undefined {
-    if (this.#filter[slotOf(end - start, end === start ? 0 : (bytes[end - 1] as number))] === 0) return undefined;
-    const name = nameAt(bytes, start, end);
+    if (this.#filter[computeSlot(end - start, end === start ? 0 : (bytes[end - 1] as number))] === 0) return undefined;
+    const name = readName(bytes, start, end);
     return this.#names.has(name) ? name : undefined;
   }
 }
 
-const slotOf = (length: number, last: number): number => (length * 37 + last) & 255;
+const computeSlot = (length: number, last: number): number => (length * 37 + last) & 255;
 
 /**
- * Sets `key`, `found` and `next` to the next attribute with any key, in the fields with that tag between two positions.
+ * Sets `key`, `found` and `nextPosition` to the next attribute with any key, in the fields with that tag between two positions.
  */
 const nextAttribute = (cursor: WireCursor, tag: number, from: number, to: number): boolean => {
   cursor.at = from;
   while (cursor.at < to) {
-    const met = cursor.varint();
+    const met = cursor.readVarint();
     if (met !== tag) {
       cursor.skip(met, to);
       continue;
     }
-    next = cursor.end(to);
-    split(cursor, next);
+    nextPosition = cursor.readEnd(to);
+    readKeyValue(cursor, nextPosition);
     return true;
   }
   return false;
 };
 
 /** Calls `found` with each name of the set that an attribute has, in the fields with that tag between two positions. */
-export const attributesAmong = (
+export const visitMatchingNames = (
   cursor: WireCursor,
   [tag, from, to]: readonly [number, number, number],
   names: NameSet,
@@ -242,8 +243,8 @@ export const attributesAmong = (
       at = end;
     } else {
       if (!nextAttribute(cursor, tag, at, to)) return;
-      name = names.at(bytes, key.start, key.end);
-      at = next;
+      name = names.at(bytes, keyRange.start, keyRange.end);
+      at = nextPosition;
     }
     if (name !== undefined) found(name);
   }
@@ -252,9 +253,9 @@ export const attributesAmong = (
 /** Returns all attributes in wire order. */
 export const attributeList = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
   const list: Attribute[] = [];
-  for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
-    const name = nameAt(cursor.bytes, key.start, key.end);
-    list.push({ key: name, type: foundType(cursor), text: foundText(cursor) });
+  for (let at = from; nextAttribute(cursor, tag, at, to); at = nextPosition) {
+    const name = readName(cursor.bytes, keyRange.start, keyRange.end);
+    list.push({ key: name, type: readFoundType(cursor), text: readFoundText(cursor) });
   }
   return list;
 };
@@ -277,9 +278,9 @@ const isScalar = (typeCode: number): boolean =>
 
 /** Returns the start of the text if an AnyValue contains only a text; otherwise -1. */
 export const plainTextAt = (cursor: WireCursor, start: number, end: number): number => {
-  if (start >= end || cursor.bytes[start] !== tags.string) return -1;
+  if (start >= end || cursor.bytes[start] !== valueTags.string) return -1;
   cursor.at = start + 1;
-  const length = cursor.varint();
+  const length = cursor.readVarint();
   return cursor.at + length === end ? cursor.at : -1;
 };
 
@@ -288,22 +289,22 @@ export const visitValue = (
   cursor: WireCursor,
   start: number,
   end: number,
-  glance: Omit<AttributeVisitor, 'name'>,
+  visitor: Omit<AttributeVisitor, 'name'>,
 ): boolean => {
-  if (start < end && cursor.bytes[start] === tags.string) {
+  if (start < end && cursor.bytes[start] === valueTags.string) {
     const text = plainTextAt(cursor, start, end);
-    return text >= 0 && glance.text(cursor.bytes, text, end);
+    return text >= 0 && visitor.text(cursor.bytes, text, end);
   }
   cursor.at = start;
-  if (!isScalar(typeCodeOf(cursor, end))) return false;
+  if (!isScalar(readTypeCode(cursor, end))) return false;
   cursor.at = start;
-  return glance.scalar(cursor, end);
+  return visitor.scalar(cursor, end);
 };
 
 /** Visits the attribute between the cursor's position and `end`. */
 export const visitAttribute = (cursor: WireCursor, end: number, glance: AttributeVisitor): boolean => {
-  split(cursor, end);
-  const { start } = found;
-  if (!glance.name(cursor.bytes, key.start, key.end)) return false;
-  return visitValue(cursor, start < 0 ? end : start, found.end, glance);
+  readKeyValue(cursor, end);
+  const { start } = valueRange;
+  if (!glance.name(cursor.bytes, keyRange.start, keyRange.end)) return false;
+  return visitValue(cursor, start < 0 ? end : start, valueRange.end, glance);
 };

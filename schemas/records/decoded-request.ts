@@ -1,10 +1,10 @@
 /** A decoded message, over whose items each reader can iterate. */
-export interface Opened<Item> {
+export interface DecodedMessage<Item> {
   /** Number of items. */
   readonly count: number;
   /**
    * Returns the item with an ordinal, in the row order of sinks. It may be a shared view (`RecordView`), valid until
    * the next call.
    */
-  at(ordinal: number): Item;
+  getItem(ordinal: number): Item;
 }

@@ -17,12 +17,17 @@ const pattern = /^(\d{1,16})\.(\d{1,16})$/;
  * Returns the position in a message's headers. Returns `undefined` for a message without an emitter, and for a replayed
  * dead letter, which was not consumed before. Throws `PermanentError` for an invalid position.
  */
-export const emittedPosition = (headers: Readonly<Record<string, string>>): EmittedPosition | undefined => {
-  const { emitter, position, 'only-group': replayed } = headers;
-  if (replayed !== undefined || (emitter === undefined && position === undefined)) return undefined;
+export const parseEmittedPosition = (headers: Readonly<Record<string, string>>): EmittedPosition | undefined => {
+  const { emitter, position, 'only-group': replayGroup } = headers;
+  if (replayGroup !== undefined || (emitter === undefined && position === undefined)) return undefined;
   const [, offset, part] = pattern.exec(position ?? '') ?? [];
-  const found = { emitter: emitter ?? '', offset: Number(offset), part: Number(part) };
-  if (found.emitter !== '' && Number.isSafeInteger(found.offset) && Number.isSafeInteger(found.part)) return found;
+  const parsedPosition = { emitter: emitter ?? '', offset: Number(offset), part: Number(part) };
+  if (
+    parsedPosition.emitter !== '' &&
+    Number.isSafeInteger(parsedPosition.offset) &&
+    Number.isSafeInteger(parsedPosition.part)
+  )
+    return parsedPosition;
   throw new PermanentError('bad-headers', `${position} is not a position of an emitter ${emitter}`);
 };
 
@@ -32,7 +37,7 @@ export const emittedPosition = (headers: Readonly<Record<string, string>>): Emit
  */
 const maxEmitters = 10_000;
 
-const isAbove = (one: EmittedPosition, other: EmittedPosition): boolean =>
+const isAfter = (one: EmittedPosition, other: EmittedPosition): boolean =>
   one.offset > other.offset || (one.offset === other.offset && one.part > other.part);
 
 /** Highest consumed position of each emitter in a partition. Iterates over these positions. */
@@ -46,7 +51,7 @@ export class ConsumedPositions implements Iterable<EmittedPosition> {
   /** Accepts a position. Returns `false` if it was accepted before. */
   accept(position: EmittedPosition): boolean {
     const highest = this.#highest.get(position.emitter);
-    if (highest !== undefined && !isAbove(position, highest)) return false;
+    if (highest !== undefined && !isAfter(position, highest)) return false;
     // Evicts the emitter that has been inactive for longest.
     this.#highest.delete(position.emitter);
     this.#highest.set(position.emitter, position);

@@ -1,50 +1,50 @@
 /** Locations of the records in a request: one group per scope or metric. */
 import { WireCursor } from '../protobuf/cursor.ts';
-import { noRun, type Run } from './origin.ts';
+import { type ByteRange, emptyRange } from './origin.ts';
 import type { Group } from './record.ts';
 
 /**
  * The last occurrences of a message's fields 1 (its subject) and 3 (a schema URL), and all of its field 2 (its
  * contents).
  */
-interface Parts {
-  readonly about: Run;
-  readonly schema: Run;
-  readonly inner: readonly Run[];
+interface MessageParts {
+  readonly subject: ByteRange;
+  readonly schema: ByteRange;
+  readonly contents: readonly ByteRange[];
 }
 
-/** `lists`: whether to list the contents. */
-const partsOf = (cursor: WireCursor, [start, end]: Run, lists = true): Parts => {
-  let about = noRun;
-  let schema = noRun;
-  const inner: Run[] = [];
+/** `includesContents`: whether to list the contents. */
+const readParts = (cursor: WireCursor, [start, end]: ByteRange, includesContents = true): MessageParts => {
+  let subject = emptyRange;
+  let schema = emptyRange;
+  const contents: ByteRange[] = [];
   cursor.at = start;
   while (cursor.at < end) {
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     if (tag !== 0x0a && tag !== 0x12 && tag !== 0x1a) {
       cursor.skip(tag, end);
       continue;
     }
-    const stop = cursor.end(end);
-    if (tag === 0x0a) about = [cursor.at, stop];
-    else if (tag === 0x1a) schema = [cursor.at, stop];
-    else if (lists) inner.push([cursor.at, stop]);
-    cursor.at = stop;
+    const fieldEnd = cursor.readEnd(end);
+    if (tag === 0x0a) subject = [cursor.at, fieldEnd];
+    else if (tag === 0x1a) schema = [cursor.at, fieldEnd];
+    else if (includesContents) contents.push([cursor.at, fieldEnd]);
+    cursor.at = fieldEnd;
   }
-  return { about, schema, inner };
+  return { subject, schema, contents };
 };
 
 /** Resources of a request, in order. */
-const resourcesOf = (cursor: WireCursor, end: number): Run[] => {
-  const resources: Run[] = [];
+const findResources = (cursor: WireCursor, end: number): ByteRange[] => {
+  const resources: ByteRange[] = [];
   cursor.at = 0;
   while (cursor.at < end) {
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     if (tag !== 0x0a) {
       cursor.skip(tag, end);
       continue;
     }
-    const stop = cursor.end(end);
+    const stop = cursor.readEnd(end);
     resources.push([cursor.at, stop]);
     cursor.at = stop;
   }
@@ -52,18 +52,18 @@ const resourcesOf = (cursor: WireCursor, end: number): Run[] => {
 };
 
 /** Returns the groups of log records or spans. */
-export const recordGroups = (body: Uint8Array): Group[] => {
+export const findRecordGroups = (body: Uint8Array): Group[] => {
   const cursor = new WireCursor(body);
-  return resourcesOf(cursor, body.length).flatMap((run) => {
-    const { about, schema, inner } = partsOf(cursor, run);
-    return inner.map((records) => {
-      const scope = partsOf(cursor, records, false);
+  return findResources(cursor, body.length).flatMap((resourceRange) => {
+    const { subject, schema, contents } = readParts(cursor, resourceRange);
+    return contents.map((records) => {
+      const scope = readParts(cursor, records, false);
       return {
-        resource: about,
+        resource: subject,
         resourceSchema: schema,
-        scope: scope.about,
+        scope: scope.subject,
         scopeSchema: scope.schema,
-        metric: noRun,
+        metric: emptyRange,
         records,
         tag: 0x12,
       };
@@ -75,16 +75,16 @@ export const recordGroups = (body: Uint8Array): Group[] => {
 export const pointTags: ReadonlySet<number> = new Set([0x2a, 0x3a, 0x4a, 0x52, 0x5a]);
 
 /** The points of a metric. The last of several alternatives applies. */
-const pointsOf = (cursor: WireCursor, [start, end]: Run): Run => {
-  let points = noRun;
+const findPoints = (cursor: WireCursor, [start, end]: ByteRange): ByteRange => {
+  let points = emptyRange;
   cursor.at = start;
   while (cursor.at < end) {
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     if (!pointTags.has(tag)) {
       cursor.skip(tag, end);
       continue;
     }
-    const stop = cursor.end(end);
+    const stop = cursor.readEnd(end);
     points = [cursor.at, stop];
     cursor.at = stop;
   }
@@ -92,19 +92,19 @@ const pointsOf = (cursor: WireCursor, [start, end]: Run): Run => {
 };
 
 /** Returns the groups of data points. */
-export const pointGroups = (body: Uint8Array): Group[] => {
+export const findPointGroups = (body: Uint8Array): Group[] => {
   const cursor = new WireCursor(body);
-  return resourcesOf(cursor, body.length).flatMap((run) => {
-    const { about, schema, inner } = partsOf(cursor, run);
-    return inner.flatMap((scope) => {
-      const parts = partsOf(cursor, scope);
-      return parts.inner.map((metric) => ({
-        resource: about,
+  return findResources(cursor, body.length).flatMap((run) => {
+    const { subject, schema, contents } = readParts(cursor, run);
+    return contents.flatMap((scope) => {
+      const parts = readParts(cursor, scope);
+      return parts.contents.map((metric) => ({
+        resource: subject,
         resourceSchema: schema,
-        scope: parts.about,
+        scope: parts.subject,
         scopeSchema: parts.schema,
         metric,
-        records: pointsOf(cursor, metric),
+        records: findPoints(cursor, metric),
         tag: 0x0a,
       }));
     });

@@ -1,14 +1,14 @@
 import type { ByteTexts } from '../byte-texts.ts';
-import { textOfValue, typeCodeOf } from '../otlp/any-value.ts';
+import { readTypeCode, readValueText } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 import { type AttributeType, type AttributeVisitor, plainTextAt, visitAttribute, visitValue } from './attributes.ts';
 import { LogRows, logRow, logRowWidth } from './log-row.ts';
-import type { Origin, Resource, Scope } from './origin.ts';
-import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
-import { severityOf } from './severity.ts';
+import type { RecordOrigin, Resource, Scope } from './origin.ts';
+import { getReceivedNs, TracedRecord, toTimeMs, toTimeNs } from './record.ts';
+import { getSeverityText } from './severity.ts';
 
 /** For messages with more records, each reader scans them again: a message may contain 8 million. */
-const maxRows = 4_096;
+const maxCachedRows = 4_096;
 const noRows = new LogRows(new Uint8Array(0));
 
 /** Reads a time into `low` and `high` of the cursor. Returns `false` if it is absent or zero. */
@@ -23,8 +23,8 @@ const readTime = (cursor: WireCursor, at: number): boolean => {
 export class LogRecord extends TracedRecord {
   protected readonly attributesTag = 0x32;
   /** Positions of the times; -1 if absent */
-  #timeAt = -1;
-  #observedAt = -1;
+  #timeStart = -1;
+  #observedTimeStart = -1;
   #severity = 0;
   #textStart = 0;
   #textEnd = 0;
@@ -34,25 +34,25 @@ export class LogRecord extends TracedRecord {
   #bodyEnd = 0;
   /** Field positions of the message's records: of all records, or of the last few thousand that were read */
   readonly #rows: Int32Array;
-  readonly #mask: number;
-  #finder = noRows;
+  readonly #rowMask: number;
+  #rowFinder = noRows;
 
   /** `count`: number of records of the message. */
-  constructor(origin: Origin, count: number, resource?: Resource, scope?: Scope) {
+  constructor(origin: RecordOrigin, count: number, resource?: Resource, scope?: Scope) {
     super(origin, resource, scope);
-    let rows = 1;
-    while (rows < count && rows < maxRows) rows *= 2;
-    this.#rows = new Int32Array(rows * logRowWidth);
-    this.#mask = rows - 1;
+    let rowCount = 1;
+    while (rowCount < count && rowCount < maxCachedRows) rowCount *= 2;
+    this.#rows = new Int32Array(rowCount * logRowWidth);
+    this.#rowMask = rowCount - 1;
   }
 
-  override enter(origin: Origin, bytes: Uint8Array): void {
-    super.enter(origin, bytes);
-    if (this.#finder.bytes !== bytes) this.#finder = new LogRows(bytes);
+  override enterMember(origin: RecordOrigin, bytes: Uint8Array): void {
+    super.enterMember(origin, bytes);
+    if (this.#rowFinder.bytes !== bytes) this.#rowFinder = new LogRows(bytes);
   }
 
   override check(): void {
-    this.located();
+    this.ensureLocated();
   }
 
   /** ID of the record for `GET /api/logs/{id}`. */
@@ -63,36 +63,36 @@ export class LogRecord extends TracedRecord {
 
   /** OTLP severity number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
   get severityNumber(): number {
-    this.located();
+    this.ensureLocated();
     return this.#severity;
   }
 
   /** The sender's text, or else OpenTelemetry's short name of the number (`ERROR`, `WARN2`); empty without both. */
   get severity(): string {
-    return severityOf(this.severityText, this.severityNumber);
+    return getSeverityText(this.severityText, this.severityNumber);
   }
 
   /** Severity text as the sender specified it. */
   get severityText(): string {
-    this.located();
-    return this.textAt(this.#textStart, this.#textEnd);
+    this.ensureLocated();
+    return this.readTextRange(this.#textStart, this.#textEnd);
   }
 
   get eventName(): string {
-    this.located();
-    return this.textAt(this.#nameStart, this.#nameEnd);
+    this.ensureLocated();
+    return this.readTextRange(this.#nameStart, this.#nameEnd);
   }
 
   /** Text of a string body, JSON of an array or map, or the text of another value. */
   get body(): string {
-    const cursor = this.located();
+    const cursor = this.ensureLocated();
     cursor.at = this.#bodyStart;
-    return textOfValue(cursor, this.#bodyEnd);
+    return readValueText(cursor, this.#bodyEnd);
   }
 
   /** Calls `found` with the number of each text that occurs in the body, possibly several times. */
-  bodyAmong(texts: ByteTexts, found: (id: number) => void): void {
-    const cursor = this.located();
+  findTextsInBody(texts: ByteTexts, found: (id: number) => void): void {
+    const cursor = this.ensureLocated();
     const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
     if (start >= 0) texts.scan(cursor.bytes, start, this.#bodyEnd, found);
     else {
@@ -106,31 +106,31 @@ export class LogRecord extends TracedRecord {
    * is not a text.
    */
   inspectBody(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
-    const cursor = this.located();
+    const cursor = this.ensureLocated();
     const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
     return start >= 0 && inspect(cursor.bytes, start, this.#bodyEnd);
   }
 
   get bodyType(): AttributeType {
-    const cursor = this.located();
+    const cursor = this.ensureLocated();
     cursor.at = this.#bodyStart;
-    return String.fromCharCode(typeCodeOf(cursor, this.#bodyEnd)) as AttributeType;
+    return String.fromCharCode(readTypeCode(cursor, this.#bodyEnd)) as AttributeType;
   }
 
   /** Visits the attributes and then the body without decoding them. Returns `false` if the visit ended early. */
   visit(visit: AttributeVisitor & { readonly body: Omit<AttributeVisitor, 'name'> }): boolean {
-    const cursor = this.begun();
+    const cursor = this.rewindToStart();
     const end = this.recordEnd;
     let bodyStart = end;
     let bodyEnd = end;
     while (cursor.at < end) {
-      const tag = cursor.varint();
+      const tag = cursor.readVarint();
       if (tag === 0x32) {
-        const stop = cursor.end(end);
+        const stop = cursor.readEnd(end);
         if (!visitAttribute(cursor, stop, visit)) return false;
         cursor.at = stop;
       } else if (tag === 0x2a) {
-        bodyEnd = cursor.end(end);
+        bodyEnd = cursor.readEnd(end);
         bodyStart = cursor.at;
         cursor.at = bodyEnd;
       } else cursor.skip(tag, end);
@@ -140,39 +140,40 @@ export class LogRecord extends TracedRecord {
 
   /** The record's time, or else its observed time, or else its reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
-    const cursor = this.located();
-    return readTime(cursor, this.#timeAt) ? timeNsOf(cursor.low, cursor.high) : this.observedTimeNs;
+    const cursor = this.ensureLocated();
+    return readTime(cursor, this.#timeStart) ? toTimeNs(cursor.low, cursor.high) : this.observedTimeNs;
   }
 
   /** The record's time in whole milliseconds; cheap. */
   get timeMs(): number {
-    const cursor = this.located();
-    if (readTime(cursor, this.#timeAt) || readTime(cursor, this.#observedAt)) return timeMsOf(cursor.low, cursor.high);
+    const cursor = this.ensureLocated();
+    if (readTime(cursor, this.#timeStart) || readTime(cursor, this.#observedTimeStart))
+      return toTimeMs(cursor.low, cursor.high);
     return Math.trunc(this.receivedAtMs);
   }
 
   /** The observed time, or else the reception time. */
   get observedTimeNs(): bigint {
-    const cursor = this.located();
-    return readTime(cursor, this.#observedAt) ? timeNsOf(cursor.low, cursor.high) : receivedNs(this.origin);
+    const cursor = this.ensureLocated();
+    return readTime(cursor, this.#observedTimeStart) ? toTimeNs(cursor.low, cursor.high) : getReceivedNs(this.origin);
   }
 
   override copy(): LogRecord {
     const copy = new LogRecord(this.origin, 1, this.resourceView.copy(), this.scope.copy());
-    this.lend(copy);
+    this.copyInto(copy);
     return copy;
   }
 
   /** Also validates the record, the first time. */
   protected override locate(cursor: WireCursor, end: number): void {
     const rows = this.#rows;
-    const row = (this.ordinal & this.#mask) * logRowWidth;
+    const row = (this.ordinal & this.#rowMask) * logRowWidth;
     if (rows[row + logRow.filled] !== this.ordinal + 1) {
-      this.#finder.fill(rows, row, cursor.at, end);
+      this.#rowFinder.fill(rows, row, cursor.at, end);
       rows[row + logRow.filled] = this.ordinal + 1;
     }
-    this.#timeAt = rows[row + logRow.time] as number;
-    this.#observedAt = rows[row + logRow.observed] as number;
+    this.#timeStart = rows[row + logRow.time] as number;
+    this.#observedTimeStart = rows[row + logRow.observed] as number;
     this.#severity = rows[row + logRow.severity] as number;
     this.#textStart = rows[row + logRow.textStart] as number;
     this.#textEnd = rows[row + logRow.textEnd] as number;
@@ -184,7 +185,7 @@ export class LogRecord extends TracedRecord {
     this.attributesEnd = rows[row + logRow.attributesEnd] as number;
     this.dropped = (rows[row + logRow.dropped] as number) >>> 0;
     this.flagBits = (rows[row + logRow.flags] as number) >>> 0;
-    this.traceAt = rows[row + logRow.trace] as number;
+    this.traceIdStart = rows[row + logRow.trace] as number;
     this.spanAt = rows[row + logRow.span] as number;
   }
 }

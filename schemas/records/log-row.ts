@@ -2,7 +2,7 @@
  * Locations of the fields of a log record. One pass over the bytes validates the record and finds them, for all readers
  * of the message.
  */
-import { idStart, WireCursor } from '../protobuf/cursor.ts';
+import { readIdStart, WireCursor } from '../protobuf/cursor.ts';
 import { isCommonForm } from './attributes.ts';
 import { LogChecks } from './validate.ts';
 
@@ -31,7 +31,7 @@ export const logRowWidth = 16;
  * Returns whether the bytes are an AnyValue in a common form: empty, a short text, a number or a boolean. Does not
  * validate the text.
  */
-const isCommonValue = (bytes: Uint8Array, start: number, end: number): boolean => {
+const hasCommonValueForm = (bytes: Uint8Array, start: number, end: number): boolean => {
   const size = end - start - 2;
   if (size < 0) return size === -2;
   const tag = bytes[start];
@@ -44,7 +44,7 @@ const isCommonValue = (bytes: Uint8Array, start: number, end: number): boolean =
 
 /** Returns whether the bytes are a KeyValue in the common form: a short key, a common value and nothing else. */
 const isCommonPair = (bytes: Uint8Array, start: number, end: number): boolean =>
-  isCommonForm(bytes, start, end) && isCommonValue(bytes, start + (bytes[start + 1] as number) + 4, end);
+  isCommonForm(bytes, start, end) && hasCommonValueForm(bytes, start + (bytes[start + 1] as number) + 4, end);
 
 /** Returns whether the bytes are an AnyValue with only a text of 128 bytes or more. */
 const isLongText = (bytes: Uint8Array, start: number, end: number): boolean => {
@@ -53,7 +53,7 @@ const isLongText = (bytes: Uint8Array, start: number, end: number): boolean => {
   return bytes[start] === 0x0a && low > 127 && high < 128 && start + 3 + ((low & 127) | (high << 7)) === end;
 };
 
-const fixed32At = (bytes: Uint8Array, at: number): number =>
+const readFixed32 = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) |
   ((bytes[at + 1] as number) << 8) |
   ((bytes[at + 2] as number) << 16) |
@@ -62,7 +62,7 @@ const fixed32At = (bytes: Uint8Array, at: number): number =>
 /** Fills rows for the records of one request. Throws a `PermanentError` for a record that a sink would refuse. */
 export class LogRows {
   readonly bytes: Uint8Array;
-  #madeChecks: LogChecks | undefined;
+  #cachedChecks: LogChecks | undefined;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -70,14 +70,14 @@ export class LogRows {
 
   fill(rows: Int32Array, row: number, start: number, end: number): void {
     if (this.#fillCommon(rows, row, start, end)) return;
-    this.#checks.record(start, end);
-    fillAny(rows, row, new WireCursor(this.bytes, start), end);
+    this.#checks.checkRecord(start, end);
+    fillUncommon(rows, row, new WireCursor(this.bytes, start), end);
   }
 
   /** Validation of rare forms */
   get #checks(): LogChecks {
-    this.#madeChecks ??= new LogChecks(this.bytes);
-    return this.#madeChecks;
+    this.#cachedChecks ??= new LogChecks(this.bytes);
+    return this.#cachedChecks;
   }
 
   /**
@@ -105,49 +105,50 @@ export class LogRows {
     let at = start;
     while (at < end) {
       const tag = bytes[at] as number;
-      const value = at + 1;
+      const valueStart = at + 1;
       if ((tag & 7) === 2) {
-        let length = bytes[value] as number;
-        let from = value + 1;
+        let length = bytes[valueStart] as number;
+        let contentStart = valueStart + 1;
         if (length > 127) {
-          const high = bytes[from++] as number;
+          const high = bytes[contentStart++] as number;
           if (high > 127) return false;
           length = (length & 127) | (high << 7);
         }
-        const to = from + length;
+        const contentEnd = contentStart + length;
         // After the last byte the result is not a number.
-        if (!(to <= end)) return false;
+        if (!(contentEnd <= end)) return false;
         if (tag === 0x32) {
-          if (!isCommonPair(bytes, from, to)) this.#checks.pair(from, to);
+          if (!isCommonPair(bytes, contentStart, contentEnd)) this.#checks.checkAttribute(contentStart, contentEnd);
           if (attributesEnd === 0) attributesStart = at;
-          attributesEnd = to;
+          attributesEnd = contentEnd;
         } else if (tag === 0x2a) {
-          if (!(isCommonValue(bytes, from, to) || isLongText(bytes, from, to))) this.#checks.value(from, to);
-          bodyStart = from;
-          bodyEnd = to;
+          if (!(hasCommonValueForm(bytes, contentStart, contentEnd) || isLongText(bytes, contentStart, contentEnd)))
+            this.#checks.checkValue(contentStart, contentEnd);
+          bodyStart = contentStart;
+          bodyEnd = contentEnd;
         } else if (tag === 0x1a) {
-          textStart = from;
-          textEnd = to;
-        } else if (tag === 0x4a && (length === 16 || length === 0)) trace = length === 0 ? -1 : from;
-        else if (tag === 0x52 && (length === 8 || length === 0)) span = length === 0 ? -1 : from;
+          textStart = contentStart;
+          textEnd = contentEnd;
+        } else if (tag === 0x4a && (length === 16 || length === 0)) trace = length === 0 ? -1 : contentStart;
+        else if (tag === 0x52 && (length === 8 || length === 0)) span = length === 0 ? -1 : contentStart;
         else if (tag === 0x62) {
-          nameStart = from;
-          nameEnd = to;
+          nameStart = contentStart;
+          nameEnd = contentEnd;
         } else return false;
-        at = to;
+        at = contentEnd;
       } else if (tag === 0x09 || tag === 0x59) {
-        if (tag === 0x09) time = value;
-        else observed = value;
-        at = value + 8;
+        if (tag === 0x09) time = valueStart;
+        else observed = valueStart;
+        at = valueStart + 8;
       } else if (tag === 0x10 || tag === 0x38) {
-        const number = bytes[value] as number;
+        const number = bytes[valueStart] as number;
         if (!(number < 128)) return false;
         if (tag === 0x10) severity = number;
         else dropped = number;
-        at = value + 1;
+        at = valueStart + 1;
       } else if (tag === 0x45) {
-        flags = fixed32At(bytes, value);
-        at = value + 4;
+        flags = readFixed32(bytes, valueStart);
+        at = valueStart + 4;
       } else return false;
     }
     if (at !== end) return false;
@@ -171,58 +172,58 @@ export class LogRows {
 }
 
 /** Reads the length of a run, stores its begin and end, and moves the cursor after it. */
-const fillRun = (rows: Int32Array, at: number, cursor: WireCursor, end: number): void => {
-  const stop = cursor.end(end);
+const fillRange = (rows: Int32Array, at: number, cursor: WireCursor, end: number): void => {
+  const stop = cursor.readEnd(end);
   rows[at] = cursor.at;
   rows[at + 1] = stop;
   cursor.at = stop;
 };
 
 /** Fills the row of a validated record, whatever the form of its fields. */
-const fillAny = (rows: Int32Array, row: number, cursor: WireCursor, end: number): void => {
+const fillUncommon = (rows: Int32Array, row: number, cursor: WireCursor, end: number): void => {
   rows.fill(0, row + logRow.time, row + logRowWidth);
   for (const at of [logRow.time, logRow.observed, logRow.trace, logRow.span]) rows[row + at] = -1;
   rows[row + logRow.bodyStart] = rows[row + logRow.bodyEnd] = end;
   while (cursor.at < end) {
     const start = cursor.at;
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     switch (tag) {
       case 0x09:
         rows[row + logRow.time] = cursor.at;
         cursor.at += 8;
         break;
       case 0x10:
-        rows[row + logRow.severity] = Math.min(cursor.varint(), 255);
+        rows[row + logRow.severity] = Math.min(cursor.readVarint(), 255);
         break;
       case 0x1a:
-        fillRun(rows, row + logRow.textStart, cursor, end);
+        fillRange(rows, row + logRow.textStart, cursor, end);
         break;
       case 0x2a:
-        fillRun(rows, row + logRow.bodyStart, cursor, end);
+        fillRange(rows, row + logRow.bodyStart, cursor, end);
         break;
       case 0x32:
-        cursor.at = cursor.end(end);
+        cursor.at = cursor.readEnd(end);
         if (rows[row + logRow.attributesEnd] === 0) rows[row + logRow.attributesStart] = start;
         rows[row + logRow.attributesEnd] = cursor.at;
         break;
       case 0x38:
-        rows[row + logRow.dropped] = cursor.varint();
+        rows[row + logRow.dropped] = cursor.readVarint();
         break;
       case 0x45:
         rows[row + logRow.flags] = cursor.fixed32();
         break;
       case 0x4a:
-        rows[row + logRow.trace] = idStart(cursor, end, 16);
+        rows[row + logRow.trace] = readIdStart(cursor, end, 16);
         break;
       case 0x52:
-        rows[row + logRow.span] = idStart(cursor, end, 8);
+        rows[row + logRow.span] = readIdStart(cursor, end, 8);
         break;
       case 0x59:
         rows[row + logRow.observed] = cursor.at;
         cursor.at += 8;
         break;
       case 0x62:
-        fillRun(rows, row + logRow.nameStart, cursor, end);
+        fillRange(rows, row + logRow.nameStart, cursor, end);
         break;
       default:
         cursor.skip(tag, end);

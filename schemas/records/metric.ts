@@ -1,69 +1,69 @@
 /** Shared data of a metric's points. The object is reused for each metric, and copied with a point. */
-import { textOf } from '../otlp/any-value.ts';
+import { decodeText } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, attributeList } from './attributes.ts';
-import { noRun, type Run } from './origin.ts';
+import { type ByteRange, emptyRange } from './origin.ts';
 
 /** Tags of Metric's alternatives → type names of the series */
-const kinds = {
+const kindsByTag = {
   42: 'gauge',
   58: 'sum',
   74: 'histogram',
   82: 'exponential_histogram',
   90: 'summary',
 } as const;
-export type MetricKind = (typeof kinds)[keyof typeof kinds];
+export type MetricKind = (typeof kindsByTag)[keyof typeof kindsByTag];
 
 const metadataTag = 0x62;
 
 /** A metric. */
 export class Metric {
   readonly #cursor = new WireCursor(new Uint8Array(0));
-  #run: Run = noRun;
+  #range: ByteRange = emptyRange;
   #isRead = false;
   #name = '';
   #description = '';
   #unit = '';
   #kind: MetricKind = 'gauge';
   #temporality = 0;
-  #monotonic = false;
+  #isMonotonic = false;
   #metadata: readonly Attribute[] | undefined;
   #copy: Metric | undefined;
 
-  moveTo(bytes: Uint8Array, run: Run): void {
+  moveTo(bytes: Uint8Array, metricRange: ByteRange): void {
     this.#cursor.bytes = bytes;
-    this.#run = run;
+    this.#range = metricRange;
     this.#isRead = false;
     this.#copy = undefined;
   }
 
   get name(): string {
-    return this.#read().#name;
+    return this.#readOnce().#name;
   }
 
   get description(): string {
-    return this.#read().#description;
+    return this.#readOnce().#description;
   }
 
   get unit(): string {
-    return this.#read().#unit;
+    return this.#readOnce().#unit;
   }
 
   get kind(): MetricKind {
-    return this.#read().#kind;
+    return this.#readOnce().#kind;
   }
 
   /** OTLP temporality: 0 unspecified, 1 delta, 2 cumulative. */
   get temporality(): number {
-    return this.#read().#temporality;
+    return this.#readOnce().#temporality;
   }
 
   get monotonic(): boolean {
-    return this.#read().#monotonic;
+    return this.#readOnce().#isMonotonic;
   }
 
   get metadata(): readonly Attribute[] {
-    return this.#metadata ?? attributeList(this.#cursor, metadataTag, ...this.#run);
+    return this.#metadata ?? attributeList(this.#cursor, metadataTag, ...this.#range);
   }
 
   /** Returns a copy that outlives the batch, without the points. All copies of points share it. */
@@ -77,35 +77,35 @@ export class Metric {
     copy.#unit = unit;
     copy.#kind = kind;
     copy.#temporality = temporality;
-    copy.#monotonic = monotonic;
+    copy.#isMonotonic = monotonic;
     copy.#metadata = metadata;
     copy.#copy = copy;
     this.#copy = copy;
     return copy;
   }
 
-  #read(): this {
+  #readOnce(): this {
     if (this.#isRead) return this;
     this.#isRead = true;
     this.#name = '';
     this.#description = '';
     this.#unit = '';
-    let points: Run = noRun;
+    let points: ByteRange = emptyRange;
     const cursor = this.#cursor;
-    const [start, end] = this.#run;
+    const [start, end] = this.#range;
     cursor.at = start;
     while (cursor.at < end) {
-      const tag = cursor.varint();
+      const tag = cursor.readVarint();
       if ((tag & 7) !== 2) {
         cursor.skip(tag, end);
         continue;
       }
-      const stop = cursor.end(end);
-      if (tag === 0x0a) this.#name = textOf(cursor.bytes, cursor.at, stop);
-      else if (tag === 0x12) this.#description = textOf(cursor.bytes, cursor.at, stop);
-      else if (tag === 0x1a) this.#unit = textOf(cursor.bytes, cursor.at, stop);
-      else if (tag in kinds) {
-        this.#kind = kinds[tag as keyof typeof kinds];
+      const stop = cursor.readEnd(end);
+      if (tag === 0x0a) this.#name = decodeText(cursor.bytes, cursor.at, stop);
+      else if (tag === 0x12) this.#description = decodeText(cursor.bytes, cursor.at, stop);
+      else if (tag === 0x1a) this.#unit = decodeText(cursor.bytes, cursor.at, stop);
+      else if (tag in kindsByTag) {
+        this.#kind = kindsByTag[tag as keyof typeof kindsByTag];
         points = [cursor.at, stop];
       }
       cursor.at = stop;
@@ -114,15 +114,15 @@ export class Metric {
     return this;
   }
 
-  #readPoints([start, end]: Run): void {
+  #readPoints([start, end]: ByteRange): void {
     this.#temporality = 0;
-    this.#monotonic = false;
+    this.#isMonotonic = false;
     const cursor = this.#cursor;
     cursor.at = start;
     while (cursor.at < end) {
-      const tag = cursor.varint();
-      if (tag === 0x10) this.#temporality = Math.min(cursor.varint(), 255);
-      else if (tag === 0x18) this.#monotonic = cursor.varint() !== 0;
+      const tag = cursor.readVarint();
+      if (tag === 0x10) this.#temporality = Math.min(cursor.readVarint(), 255);
+      else if (tag === 0x18) this.#isMonotonic = cursor.readVarint() !== 0;
       else cursor.skip(tag, end);
     }
   }

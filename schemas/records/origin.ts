@@ -2,16 +2,16 @@
  * Shared data of the records of one resource and scope. The objects are reused for each group, and copied with a
  * record.
  */
-import { jsonOfAttributes, textOf } from '../otlp/any-value.ts';
+import { decodeText, jsonOfAttributes } from '../otlp/any-value.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, type AttributeType, attributeList, lastAttributeText } from './attributes.ts';
 
 /** A range of bytes; empty if both positions are equal. */
-export type Run = readonly [start: number, end: number];
-export const noRun: Run = [0, 0];
+export type ByteRange = readonly [start: number, end: number];
+export const emptyRange: ByteRange = [0, 0];
 
 /** Location of a record. Ordinals count records within the message over all its members, as in the tables. */
-export interface Place {
+export interface RecordLocation {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** Tenant, location and reception time of a member. */
-export interface Origin {
+export interface RecordOrigin {
   readonly tenantId: string;
   readonly projectId: string;
   readonly topic: string;
@@ -29,7 +29,8 @@ export interface Origin {
 }
 
 /** Returns a copy of a range, which may outlive the memory of the bus. */
-export const copyOf = (bytes: Uint8Array, [start, end]: Run): Uint8Array => Buffer.from(bytes.subarray(start, end));
+export const copyRange = (bytes: Uint8Array, [start, end]: ByteRange): Uint8Array =>
+  Buffer.from(bytes.subarray(start, end));
 
 const attributesTag = 0x0a;
 
@@ -38,28 +39,28 @@ const attributesTag = 0x0a;
  */
 const sortsBefore = (one: Attribute, other: Attribute): boolean => {
   if (one.type !== other.type) return one.type < other.type;
-  return Buffer.compare(withLength(one.text), withLength(other.text)) < 0;
+  return Buffer.compare(lengthPrefixed(one.text), lengthPrefixed(other.text)) < 0;
 };
 
-const withLength = (text: string): Buffer => {
+const lengthPrefixed = (text: string): Buffer => {
   const bytes = Buffer.from(text, 'utf8');
   const length: number[] = [];
-  let rest = bytes.length;
-  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
-  return Buffer.concat([Buffer.of(...length, rest), bytes]);
+  let remaining = bytes.length;
+  for (; remaining > 127; remaining >>>= 7) length.push((remaining & 127) | 128);
+  return Buffer.concat([Buffer.of(...length, remaining), bytes]);
 };
 
 /** An OTLP resource. */
 export class Resource {
   #cursor = new WireCursor(new Uint8Array(0));
-  #run: Run = noRun;
-  #schema: Run = noRun;
+  #run: ByteRange = emptyRange;
+  #schema: ByteRange = emptyRange;
   #service: string | undefined;
   #attributes: Map<string, Attribute> | undefined;
   #copy: Resource | undefined;
   #wire: string | undefined;
 
-  moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
+  moveTo(bytes: Uint8Array, run: ByteRange, schema: ByteRange): void {
     if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
     this.#cursor.bytes = bytes;
     this.#run = run;
@@ -84,7 +85,7 @@ export class Resource {
   }
 
   get schemaUrl(): string {
-    return textOf(this.#cursor.bytes, ...this.#schema);
+    return decodeText(this.#cursor.bytes, ...this.#schema);
   }
 
   /** Number of attributes that the sender dropped. */
@@ -94,8 +95,8 @@ export class Resource {
     let dropped = 0;
     cursor.at = start;
     while (cursor.at < end) {
-      const tag = cursor.varint();
-      if (tag === 0x10) dropped = cursor.varint();
+      const tag = cursor.readVarint();
+      if (tag === 0x10) dropped = cursor.readVarint();
       else cursor.skip(tag, end);
     }
     return dropped;
@@ -105,7 +106,7 @@ export class Resource {
     return this.attributes.get(key)?.text;
   }
 
-  typeOf(key: string): AttributeType | undefined {
+  getType(key: string): AttributeType | undefined {
     return this.attributes.get(key)?.type;
   }
 
@@ -125,10 +126,10 @@ export class Resource {
   copy(): Resource {
     if (this.#copy !== undefined) return this.#copy;
     const { bytes } = this.#cursor;
-    const content = copyOf(bytes, this.#run);
+    const content = copyRange(bytes, this.#run);
     const copy = new Resource();
-    const whole = Buffer.concat([content, copyOf(bytes, this.#schema)]);
-    copy.moveTo(whole, [0, content.length], [content.length, whole.length]);
+    const copiedBytes = Buffer.concat([content, copyRange(bytes, this.#schema)]);
+    copy.moveTo(copiedBytes, [0, content.length], [content.length, copiedBytes.length]);
     this.#copy = copy;
     copy.#copy = copy;
     return copy;
@@ -138,8 +139,8 @@ export class Resource {
 /** An instrumentation scope. */
 export class Scope {
   #cursor = new WireCursor(new Uint8Array(0));
-  #run: Run = noRun;
-  #schema: Run = noRun;
+  #run: ByteRange = emptyRange;
+  #schema: ByteRange = emptyRange;
   #isRead = false;
   #name = '';
   #version = '';
@@ -147,7 +148,7 @@ export class Scope {
   #attributes: Map<string, Attribute> | undefined;
   #copy: Scope | undefined;
 
-  moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
+  moveTo(bytes: Uint8Array, run: ByteRange, schema: ByteRange): void {
     if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
     this.#cursor.bytes = bytes;
     this.#run = run;
@@ -158,19 +159,19 @@ export class Scope {
   }
 
   get name(): string {
-    return this.#read().#name;
+    return this.#readOnce().#name;
   }
 
   get version(): string {
-    return this.#read().#version;
+    return this.#readOnce().#version;
   }
 
   get droppedAttributes(): number {
-    return this.#read().#dropped;
+    return this.#readOnce().#dropped;
   }
 
   get schemaUrl(): string {
-    return textOf(this.#cursor.bytes, ...this.#schema);
+    return decodeText(this.#cursor.bytes, ...this.#schema);
   }
 
   get(key: string): string | undefined {
@@ -197,16 +198,16 @@ export class Scope {
   copy(): Scope {
     if (this.#copy !== undefined) return this.#copy;
     const { bytes } = this.#cursor;
-    const content = copyOf(bytes, this.#run);
+    const content = copyRange(bytes, this.#run);
     const copy = new Scope();
-    const whole = Buffer.concat([content, copyOf(bytes, this.#schema)]);
+    const whole = Buffer.concat([content, copyRange(bytes, this.#schema)]);
     copy.moveTo(whole, [0, content.length], [content.length, whole.length]);
     this.#copy = copy;
     copy.#copy = copy;
     return copy;
   }
 
-  #read(): this {
+  #readOnce(): this {
     if (this.#isRead) return this;
     this.#isRead = true;
     this.#name = '';
@@ -216,11 +217,11 @@ export class Scope {
     const [start, end] = this.#run;
     cursor.at = start;
     while (cursor.at < end) {
-      const tag = cursor.varint();
-      if (tag === 0x20) this.#dropped = cursor.varint();
+      const tag = cursor.readVarint();
+      if (tag === 0x20) this.#dropped = cursor.readVarint();
       else if (tag === 0x0a || tag === 0x12) {
-        const stop = cursor.end(end);
-        const text = textOf(cursor.bytes, cursor.at, stop);
+        const stop = cursor.readEnd(end);
+        const text = decodeText(cursor.bytes, cursor.at, stop);
         if (tag === 0x0a) this.#name = text;
         else this.#version = text;
         cursor.at = stop;

@@ -1,24 +1,24 @@
-import { bigintOf, doubleOf, numberOf, type WireCursor, zigzag } from '../protobuf/cursor.ts';
+import { decodeZigzag, toDouble, toSignedNumber, toUnsignedBigint, type WireCursor } from '../protobuf/cursor.ts';
 import { Metric, type MetricKind } from './metric.ts';
-import { type Origin, Resource, Scope } from './origin.ts';
+import { type RecordOrigin, Resource, Scope } from './origin.ts';
 import {
   type Buckets,
-  bucketsOf,
   type Exemplar,
   type ExponentialBuckets,
-  exemplarOf,
-  lastTimeHigh,
+  maxTimeHigh,
   noBuckets,
-  pushWords,
   type Quantile,
-  quantileOf,
-  unsignedOf,
+  readBuckets,
+  readExemplar,
+  readQuantile,
+  readWords,
+  toUnsignedNumber,
   Word64,
 } from './point-parts.ts';
-import { type Group, RecordView, receivedNs, timeMsOf, timeNsOf } from './record.ts';
+import { type Group, getReceivedNs, RecordView, toTimeMs, toTimeNs } from './record.ts';
 
 /** Tags of the fields that the kinds of points share. `words` are 64 bits wide. */
-interface Layout {
+interface PointLayout {
   readonly attributes: number;
   readonly exemplars: number;
   readonly flags: number;
@@ -26,10 +26,15 @@ interface Layout {
 }
 type Word = 'double' | 'integer' | 'count' | 'sum' | 'min' | 'max' | 'zeroCount' | 'zeroThreshold';
 
-const number: Layout = { attributes: 0x3a, exemplars: 0x2a, flags: 0x40, words: { double: 0x21, integer: 0x31 } };
-const layouts: Readonly<Record<MetricKind, Layout>> = {
-  gauge: number,
-  sum: number,
+const numberLayout: PointLayout = {
+  attributes: 0x3a,
+  exemplars: 0x2a,
+  flags: 0x40,
+  words: { double: 0x21, integer: 0x31 },
+};
+const layouts: Readonly<Record<MetricKind, PointLayout>> = {
+  gauge: numberLayout,
+  sum: numberLayout,
   histogram: {
     attributes: 0x4a,
     exemplars: 0x42,
@@ -45,7 +50,7 @@ const layouts: Readonly<Record<MetricKind, Layout>> = {
   summary: { attributes: 0x3a, exemplars: 0, flags: 0x40, words: { count: 0x21, sum: 0x29 } },
 };
 
-const noRecordedValue = 1;
+const noRecordedValueFlag = 1;
 /**
  * A data point of any kind. Its values are those of the stored row. Fields that the kind does not have are undefined or
  * empty.
@@ -62,23 +67,23 @@ export class DataPoint extends RecordView {
   readonly #max = new Word64();
   readonly #zeroCount = new Word64();
   readonly #zeroThreshold = new Word64();
-  readonly #all = [
+  readonly #words = [
     ...[this.#time, this.#start, this.#number, this.#count, this.#sum],
     ...[this.#min, this.#max, this.#zeroCount, this.#zeroThreshold],
   ];
-  #layout: Layout = number;
+  #layout: PointLayout = numberLayout;
   #isInteger = false;
   #flags = 0;
-  #from = 0;
-  #to = 0;
+  #pointStart = 0;
+  #pointEnd = 0;
 
-  constructor(origin: Origin, resource = new Resource(), scope = new Scope(), metric = new Metric()) {
+  constructor(origin: RecordOrigin, resource = new Resource(), scope = new Scope(), metric = new Metric()) {
     super(origin, resource, scope);
     this.metric = metric;
   }
 
-  override group(group: Group): void {
-    super.group(group);
+  override enterGroup(group: Group): void {
+    super.enterGroup(group);
     this.metric.moveTo(this.bytes, group.metric);
   }
 
@@ -88,68 +93,68 @@ export class DataPoint extends RecordView {
 
   /** The point's time, or else its reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
-    this.located();
+    this.ensureLocated();
     const { low, high } = this.#time;
-    return (low | high) === 0 ? receivedNs(this.origin) : timeNsOf(low, high, lastTimeHigh);
+    return (low | high) === 0 ? getReceivedNs(this.origin) : toTimeNs(low, high, maxTimeHigh);
   }
 
   /** The point's time in whole milliseconds; cheap. */
   get timeMs(): number {
-    this.located();
+    this.ensureLocated();
     const { low, high } = this.#time;
-    return (low | high) === 0 ? Math.trunc(this.receivedAtMs) : timeMsOf(low, high, lastTimeHigh);
+    return (low | high) === 0 ? Math.trunc(this.receivedAtMs) : toTimeMs(low, high, maxTimeHigh);
   }
 
   /** Start of the aggregation; 0 if the sender specified none. */
   get startTimeNs(): bigint {
-    this.located();
-    return timeNsOf(this.#start.low, this.#start.high, lastTimeHigh);
+    this.ensureLocated();
+    return toTimeNs(this.#start.low, this.#start.high, maxTimeHigh);
   }
 
   get flags(): number {
-    this.located();
+    this.ensureLocated();
     return this.#flags;
   }
 
   /** Whether the series ended here: the sender reports that there is no value. */
   get isStale(): boolean {
-    return (this.flags & noRecordedValue) !== 0;
+    return (this.flags & noRecordedValueFlag) !== 0;
   }
 
   /** Value of a gauge or sum; NaN if it is absent. Integers above 2⁵³ are rounded: `integer` is exact. */
   get value(): number | undefined {
-    this.located();
-    if (this.#layout !== number) return undefined;
+    this.ensureLocated();
+    if (this.#layout !== numberLayout) return undefined;
     if (this.isStale) return Number.NaN;
-    return this.#isInteger ? numberOf(this.#number.low, this.#number.high) : this.#number.double;
+    return this.#isInteger ? toSignedNumber(this.#number.low, this.#number.high) : this.#number.double;
   }
 
   /** The exact value, if the sender sent an integer. */
   get integer(): bigint | undefined {
-    this.located();
-    if (this.#layout !== number || !this.#isInteger || this.isStale) return undefined;
-    return BigInt.asIntN(64, bigintOf(this.#number.low, this.#number.high));
+    this.ensureLocated();
+    if (this.#layout !== numberLayout || !this.#isInteger || this.isStale) return undefined;
+    return BigInt.asIntN(64, toUnsignedBigint(this.#number.low, this.#number.high));
   }
 
   /** Number of observations of a histogram or summary. */
   get count(): number | undefined {
-    this.located();
-    return this.#layout === number ? undefined : this.#count.count;
+    this.ensureLocated();
+    return this.#layout === numberLayout ? undefined : this.#count.count;
   }
 
   get sum(): number | undefined {
-    this.located();
-    return this.kind === 'summary' ? this.#sum.double : this.#sum.optional;
+    this.ensureLocated();
+    return this.kind === 'summary' ? this.#sum.double : this.#sum.optionalDouble;
   }
 
   get min(): number | undefined {
-    this.located();
-    return this.#min.optional;
+    this.ensureLocated();
+    return this.#min.optionalDouble;
   }
 
   get max(): number | undefined {
-    this.located();
-    return this.#max.optional;
+    this.ensureLocated();
+    return this.#max.optionalDouble;
   }
 
   /** Buckets of an explicit histogram. */
@@ -157,8 +162,8 @@ export class DataPoint extends RecordView {
     if (this.kind !== 'histogram') return { bounds: [], counts: [] };
     const bounds: number[] = [];
     const counts: number[] = [];
-    this.#each([0x3a, 0x39], (cursor, end) => pushWords(cursor, end, bounds, doubleOf));
-    this.#each([0x32, 0x31], (cursor, end) => pushWords(cursor, end, counts, unsignedOf));
+    this.#readFields([0x3a, 0x39], (cursor, end) => readWords(cursor, end, bounds, toDouble));
+    this.#readFields([0x32, 0x31], (cursor, end) => readWords(cursor, end, counts, toUnsignedNumber));
     return { bounds, counts };
   }
 
@@ -166,48 +171,48 @@ export class DataPoint extends RecordView {
   get scale(): number {
     let scale = 0;
     if (this.kind !== 'exponential_histogram') return scale;
-    this.#each([0x30], (cursor) => {
-      scale = zigzag(cursor.varint());
+    this.#readFields([0x30], (cursor) => {
+      scale = decodeZigzag(cursor.readVarint());
     });
     return scale;
   }
 
   get zeroCount(): number {
-    this.located();
+    this.ensureLocated();
     return this.#zeroCount.count;
   }
 
   get zeroThreshold(): number {
-    this.located();
+    this.ensureLocated();
     return this.#zeroThreshold.double;
   }
 
   get positive(): ExponentialBuckets {
-    return this.#buckets(0x42);
+    return this.#readExponentialBuckets(0x42);
   }
 
   get negative(): ExponentialBuckets {
-    return this.#buckets(0x4a);
+    return this.#readExponentialBuckets(0x4a);
   }
 
   /** Quantiles of a summary. */
   get quantiles(): readonly Quantile[] {
     const quantiles: Quantile[] = [];
     if (this.kind !== 'summary') return quantiles;
-    this.#each([0x32], (cursor, end) => quantiles.push(quantileOf(cursor, end)));
+    this.#readFields([0x32], (cursor, end) => quantiles.push(readQuantile(cursor, end)));
     return quantiles;
   }
 
   get exemplars(): readonly Exemplar[] {
-    this.located();
+    this.ensureLocated();
     const exemplars: Exemplar[] = [];
-    this.#each([this.#layout.exemplars], (cursor, end) => exemplars.push(exemplarOf(cursor, end)));
+    this.#readFields([this.#layout.exemplars], (cursor, end) => exemplars.push(readExemplar(cursor, end)));
     return exemplars;
   }
 
   override copy(): DataPoint {
     const copy = new DataPoint(this.origin, this.resourceView.copy(), this.scope.copy(), this.metric.copy());
-    this.lend(copy);
+    this.copyInto(copy);
     return copy;
   }
 
@@ -217,25 +222,25 @@ export class DataPoint extends RecordView {
 
   protected override locate(cursor: WireCursor, end: number): void {
     this.#layout = layouts[this.metric.kind];
-    for (const word of this.#all) word.clear();
+    for (const word of this.#words) word.clear();
     this.#isInteger = false;
     this.#flags = 0;
-    this.#from = cursor.at;
-    this.#to = end;
+    this.#pointStart = cursor.at;
+    this.#pointEnd = end;
     const { attributes, flags } = this.#layout;
     while (cursor.at < end) {
       const start = cursor.at;
-      const tag = cursor.varint();
-      if (tag === attributes) this.passAttribute(cursor, start, end);
+      const tag = cursor.readVarint();
+      if (tag === attributes) this.skipAttribute(cursor, start, end);
       else if (tag === 0x19) this.#time.read(cursor);
       else if (tag === 0x11) this.#start.read(cursor);
-      else if (tag === flags) this.#flags = cursor.varint();
-      else if (!this.#word(cursor, tag)) cursor.skip(tag, end);
+      else if (tag === flags) this.#flags = cursor.readVarint();
+      else if (!this.#readWord(cursor, tag)) cursor.skip(tag, end);
     }
   }
 
   /** Reads a 64-bit field of the point's kind. Returns `false` if the tag is a different field. */
-  #word(cursor: WireCursor, tag: number): boolean {
+  #readWord(cursor: WireCursor, tag: number): boolean {
     const { words } = this.#layout;
     if (tag === words.double || tag === words.integer) {
       this.#number.read(cursor);
@@ -251,30 +256,30 @@ export class DataPoint extends RecordView {
   }
 
   /** Calls `read` with each field with those tags and its end. A length-delimited field is then skipped to its end. */
-  #each(tags: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
-    const cursor = this.located();
-    cursor.at = this.#from;
-    while (cursor.at < this.#to) {
-      const tag = cursor.varint();
+  #readFields(tags: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
+    const cursor = this.ensureLocated();
+    cursor.at = this.#pointStart;
+    while (cursor.at < this.#pointEnd) {
+      const tag = cursor.readVarint();
       if (!tags.includes(tag)) {
-        cursor.skip(tag, this.#to);
+        cursor.skip(tag, this.#pointEnd);
         continue;
       }
       const { at } = cursor;
-      cursor.skip(tag, this.#to);
+      cursor.skip(tag, this.#pointEnd);
       const end = cursor.at;
       cursor.at = at;
-      if ((tag & 7) === 2) cursor.end(this.#to);
+      if ((tag & 7) === 2) cursor.readEnd(this.#pointEnd);
       read(cursor, end);
       cursor.at = end;
     }
   }
 
-  #buckets(tag: number): ExponentialBuckets {
+  #readExponentialBuckets(tag: number): ExponentialBuckets {
     let buckets = noBuckets;
     if (this.kind !== 'exponential_histogram') return buckets;
-    this.#each([tag], (cursor, end) => {
-      const { offset, counts } = bucketsOf(cursor, end);
+    this.#readFields([tag], (cursor, end) => {
+      const { offset, counts } = readBuckets(cursor, end);
       buckets = { offset, counts: [...buckets.counts, ...counts] };
     });
     return buckets;

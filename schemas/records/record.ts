@@ -1,34 +1,34 @@
 /** Common base of log records, spans and data points. */
 
-import { textOf } from '../otlp/any-value.ts';
-import { bigintOf, idStart, WireCursor } from '../protobuf/cursor.ts';
+import { decodeText } from '../otlp/any-value.ts';
+import { readIdStart, toUnsignedBigint, WireCursor } from '../protobuf/cursor.ts';
 import { lastNanosecondsHigh } from '../protobuf/messages.ts';
 import {
   type Attribute,
   type AttributeType,
   attributeList,
-  attributesAmong,
   attributeText,
   attributeType,
   type NameSet,
+  visitMatchingNames,
 } from './attributes.ts';
-import { copyOf, type Origin, type Place, Resource, type Run, Scope } from './origin.ts';
+import { type ByteRange, copyRange, type RecordLocation, type RecordOrigin, Resource, Scope } from './origin.ts';
 
 /** Location of a group of records: of one resource and scope, and for data points of one metric. */
 export interface Group {
-  readonly resource: Run;
-  readonly resourceSchema: Run;
-  readonly scope: Run;
-  readonly scopeSchema: Run;
+  readonly resource: ByteRange;
+  readonly resourceSchema: ByteRange;
+  readonly scope: ByteRange;
+  readonly scopeSchema: ByteRange;
   /** The complete metric, for data points. */
-  readonly metric: Run;
+  readonly metric: ByteRange;
   /** Range of the records, in fields with the tag `tag`. */
-  readonly records: Run;
+  readonly records: ByteRange;
   readonly tag: number;
 }
 
 /** Hexadecimal form of an ID. An ID of zeros counts as absent, as in tables. */
-const hexOf = (bytes: Uint8Array, start: number, count: number): string => {
+const toHex = (bytes: Uint8Array, start: number, count: number): string => {
   let at = start;
   while (at < start + count && bytes[at] === 0) at++;
   return at === start + count ? '' : Buffer.from(bytes.buffer, bytes.byteOffset + start, count).toString('hex');
@@ -36,8 +36,8 @@ const hexOf = (bytes: Uint8Array, start: number, count: number): string => {
 
 /** Reads an ID as hexadecimal; empty if absent. */
 export const readId = (cursor: WireCursor, limit: number, width: number): string => {
-  const start = idStart(cursor, limit, width);
-  return start < 0 ? '' : hexOf(cursor.bytes, start, width);
+  const start = readIdStart(cursor, limit, width);
+  return start < 0 ? '' : toHex(cursor.bytes, start, width);
 };
 
 /**
@@ -47,7 +47,7 @@ export const readId = (cursor: WireCursor, limit: number, width: number): string
  */
 export abstract class RecordView {
   readonly #cursor = new WireCursor(new Uint8Array(0));
-  #origin: Origin;
+  #origin: RecordOrigin;
   #isLocated = false;
   #start = 0;
   #end = 0;
@@ -58,7 +58,7 @@ export abstract class RecordView {
   /** Number of the record within its message. */
   ordinal = 0;
 
-  constructor(origin: Origin, resource = new Resource(), scope = new Scope()) {
+  constructor(origin: RecordOrigin, resource = new Resource(), scope = new Scope()) {
     this.#origin = origin;
     this.resourceView = resource;
     this.scope = scope;
@@ -74,13 +74,13 @@ export abstract class RecordView {
   protected abstract locate(cursor: WireCursor, end: number): void;
 
   /** Moves the view to a member of a message. */
-  enter(origin: Origin, bytes: Uint8Array): void {
+  enterMember(origin: RecordOrigin, bytes: Uint8Array): void {
     this.#origin = origin;
     this.#cursor.bytes = bytes;
   }
 
   /** Moves the view to a group. */
-  group({ resource, resourceSchema, scope, scopeSchema }: Group): void {
+  enterGroup({ resource, resourceSchema, scope, scopeSchema }: Group): void {
     const { bytes } = this.#cursor;
     this.resourceView.moveTo(bytes, resource, resourceSchema);
     this.scope.moveTo(bytes, scope, scopeSchema);
@@ -113,7 +113,7 @@ export abstract class RecordView {
     return this.#origin.receivedAtMs;
   }
 
-  get place(): Place {
+  get place(): RecordLocation {
     const { topic, partition, offset } = this.#origin;
     return { topic, partition, offset, ordinal: this.ordinal };
   }
@@ -128,25 +128,25 @@ export abstract class RecordView {
    * without one.
    */
   attribute(key: string): string | undefined {
-    this.located();
+    this.ensureLocated();
     return attributeText(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
   }
 
   attributeType(key: string): AttributeType | undefined {
-    this.located();
+    this.ensureLocated();
     return attributeType(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd, key);
   }
 
   /** All attributes in the sender's order. */
   get attributes(): readonly Attribute[] {
-    this.located();
+    this.ensureLocated();
     return attributeList(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
   }
 
   /** Calls `found` with each name of the set that one of the attributes has. */
   attributesAmong(names: NameSet, found: (name: string) => void): void {
-    this.located();
-    attributesAmong(this.#cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], names, found);
+    this.ensureLocated();
+    visitMatchingNames(this.#cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], names, found);
   }
 
   /**
@@ -157,7 +157,7 @@ export abstract class RecordView {
   }
 
   resourceType(key: string): AttributeType | undefined {
-    return this.resourceView.typeOf(key);
+    return this.resourceView.getType(key);
   }
 
   /** All resource attributes by key, decoded once for its records. */
@@ -170,7 +170,7 @@ export abstract class RecordView {
   protected attributesEnd = 0;
 
   /** Returns the cursor after the fields have been located. */
-  protected located(): WireCursor {
+  protected ensureLocated(): WireCursor {
     const cursor = this.#cursor;
     if (this.#isLocated) return cursor;
     this.#isLocated = true;
@@ -182,7 +182,7 @@ export abstract class RecordView {
   }
 
   /** Returns the cursor at the record's first byte. */
-  protected begun(): WireCursor {
+  protected rewindToStart(): WireCursor {
     const cursor = this.#cursor;
     cursor.at = this.#start;
     return cursor;
@@ -193,25 +193,25 @@ export abstract class RecordView {
   }
 
   /** Skips an attribute whose tag begins at `start`. */
-  protected passAttribute(cursor: WireCursor, start: number, end: number): void {
-    cursor.at = cursor.end(end);
+  protected skipAttribute(cursor: WireCursor, start: number, end: number): void {
+    cursor.at = cursor.readEnd(end);
     if (this.attributesEnd === 0) this.attributesStart = start;
     this.attributesEnd = cursor.at;
   }
 
-  protected textAt(start: number, end: number): string {
-    return start === end ? '' : textOf(this.#cursor.bytes, start, end);
+  protected readTextRange(start: number, end: number): string {
+    return start === end ? '' : decodeText(this.#cursor.bytes, start, end);
   }
 
   /** Returns the hexadecimal form of an ID; empty if absent. */
-  protected idAt(start: number, width: number): string {
-    return start < 0 ? '' : hexOf(this.#cursor.bytes, start, width);
+  protected readIdHex(start: number, width: number): string {
+    return start < 0 ? '' : toHex(this.#cursor.bytes, start, width);
   }
 
   /** Copies the bytes, resource and scope of this record into a copy. */
-  protected lend(copy: RecordView): void {
-    const bytes = copyOf(this.#cursor.bytes, [this.#start, this.#end]);
-    copy.enter(this.#origin, bytes);
+  protected copyInto(copy: RecordView): void {
+    const bytes = copyRange(this.#cursor.bytes, [this.#start, this.#end]);
+    copy.enterMember(this.#origin, bytes);
     copy.moveTo(0, bytes.length, this.ordinal);
   }
 
@@ -219,37 +219,37 @@ export abstract class RecordView {
     return this.#cursor.bytes;
   }
 
-  protected get origin(): Origin {
+  protected get origin(): RecordOrigin {
     return this.#origin;
   }
 }
 
 /** A record that belongs to a trace: a log record or a span. */
 export abstract class TracedRecord extends RecordView {
-  protected traceAt = -1;
+  protected traceIdStart = -1;
   protected spanAt = -1;
   protected flagBits = 0;
   protected dropped = 0;
 
   /** 32 hexadecimal digits, or empty if absent. */
   get traceId(): string {
-    this.located();
-    return this.idAt(this.traceAt, 16);
+    this.ensureLocated();
+    return this.readIdHex(this.traceIdStart, 16);
   }
 
   /** 16 hexadecimal digits, or empty if absent. */
   get spanId(): string {
-    this.located();
-    return this.idAt(this.spanAt, 8);
+    this.ensureLocated();
+    return this.readIdHex(this.spanAt, 8);
   }
 
   get flags(): number {
-    this.located();
+    this.ensureLocated();
     return this.flagBits;
   }
 
   get droppedAttributes(): number {
-    this.located();
+    this.ensureLocated();
     return this.dropped;
   }
 }
@@ -257,14 +257,15 @@ export abstract class TracedRecord extends RecordView {
 const millisecondNs = 1_000_000n;
 
 /** Returns the reception time in nanoseconds. */
-export const receivedNs = ({ receivedAtMs }: Origin): bigint => BigInt(Math.trunc(receivedAtMs)) * millisecondNs;
+export const getReceivedNs = ({ receivedAtMs }: RecordOrigin): bigint =>
+  BigInt(Math.trunc(receivedAtMs)) * millisecondNs;
 
 /** Returns a time from two words. Times beyond the range of a table become its last instant, as in the table. */
-export const timeNsOf = (low: number, high: number, lastHigh = lastNanosecondsHigh): bigint =>
-  high > lastHigh ? bigintOf(0xffffffff, lastHigh) : bigintOf(low, high);
+export const toTimeNs = (low: number, high: number, lastHigh = lastNanosecondsHigh): bigint =>
+  high > lastHigh ? toUnsignedBigint(0xffffffff, lastHigh) : toUnsignedBigint(low, high);
 
 /** Returns the time in whole milliseconds, without a bigint: 2³² is 4,294 · 10⁶ + 967,296. */
-export const timeMsOf = (low: number, high: number, lastHigh = lastNanosecondsHigh): number =>
+export const toTimeMs = (low: number, high: number, lastHigh = lastNanosecondsHigh): number =>
   high > lastHigh
-    ? timeMsOf(0xffffffff, lastHigh, lastHigh)
+    ? toTimeMs(0xffffffff, lastHigh, lastHigh)
     : high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);

@@ -8,7 +8,7 @@ export const severityNames: readonly string[] = [
 ];
 
 /** Returns the sender's text, or else the short name of the number; empty without both. */
-export const severityOf = (text: string, number: number): string =>
+export const getSeverityText = (text: string, number: number): string =>
   text === '' ? (severityNames[number] ?? '') : text;
 
 const shortNames = severityNames.flatMap((name, number) =>
@@ -38,7 +38,7 @@ export const severityNumbers: ReadonlyMap<string, number> = new Map([
  * Returns the severity number of a log record: its own, or else the number for its text; 0 without both. All components
  * use this function.
  */
-export const severityNumberOf = (record: {
+export const getSeverityNumber = (record: {
   readonly severityNumber: number;
   readonly severityText: string;
 }): number => {

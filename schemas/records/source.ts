@@ -1,13 +1,13 @@
 /** A consumer's source: items decoded from the messages of a topic. */
 import { decompress } from '../compression.ts';
 import { PermanentError } from '../errors.ts';
-import { firstIndex } from '../first-index.ts';
+import { findFirstIndex } from '../first-index.ts';
 import type { BusRecord } from '../ports/bus.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { decodeHeaders, maxMessageDecompressedBytes } from '../telemetry-message.ts';
 import type { Topic } from '../topic.ts';
-import type { Opened } from './decoded-request.ts';
-import type { Origin } from './origin.ts';
+import type { DecodedMessage } from './decoded-request.ts';
+import type { RecordOrigin } from './origin.ts';
 import type { Group, RecordView } from './record.ts';
 import type { CompiledFilter, RecordFilter } from './record-filter.ts';
 
@@ -25,7 +25,7 @@ export interface Source<Item> {
    * telemetry message is decompressed and validated once for all readers, and the result is cached for the life of the
    * message.
    */
-  open(message: BusRecord, from: Partition): Opened<Item>;
+  open(message: BusRecord, from: Partition): DecodedMessage<Item>;
   /**
    * Returns the time of an item in epoch milliseconds. Without this method, the time is that of acceptance by the bus.
    */
@@ -40,18 +40,18 @@ export interface Source<Item> {
 }
 
 /** Iterates over the items of a message. */
-export const itemsOf = <Item>(
+export const iterateItems = <Item>(
   source: Pick<Source<Item>, 'open'>,
   message: BusRecord,
   from: Partition,
-): Iterable<Item> => walk(source.open(message, from));
+): Iterable<Item> => iterateDecoded(source.open(message, from));
 
-function* walk<Item>(opened: Opened<Item>): Generator<Item, void, undefined> {
-  for (let ordinal = 0; ordinal < opened.count; ordinal++) yield opened.at(ordinal);
+function* iterateDecoded<Item>(opened: DecodedMessage<Item>): Generator<Item, void, undefined> {
+  for (let ordinal = 0; ordinal < opened.count; ordinal++) yield opened.getItem(ordinal);
 }
 
 interface Member {
-  readonly origin: Origin;
+  readonly origin: RecordOrigin;
   readonly body: Uint8Array;
 }
 
@@ -62,25 +62,25 @@ export interface RecordForm<View> {
   check(body: Uint8Array): void;
   groupsOf(body: Uint8Array): Group[];
   /** Returns a view of a message with this many records. */
-  view(origin: Origin, count: number): View;
+  view(origin: RecordOrigin, count: number): View;
 }
 
 /** The members of a message, each decompressed separately and validated. */
-const membersOf = (
+const decodeMembers = (
   check: (body: Uint8Array) => void,
   { headers, value, offset }: BusRecord,
   { topic, partition }: Partition,
 ): Member[] => {
   const { tenantId, projectId, encoding, members } = decodeHeaders(headers);
   let at = 0;
-  let room = maxMessageDecompressedBytes;
+  let remainingBytes = maxMessageDecompressedBytes;
   const opened = members.map(({ length, receivedAtMs }) => {
     if (!(length >= 0 && at + length <= value.length))
       throw new PermanentError('bad-headers', `a member of ${length} bytes passes the end of its message`);
-    const body = decompress(encoding, value.subarray(at, at + length), room);
+    const body = decompress(encoding, value.subarray(at, at + length), remainingBytes);
     check(body);
     at += length;
-    room -= body.length;
+    remainingBytes -= body.length;
     return { origin: { tenantId, projectId, topic, partition, offset, receivedAtMs }, body };
   });
   if (at !== value.length)
@@ -89,89 +89,90 @@ const membersOf = (
 };
 
 /** Range of the records of one group */
-interface Stretch {
+interface RecordRange {
   readonly member: Member;
   readonly group: Group;
   /** Ordinal of the first record, and of the record after the last. */
   readonly first: number;
-  readonly past: number;
+  readonly endOrdinal: number;
 }
 
 /** Positions of the records in the message being opened: begin and end of each. The opened message has a copy. */
 const initialPlaces = 16_384;
-let places = new Int32Array(initialPlaces);
-let placed = 0;
+let recordPositions = new Int32Array(initialPlaces);
+let positionCount = 0;
 
-const place = (start: number, end: number): void => {
-  if (placed === places.length) {
-    const more = new Int32Array(2 * placed);
-    more.set(places);
-    places = more;
+const addPosition = (start: number, end: number): void => {
+  if (positionCount === recordPositions.length) {
+    const more = new Int32Array(2 * positionCount);
+    more.set(recordPositions);
+    recordPositions = more;
   }
-  places[placed++] = start;
-  places[placed++] = end;
+  recordPositions[positionCount++] = start;
+  recordPositions[positionCount++] = end;
 };
 
 /** The records of a message: the position of each, and one reusable view. */
-class OpenedRecords<View extends RecordView> implements Opened<View> {
+class OpenedRecords<View extends RecordView> implements DecodedMessage<View> {
   readonly count: number;
   readonly #view: View | undefined;
-  readonly #stretches: Stretch[] = [];
+  readonly #stretches: RecordRange[] = [];
   /** Begin and end of each record in its member */
   readonly #places: Int32Array;
-  #in: Stretch | undefined;
+  #currentRange: RecordRange | undefined;
   #at = -1;
 
   constructor(members: readonly Member[], { groupsOf, view }: RecordForm<View>) {
-    placed = 0;
-    for (const member of members) for (const group of groupsOf(member.body)) this.#find(member, group);
-    this.#places = places.slice(0, placed);
-    if (places.length > initialPlaces) places = new Int32Array(initialPlaces);
-    this.count = placed / 2;
+    positionCount = 0;
+    for (const member of members) for (const group of groupsOf(member.body)) this.#findRecords(member, group);
+    this.#places = recordPositions.slice(0, positionCount);
+    if (recordPositions.length > initialPlaces) recordPositions = new Int32Array(initialPlaces);
+    this.count = positionCount / 2;
     const [first] = members;
     this.#view = first === undefined ? undefined : view(first.origin, this.count);
-    for (let ordinal = 0; ordinal < this.count; ordinal++) this.at(ordinal).check();
+    for (let ordinal = 0; ordinal < this.count; ordinal++) this.getItem(ordinal).check();
   }
 
-  at(ordinal: number): View {
+  getItem(ordinal: number): View {
     const view = this.#view;
     if (view === undefined || ordinal >= this.count) throw new RangeError(`the message has no record ${ordinal}`);
     // Preserves the located fields of this record.
     if (ordinal === this.#at) return view;
     this.#at = ordinal;
-    const stretch = this.#in;
-    if (stretch === undefined || ordinal < stretch.first || ordinal >= stretch.past) this.#enter(view, ordinal);
+    const stretch = this.#currentRange;
+    if (stretch === undefined || ordinal < stretch.first || ordinal >= stretch.endOrdinal)
+      this.#enterRange(view, ordinal);
     view.moveTo(this.#places[2 * ordinal] as number, this.#places[2 * ordinal + 1] as number, ordinal);
     return view;
   }
 
-  #find(member: Member, group: Group): void {
+  #findRecords(member: Member, group: Group): void {
     const cursor = new WireCursor(member.body);
     const [start, end] = group.records;
-    const first = placed / 2;
+    const first = positionCount / 2;
     cursor.at = start;
     while (cursor.at < end) {
-      const tag = cursor.varint();
+      const tag = cursor.readVarint();
       if (tag !== group.tag) {
         cursor.skip(tag, end);
         continue;
       }
-      const stop = cursor.end(end);
-      place(cursor.at, stop);
+      const stop = cursor.readEnd(end);
+      addPosition(cursor.at, stop);
       cursor.at = stop;
     }
-    const past = placed / 2;
-    if (past > first) this.#stretches.push({ member, group, first, past });
+    const endOrdinal = positionCount / 2;
+    if (endOrdinal > first) this.#stretches.push({ member, group, first, endOrdinal });
   }
 
-  #enter(view: View, ordinal: number): void {
+  #enterRange(view: View, ordinal: number): void {
     const stretches = this.#stretches;
-    const found = firstIndex(stretches.length, (index) => ordinal < (stretches[index] as Stretch).past);
-    const stretch = stretches[found] as Stretch;
+    const found = findFirstIndex(stretches.length, (index) => ordinal < (stretches[index] as RecordRange).endOrdinal);
+    const stretch = stretches[found] as RecordRange;
     const { member, group } = stretch;
-    this.#in = stretch;
-    view.enter(member.origin, member.body);
-    view.group(group);
+    this.#currentRange = stretch;
+    view.enterMember(member.origin, member.body);
+    view.enterGroup(group);
   }
 }
 
@@ -179,10 +180,10 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
 export const telemetrySource = <View extends RecordView & { readonly timeMs: number }>(
   form: RecordForm<View>,
 ): Source<View> => {
-  const known = new WeakMap<BusRecord, Opened<View> | { readonly error: unknown }>();
-  const open = (message: BusRecord, from: Partition): Opened<View> | { readonly error: unknown } => {
+  const openedMessages = new WeakMap<BusRecord, DecodedMessage<View> | { readonly error: unknown }>();
+  const open = (message: BusRecord, from: Partition): DecodedMessage<View> | { readonly error: unknown } => {
     try {
-      return new OpenedRecords(membersOf(form.check, message, from), form);
+      return new OpenedRecords(decodeMembers(form.check, message, from), form);
     } catch (error) {
       return { error };
     }
@@ -190,8 +191,8 @@ export const telemetrySource = <View extends RecordView & { readonly timeMs: num
   return {
     topics: [form.topic],
     open(message, from) {
-      const opened = known.get(message) ?? open(message, from);
-      known.set(message, opened);
+      const opened = openedMessages.get(message) ?? open(message, from);
+      openedMessages.set(message, opened);
       if ('error' in opened) throw opened.error;
       return opened;
     },

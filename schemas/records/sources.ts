@@ -1,12 +1,12 @@
 /** The telemetry sources. */
 import { topics } from '../topics.ts';
-import { pointGroups, recordGroups } from './groups.ts';
+import { findPointGroups, findRecordGroups } from './groups.ts';
 import { LogRecord } from './log-record.ts';
 import { DataPoint } from './points.ts';
 import { RecordFilters } from './record-filter.ts';
 import { type Source, telemetrySource } from './source.ts';
 import { Span } from './span.ts';
-import { checkAroundLogs, checkRequest } from './validate.ts';
+import { checkLogsRequest, checkRequest } from './validate.ts';
 
 const logFilters = new RecordFilters();
 
@@ -14,8 +14,8 @@ const logFilters = new RecordFilters();
 export const logRecords: Source<LogRecord> = {
   ...telemetrySource({
     topic: topics.logs,
-    check: checkAroundLogs,
-    groupsOf: recordGroups,
+    check: checkLogsRequest,
+    groupsOf: findRecordGroups,
     view: (origin, count) => new LogRecord(origin, count),
   }),
   compileFilter: (filter) => logFilters.add(filter),
@@ -25,7 +25,7 @@ export const logRecords: Source<LogRecord> = {
 export const spans: Source<Span> = telemetrySource({
   topic: topics.traces,
   check: (body) => checkRequest('traces', body),
-  groupsOf: recordGroups,
+  groupsOf: findRecordGroups,
   view: (origin) => new Span(origin),
 });
 
@@ -33,6 +33,6 @@ export const spans: Source<Span> = telemetrySource({
 export const dataPoints: Source<DataPoint> = telemetrySource({
   topic: topics.metrics,
   check: (body) => checkRequest('metrics', body),
-  groupsOf: pointGroups,
+  groupsOf: findPointGroups,
   view: (origin) => new DataPoint(origin),
 });

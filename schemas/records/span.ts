@@ -1,7 +1,7 @@
-import { textOf } from '../otlp/any-value.ts';
-import { bigintOf, idStart, type WireCursor } from '../protobuf/cursor.ts';
+import { decodeText } from '../otlp/any-value.ts';
+import { readIdStart, toUnsignedBigint, type WireCursor } from '../protobuf/cursor.ts';
 import { type Attribute, attributeList } from './attributes.ts';
-import { readId, receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
+import { getReceivedNs, readId, TracedRecord, toTimeMs, toTimeNs } from './record.ts';
 
 /** An event of a span. */
 export interface SpanEvent {
@@ -31,7 +31,7 @@ export class Span extends TracedRecord {
   #startHigh = 0;
   #endLow = 0;
   #endHigh = 0;
-  #parent = -1;
+  #parentIdStart = -1;
   #stateStart = 0;
   #stateEnd = 0;
   #nameStart = 0;
@@ -43,46 +43,48 @@ export class Span extends TracedRecord {
   #droppedEvents = 0;
   #droppedLinks = 0;
   /** Start of the first event or link, and the end of the span; -1 without one */
-  #parts = -1;
+  #eventsStart = -1;
   #end = 0;
 
   get name(): string {
-    this.located();
-    return this.textAt(this.#nameStart, this.#nameEnd);
+    this.ensureLocated();
+    return this.readTextRange(this.#nameStart, this.#nameEnd);
   }
 
   /** OTLP span kind: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   get kind(): number {
-    this.located();
+    this.ensureLocated();
     return this.#kind;
   }
 
   /** OTLP status code: 0 unset, 1 ok, 2 error. */
   get statusCode(): number {
-    this.located();
+    this.ensureLocated();
     return this.#statusCode;
   }
 
   get statusMessage(): string {
-    this.located();
-    return this.textAt(this.#statusStart, this.#statusEnd);
+    this.ensureLocated();
+    return this.readTextRange(this.#statusStart, this.#statusEnd);
   }
 
   /** Start time, or else the reception time, in epoch nanoseconds. */
   get timeNs(): bigint {
-    this.located();
-    return this.#isTimed ? timeNsOf(this.#startLow, this.#startHigh) : receivedNs(this.origin);
+    this.ensureLocated();
+    return this.#isTimed ? toTimeNs(this.#startLow, this.#startHigh) : getReceivedNs(this.origin);
   }
 
   /** The time in whole milliseconds; cheap. */
   get timeMs(): number {
-    this.located();
-    return this.#isTimed ? timeMsOf(this.#startLow, this.#startHigh) : Math.trunc(this.receivedAtMs);
+    this.ensureLocated();
+    return this.#isTimed ? toTimeMs(this.#startLow, this.#startHigh) : Math.trunc(this.receivedAtMs);
   }
 
   /** Duration in nanoseconds; 0 if the end is before the start, or without a start. */
   get durationNs(): bigint {
-    return this.#hasDuration ? bigintOf(this.#endLow, this.#endHigh) - bigintOf(this.#startLow, this.#startHigh) : 0n;
+    return this.#hasDuration
+      ? toUnsignedBigint(this.#endLow, this.#endHigh) - toUnsignedBigint(this.#startLow, this.#startHigh)
+      : 0n;
   }
 
   /** Duration in milliseconds, with a fraction; cheap. */
@@ -93,41 +95,43 @@ export class Span extends TracedRecord {
 
   /** 16 hexadecimal digits; empty for the root of a trace. */
   get parentSpanId(): string {
-    this.located();
-    return this.idAt(this.#parent, 8);
+    this.ensureLocated();
+    return this.readIdHex(this.#parentIdStart, 8);
   }
 
   get traceState(): string {
-    this.located();
-    return this.textAt(this.#stateStart, this.#stateEnd);
+    this.ensureLocated();
+    return this.readTextRange(this.#stateStart, this.#stateEnd);
   }
 
   get droppedEvents(): number {
-    this.located();
+    this.ensureLocated();
     return this.#droppedEvents;
   }
 
   get droppedLinks(): number {
-    this.located();
+    this.ensureLocated();
     return this.#droppedLinks;
   }
 
   get events(): readonly SpanEvent[] {
-    return this.#list(eventTag, (cursor, end) => eventOf(cursor, end)).filter((event) => event !== undefined);
+    return this.#readList(eventTag, (cursor, end) => readEvent(cursor, end)).filter((event) => event !== undefined);
   }
 
   /** Returns the events with that name. Attributes of other events are not decoded. */
-  eventsNamed(name: string): readonly SpanEvent[] {
-    return this.#list(eventTag, (cursor, end) => eventOf(cursor, end, name)).filter((event) => event !== undefined);
+  getEventsNamed(name: string): readonly SpanEvent[] {
+    return this.#readList(eventTag, (cursor, end) => readEvent(cursor, end, name)).filter(
+      (event) => event !== undefined,
+    );
   }
 
   get links(): readonly SpanLink[] {
-    return this.#list(linkTag, linkOf);
+    return this.#readList(linkTag, readLink);
   }
 
   override copy(): Span {
     const copy = new Span(this.origin, this.resourceView.copy(), this.scope.copy());
-    this.lend(copy);
+    this.copyInto(copy);
     return copy;
   }
 
@@ -136,33 +140,33 @@ export class Span extends TracedRecord {
   }
 
   get #hasDuration(): boolean {
-    this.located();
+    this.ensureLocated();
     const isBefore =
       this.#endHigh < this.#startHigh || (this.#endHigh === this.#startHigh && this.#endLow < this.#startLow);
     return this.#isTimed && !isBefore;
   }
 
-  #list<Item>(listTag: number, read: (cursor: WireCursor, end: number) => Item): Item[] {
-    const cursor = this.located();
+  #readList<Item>(listTag: number, read: (cursor: WireCursor, end: number) => Item): Item[] {
+    const cursor = this.ensureLocated();
     const items: Item[] = [];
-    if (this.#parts < 0) return items;
-    cursor.at = this.#parts;
+    if (this.#eventsStart < 0) return items;
+    cursor.at = this.#eventsStart;
     while (cursor.at < this.#end) {
-      const tag = cursor.varint();
+      const tag = cursor.readVarint();
       if (tag !== listTag) {
         cursor.skip(tag, this.#end);
         continue;
       }
-      const stop = cursor.end(this.#end);
+      const stop = cursor.readEnd(this.#end);
       items.push(read(cursor, stop));
       cursor.at = stop;
     }
     return items;
   }
 
-  #clear(end: number): void {
+  #reset(end: number): void {
     this.#startLow = this.#startHigh = this.#endLow = this.#endHigh = 0;
-    this.traceAt = this.spanAt = this.#parent = this.#parts = -1;
+    this.traceIdStart = this.spanAt = this.#parentIdStart = this.#eventsStart = -1;
     this.#stateStart = this.#stateEnd = this.#nameStart = this.#nameEnd = 0;
     this.#statusCode = this.#statusStart = this.#statusEnd = 0;
     this.#kind = this.flagBits = 0;
@@ -171,27 +175,27 @@ export class Span extends TracedRecord {
   }
 
   protected override locate(cursor: WireCursor, end: number): void {
-    this.#clear(end);
+    this.#reset(end);
     while (cursor.at < end) {
       const start = cursor.at;
-      const tag = cursor.varint();
+      const tag = cursor.readVarint();
       switch (tag) {
         case 0x0a:
-          this.traceAt = idStart(cursor, end, 16);
+          this.traceIdStart = readIdStart(cursor, end, 16);
           break;
         case 0x12:
-          this.spanAt = idStart(cursor, end, 8);
+          this.spanAt = readIdStart(cursor, end, 8);
           break;
         case 0x22:
-          this.#parent = idStart(cursor, end, 8);
+          this.#parentIdStart = readIdStart(cursor, end, 8);
           break;
         case 0x2a:
-          this.#nameEnd = cursor.end(end);
+          this.#nameEnd = cursor.readEnd(end);
           this.#nameStart = cursor.at;
           cursor.at = this.#nameEnd;
           break;
         case 0x30:
-          this.#kind = Math.min(cursor.varint(), 255);
+          this.#kind = Math.min(cursor.readVarint(), 255);
           break;
         case 0x39:
           cursor.fixed64();
@@ -204,72 +208,72 @@ export class Span extends TracedRecord {
           this.#endHigh = cursor.high;
           break;
         case 0x4a:
-          this.passAttribute(cursor, start, end);
+          this.skipAttribute(cursor, start, end);
           break;
         case 0x7a:
-          this.#status(cursor, cursor.end(end));
+          this.#readStatus(cursor, cursor.readEnd(end));
           break;
         default:
-          this.#rare(cursor, tag, start, end);
+          this.#readRareField(cursor, tag, start, end);
       }
     }
   }
 
-  #rare(cursor: WireCursor, tag: number, start: number, end: number): void {
-    if (tag === 0x50) this.dropped = cursor.varint();
-    else if (tag === 0x60) this.#droppedEvents = cursor.varint();
-    else if (tag === 0x70) this.#droppedLinks = cursor.varint();
+  #readRareField(cursor: WireCursor, tag: number, start: number, end: number): void {
+    if (tag === 0x50) this.dropped = cursor.readVarint();
+    else if (tag === 0x60) this.#droppedEvents = cursor.readVarint();
+    else if (tag === 0x70) this.#droppedLinks = cursor.readVarint();
     else if (tag === 0x85) this.flagBits = cursor.fixed32();
     else if (tag === 0x1a) {
-      this.#stateEnd = cursor.end(end);
+      this.#stateEnd = cursor.readEnd(end);
       this.#stateStart = cursor.at;
       cursor.at = this.#stateEnd;
     } else {
-      if (this.#parts < 0 && (tag === eventTag || tag === linkTag)) this.#parts = start;
+      if (this.#eventsStart < 0 && (tag === eventTag || tag === linkTag)) this.#eventsStart = start;
       cursor.skip(tag, end);
     }
   }
 
-  #status(cursor: WireCursor, end: number): void {
+  #readStatus(cursor: WireCursor, end: number): void {
     while (cursor.at < end) {
-      const tag = cursor.varint();
+      const tag = cursor.readVarint();
       if (tag === 0x12) {
-        this.#statusEnd = cursor.end(end);
+        this.#statusEnd = cursor.readEnd(end);
         this.#statusStart = cursor.at;
         cursor.at = this.#statusEnd;
-      } else if (tag === 0x18) this.#statusCode = Math.min(cursor.varint(), 255);
+      } else if (tag === 0x18) this.#statusCode = Math.min(cursor.readVarint(), 255);
       else cursor.skip(tag, end);
     }
   }
 }
 
 const readText = (cursor: WireCursor, limit: number): string => {
-  const end = cursor.end(limit);
-  const text = textOf(cursor.bytes, cursor.at, end);
+  const end = cursor.readEnd(limit);
+  const text = decodeText(cursor.bytes, cursor.at, end);
   cursor.at = end;
   return text;
 };
 
 /** Returns `undefined` for an event with a different name than requested. */
-const eventOf = (cursor: WireCursor, end: number, requestedName?: string): SpanEvent | undefined => {
+const readEvent = (cursor: WireCursor, end: number, requestedName?: string): SpanEvent | undefined => {
   const start = cursor.at;
   let timeNs = 0n;
   let name = '';
   let droppedAttributes = 0;
   while (cursor.at < end) {
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     if (tag === 0x09) {
       cursor.fixed64();
-      timeNs = timeNsOf(cursor.low, cursor.high);
+      timeNs = toTimeNs(cursor.low, cursor.high);
     } else if (tag === 0x12) name = readText(cursor, end);
-    else if (tag === 0x20) droppedAttributes = cursor.varint();
+    else if (tag === 0x20) droppedAttributes = cursor.readVarint();
     else cursor.skip(tag, end);
   }
   if (requestedName !== undefined && name !== requestedName) return undefined;
   return { timeNs, name, attributes: attributeList(cursor, 0x1a, start, end), droppedAttributes };
 };
 
-const linkOf = (cursor: WireCursor, end: number): SpanLink => {
+const readLink = (cursor: WireCursor, end: number): SpanLink => {
   const start = cursor.at;
   let traceId = '';
   let spanId = '';
@@ -277,11 +281,11 @@ const linkOf = (cursor: WireCursor, end: number): SpanLink => {
   let droppedAttributes = 0;
   let flags = 0;
   while (cursor.at < end) {
-    const tag = cursor.varint();
+    const tag = cursor.readVarint();
     if (tag === 0x0a) traceId = readId(cursor, end, 16);
     else if (tag === 0x12) spanId = readId(cursor, end, 8);
     else if (tag === 0x1a) traceState = readText(cursor, end);
-    else if (tag === 0x28) droppedAttributes = cursor.varint();
+    else if (tag === 0x28) droppedAttributes = cursor.readVarint();
     else if (tag === 0x35) flags = cursor.fixed32();
     else cursor.skip(tag, end);
   }

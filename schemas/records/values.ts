@@ -1,9 +1,9 @@
 /** Values of derived topics: JSON, validated by the schema of the topic. */
 import type { z } from 'zod';
-import { compiled } from '../compiled.ts';
+import { compileOnce } from '../compiled.ts';
 import { PermanentError } from '../errors.ts';
 import type { DerivedTopic, Topic } from '../topic.ts';
-import type { Opened } from './decoded-request.ts';
+import type { DecodedMessage } from './decoded-request.ts';
 import type { Source } from './source.ts';
 
 /** A topic of JSON values. */
@@ -13,34 +13,37 @@ export type ValueTopic<Value extends z.ZodType = z.ZodType> = Topic & { readonly
  * Parses the value of a message. Throws `PermanentError` for invalid JSON, and for a value that does not match the
  * schema.
  */
-export const topicValue = <Value extends z.ZodType>(topic: ValueTopic<Value>, bytes: Uint8Array): z.output<Value> => {
+export const parseTopicValue = <Value extends z.ZodType>(
+  topic: ValueTopic<Value>,
+  bytes: Uint8Array,
+): z.output<Value> => {
   let json: unknown;
   try {
     json = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   } catch (cause) {
     throw new PermanentError('bad-value', `the value on topic ${topic.name} is not JSON`, { cause });
   }
-  const parsed = compiled(topic.value).safeParse(json);
+  const parsed = compileOnce(topic.value).safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw new PermanentError('bad-value', `the value does not match topic ${topic.name}: ${place}${issue?.message}`);
+  const issuePath = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  throw new PermanentError('bad-value', `the value does not match topic ${topic.name}: ${issuePath}${issue?.message}`);
 };
 
-const listed = <Item>(items: readonly Item[]): Opened<Item> => ({
+const toDecodedMessage = <Item>(items: readonly Item[]): DecodedMessage<Item> => ({
   count: items.length,
-  at: (ordinal) => items[ordinal] as Item,
+  getItem: (ordinal) => items[ordinal] as Item,
 });
 
 /** Returns a source with one value per message. */
-export const valuesOf = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
+export const messageSource = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
   topics: [topic],
-  open: ({ value }) => listed([topicValue(topic, value)]),
+  open: ({ value }) => toDecodedMessage([parseTopicValue(topic, value)]),
 });
 
 /** Returns a source of the individual values that processors emitted to a topic. */
-export const emittedTo = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
+export const itemSource = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
   topics: [topic],
-  open: ({ value }) => listed(topicValue(topic, value)),
-  ...(topic.timeOf !== undefined && { timeOf: topic.timeOf }),
+  open: ({ value }) => toDecodedMessage(parseTopicValue(topic, value)),
+  ...(topic.getTimeMs !== undefined && { timeOf: topic.getTimeMs }),
 });

@@ -19,7 +19,7 @@ const durationText = /^(?=.)(?:(\d{1,6})w)?(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{
 const unitsMs = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000];
 
 /** Returns the milliseconds of `30s`, `5m`, `1h30m`, `1d` …; `undefined` for an invalid text. */
-export const routingDurationMs = (text: string): number | undefined => {
+export const parseRoutingDurationMs = (text: string): number | undefined => {
   const match = durationText.exec(text);
   if (match === null) return undefined;
   return unitsMs.reduce((sum, unitMs, index) => sum + Number(match[index + 1] ?? 0) * unitMs, 0);
@@ -28,7 +28,7 @@ const maxDurationMs = 366 * 86_400_000;
 const Duration = z
   .string()
   .max(32)
-  .refine((text) => (routingDurationMs(text) ?? Number.POSITIVE_INFINITY) <= maxDurationMs, {
+  .refine((text) => (parseRoutingDurationMs(text) ?? Number.POSITIVE_INFINITY) <= maxDurationMs, {
     error: 'must be a duration of at most a year, such as 30s, 5m or 1h30m',
   });
 
@@ -47,9 +47,9 @@ export interface Route {
 }
 
 /** Maximum depth of the tree. */
-const deepest = 12;
+const maxRouteDepth = 12;
 
-const routeOf = (levels: number): z.ZodType<Route> =>
+const routeSchema = (levels: number): z.ZodType<Route> =>
   z.strictObject({
     receiver: name.optional().describe('Name of a receiver; inherited from the parent route by default'),
     matchers: Matchers.default([]).describe(
@@ -72,7 +72,7 @@ const routeOf = (levels: number): z.ZodType<Route> =>
       .max(64)
       .default([])
       .describe('Time intervals outside of which no notifications are sent; empty for no restriction'),
-    routes: (levels > 1 ? z.array(routeOf(levels - 1)).max(500) : z.array(z.never()).max(0))
+    routes: (levels > 1 ? z.array(routeSchema(levels - 1)).max(500) : z.array(z.never()).max(0))
       .default([])
       .describe('Child routes, evaluated in order if this route matches'),
   }) as unknown as z.ZodType<Route>;
@@ -86,37 +86,37 @@ const monthNames = [
 /** First and last value of a range, both included. */
 export type Bounds = readonly [first: number, last: number];
 
-const boundsOf = (text: string, read: (part: string) => number | undefined): Bounds | undefined => {
+const parseBounds = (text: string, read: (part: string) => number | undefined): Bounds | undefined => {
   const parts = text.split(':').map((part) => read(part.trim().toLowerCase()));
   const [first, last = first] = parts;
   return parts.length > 2 || first === undefined || last === undefined || parts.includes(undefined)
     ? undefined
     : [first, last];
 };
-const whole = (part: string): number | undefined => (/^-?\d{1,4}$/.test(part) ? Number(part) : undefined);
-const indexIn = (names: readonly string[], part: string): number | undefined =>
+const parseWholeNumber = (part: string): number | undefined => (/^-?\d{1,4}$/.test(part) ? Number(part) : undefined);
+const findNameIndex = (names: readonly string[], part: string): number | undefined =>
   names.includes(part) ? names.indexOf(part) : undefined;
-const within = (bounds: Bounds | undefined, min: number, max: number): Bounds | undefined =>
+const validateBounds = (bounds: Bounds | undefined, min: number, max: number): Bounds | undefined =>
   bounds !== undefined && bounds[0] >= min && bounds[1] <= max && bounds[0] <= bounds[1] ? bounds : undefined;
 
 /** Parsers of the ranges of a time interval. They return `undefined` for an invalid text. */
 export const timeRanges = {
   /** Minute of a day; `24:00` is its end. */
-  minute(text: string): number | undefined {
+  parseMinute(text: string): number | undefined {
     const match = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/.exec(text);
     if (match === null) return undefined;
     return match[1] === undefined ? 1440 : Number(match[1]) * 60 + Number(match[2]);
   },
   /** 0 is Sunday. */
   weekdays: (text: string) =>
-    within(
-      boundsOf(text, (part) => indexIn(dayNames, part)),
+    validateBounds(
+      parseBounds(text, (part) => findNameIndex(dayNames, part)),
       0,
       6,
     ),
   /** Negative days count from the end of the month: -1 is the last day. */
   daysOfMonth(text: string): Bounds | undefined {
-    const bounds = boundsOf(text, whole);
+    const bounds = parseBounds(text, parseWholeNumber);
     if (bounds === undefined || bounds.some((day) => day === 0 || Math.abs(day) > 31)) return undefined;
     const [first, last] = bounds;
     if (first < 0 && last > 0) return undefined;
@@ -126,15 +126,15 @@ export const timeRanges = {
   },
   months(text: string): Bounds | undefined {
     const month = (part: string): number | undefined => {
-      const index = indexIn(monthNames, part);
-      return index === undefined ? whole(part) : index + 1;
+      const index = findNameIndex(monthNames, part);
+      return index === undefined ? parseWholeNumber(part) : index + 1;
     };
-    return within(boundsOf(text, month), 1, 12);
+    return validateBounds(parseBounds(text, month), 1, 12);
   },
-  years: (text: string) => within(boundsOf(text, whole), 0, 9999),
+  years: (text: string) => validateBounds(parseBounds(text, parseWholeNumber), 0, 9999),
 };
 
-const rangeText = (reader: (text: string) => Bounds | undefined, error: string) =>
+const rangeTextSchema = (reader: (text: string) => Bounds | undefined, error: string) =>
   z
     .array(
       z
@@ -152,18 +152,21 @@ export const TimeInterval = z.strictObject({
         .strictObject({ startTime: z.string().max(5), endTime: z.string().max(5) })
         .refine(
           ({ startTime, endTime }) =>
-            (timeRanges.minute(startTime) ?? Number.POSITIVE_INFINITY) <
-            (timeRanges.minute(endTime) ?? Number.NEGATIVE_INFINITY),
+            (timeRanges.parseMinute(startTime) ?? Number.POSITIVE_INFINITY) <
+            (timeRanges.parseMinute(endTime) ?? Number.NEGATIVE_INFINITY),
           { error: 'must be two times such as 09:00 and 17:30, the earlier first; 24:00 is the end of the day' },
         ),
     )
     .max(64)
     .optional()
     .describe('Times of the day; the end is exclusive'),
-  weekdays: rangeText(timeRanges.weekdays, 'must be a day or a range such as monday:friday'),
-  daysOfMonth: rangeText(timeRanges.daysOfMonth, 'must be days from 1 to 31, or from -31 to -1, such as 1:7 or -3:-1'),
-  months: rangeText(timeRanges.months, 'must be a month or a range, such as january or 6:8'),
-  years: rangeText(timeRanges.years, 'must be a year or a range such as 2026:2028'),
+  weekdays: rangeTextSchema(timeRanges.weekdays, 'must be a day or a range such as monday:friday'),
+  daysOfMonth: rangeTextSchema(
+    timeRanges.daysOfMonth,
+    'must be days from 1 to 31, or from -31 to -1, such as 1:7 or -3:-1',
+  ),
+  months: rangeTextSchema(timeRanges.months, 'must be a month or a range, such as january or 6:8'),
+  years: rangeTextSchema(timeRanges.years, 'must be a year or a range such as 2026:2028'),
   location: TimeZone.default('UTC').describe('Time zone of the days and times'),
 });
 export type TimeInterval = z.output<typeof TimeInterval>;
@@ -198,7 +201,7 @@ export type InhibitRule = z.output<typeof InhibitRule>;
  * validates that.
  */
 export const AlertRouting = z.strictObject({
-  route: routeOf(deepest).describe('Root route, with a receiver and without matchers'),
+  route: routeSchema(maxRouteDepth).describe('Root route, with a receiver and without matchers'),
   receivers: z.array(Receiver).min(1).max(500),
   inhibitRules: z.array(InhibitRule).max(200).default([]),
   timeIntervals: z

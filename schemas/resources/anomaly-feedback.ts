@@ -15,7 +15,7 @@ export interface AnomalyMark {
   readonly by: string;
 }
 
-/** Feedback about the anomalies of one series of a detector. The ID is `feedbackId`. */
+/** Feedback about the anomalies of one series of a detector. The ID is `buildFeedbackId`. */
 export interface AnomalyFeedback {
   readonly detectorId: string;
   readonly series: string;
@@ -27,7 +27,7 @@ export const anomalyFeedback = defineCollection<AnomalyFeedback>({
   indexes: [['detectorId']],
 });
 
-export const feedbackId = (detectorId: string, series: string): string => `${detectorId}.${series}`;
+export const buildFeedbackId = (detectorId: string, series: string): string => `${detectorId}.${series}`;
 
 /** Maximum number of marks of a series. The oldest are removed. */
 export const maxMarks = 200;

@@ -34,7 +34,7 @@ export const AuditDetails = z.strictObject({
 export type AuditDetails = z.output<typeof AuditDetails>;
 
 /**
- * One record of a tenant's chain, stored under the tenant with the ID `auditRecordId`. `hash` covers all fields except
+ * One record of a tenant's chain, stored under the tenant with the ID `buildAuditRecordId`. `hash` covers all fields except
  * `hash`, `details` and `signature`.
  */
 export const AuditRecord = z.strictObject({
@@ -70,13 +70,13 @@ export const auditRecords = defineCollection<AuditRecord>({
  * Returns the ID of a record. The IDs of a tenant sort in chain order. The part after the sequence is unique to the
  * tenant.
  */
-export const auditRecordId = ({ sequence, hash }: Pick<AuditRecord, 'sequence' | 'hash'>): string =>
-  `${sequenceText(sequence)}-${hash.slice(0, 16)}`;
+export const buildAuditRecordId = ({ sequence, hash }: Pick<AuditRecord, 'sequence' | 'hash'>): string =>
+  `${formatSequence(sequence)}-${hash.slice(0, 16)}`;
 
-const sequenceText = (sequence: number): string => String(sequence).padStart(12, '0');
+const formatSequence = (sequence: number): string => String(sequence).padStart(12, '0');
 
 /** Returns a text that sorts after the IDs of all records up to a sequence, and before those of later records. */
-export const afterAuditRecord = (sequence: number): string => `${sequenceText(sequence)}.`;
+export const buildAuditUpperBound = (sequence: number): string => `${formatSequence(sequence)}.`;
 
 /**
  * The end of a tenant's chain, in one document, `head`. Every appended record replaces it, so that two writers cannot

@@ -22,11 +22,11 @@ export interface StoredDashboard {
 }
 
 /** Path of the IDs of saved queries that panels use. */
-export const savedQueriesOfPanels = 'panels.queries.savedQueryId';
+export const savedQueryIdPath = 'panels.queries.savedQueryId';
 
 export const dashboards = defineCollection<StoredDashboard>({
   name: 'dashboards',
-  indexes: [[savedQueriesOfPanels]],
+  indexes: [[savedQueryIdPath]],
 });
 
 /** Summary of a dashboard for lists, which then need not read complete dashboards. The ID is that of the dashboard. */

@@ -4,7 +4,7 @@ import { signals } from '../telemetry-signals.ts';
 
 export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organization'] as const;
 
-const Times = z.partialRecord(z.enum(signals), z.iso.datetime());
+const TimesBySignal = z.partialRecord(z.enum(signals), z.iso.datetime());
 
 /** Use of one secret of a license key, as receivers report it: at most a minute old, over all instances. */
 export const LicenseKeyUse = z.strictObject({
@@ -14,9 +14,9 @@ export const LicenseKeyUse = z.strictObject({
   /** Source addresses, latest first. */
   addresses: z.array(z.strictObject({ address: z.string(), at: z.iso.datetime() })),
   /** Time of the first accepted payload of each telemetry signal. */
-  firstSeen: Times,
+  firstSeen: TimesBySignal,
   /** And last. */
-  lastSeen: Times,
+  lastSeen: TimesBySignal,
   /** The last request with this secret that was refused before its body was read. */
   lastRefusal: z.strictObject({ at: z.iso.datetime(), address: z.string(), reason: z.enum(refusalReasons) }).nullable(),
 });
@@ -25,34 +25,34 @@ export type LicenseKeyUse = z.output<typeof LicenseKeyUse>;
 export const licenseKeyUses = defineCollection<LicenseKeyUse>({ name: 'license-key-uses', indexes: [['keyId']] });
 
 /** Number of stored addresses per secret. */
-export const rememberedAddresses = 10;
+export const maxStoredAddresses = 10;
 
 /** Returns the document ID of a secret's use. The beginning of the hash distinguishes the secrets of a key. */
-export const useId = (keyId: string, hash: string): string => `${keyId}/${hash.slice(0, 16)}`;
+export const buildUseId = (keyId: string, hash: string): string => `${keyId}/${hash.slice(0, 16)}`;
 
 type Latest = string | null | undefined;
-const later = (left: Latest, right: Latest): string | null => ((left ?? '') > (right ?? '') ? left : right) ?? null;
+const latest = (left: Latest, right: Latest): string | null => ((left ?? '') > (right ?? '') ? left : right) ?? null;
 
 /** Merges what two instances recorded about the same secret. */
-export const mergedUse = (left: LicenseKeyUse, right: LicenseKeyUse): LicenseKeyUse => {
+export const mergeUses = (left: LicenseKeyUse, right: LicenseKeyUse): LicenseKeyUse => {
   const addresses = new Map<string, string>();
   for (const { address, at } of [...left.addresses, ...right.addresses])
-    addresses.set(address, later(addresses.get(address), at) ?? at);
+    addresses.set(address, latest(addresses.get(address), at) ?? at);
   const firstSeen = { ...left.firstSeen };
   const lastSeen = { ...left.lastSeen };
   for (const signal of signals) {
     const first = right.firstSeen[signal];
     if (first !== undefined && first < (firstSeen[signal] ?? '~')) firstSeen[signal] = first;
-    const last = later(lastSeen[signal], right.lastSeen[signal]);
+    const last = latest(lastSeen[signal], right.lastSeen[signal]);
     if (last !== null) lastSeen[signal] = last;
   }
   return {
     keyId: left.keyId,
-    lastUsedAt: later(left.lastUsedAt, right.lastUsedAt),
+    lastUsedAt: latest(left.lastUsedAt, right.lastUsedAt),
     addresses: [...addresses]
       .map(([address, at]) => ({ address, at }))
       .sort((one, other) => (one.at < other.at ? 1 : -1))
-      .slice(0, rememberedAddresses),
+      .slice(0, maxStoredAddresses),
     firstSeen,
     lastSeen,
     lastRefusal: (left.lastRefusal?.at ?? '') > (right.lastRefusal?.at ?? '') ? left.lastRefusal : right.lastRefusal,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { displayPrefix } from '../license-key-format.ts';
 import { defineCollection } from '../ports/documents.ts';
-import { networksOf } from '../source-address.ts';
+import { parseNetworks } from '../source-address.ts';
 import { signals } from '../telemetry-signals.ts';
 
 const isNetwork = (entry: string): boolean => {
   try {
-    networksOf([entry]);
+    parseNetworks([entry]);
     return true;
   } catch {
     return false;
@@ -65,7 +65,7 @@ export const licenseKeys = defineCollection<LicenseKey>({
 });
 
 /** Returns the stored fields of a key's secret. */
-export const secretFields = (key: string): Pick<LicenseKey, 'hash' | 'prefix'> => ({
+export const toSecretFields = (key: string): Pick<LicenseKey, 'hash' | 'prefix'> => ({
   hash: createHash('sha256').update(key).digest('hex'),
   prefix: displayPrefix(key),
 });
@@ -73,12 +73,12 @@ export const secretFields = (key: string): Pick<LicenseKey, 'hash' | 'prefix'> =
 /**
  * Returns the stored fields of a new key for all telemetry signals, from any address, under the installation's limits.
  */
-export const licenseKeyFields = (
+export const buildLicenseKey = (
   key: string,
   fields: Pick<LicenseKey, 'name' | 'projectId' | 'expiresAt'>,
 ): LicenseKey => ({
   ...fields,
-  ...secretFields(key),
+  ...toSecretFields(key),
   signals: [...signals],
   allowedCidrs: [],
   revokedAt: null,

@@ -7,7 +7,7 @@ import { TimeZone } from './preferences.ts';
 /** Units of the length of a shift. */
 export const rotationUnits = ['hours', 'days', 'weeks', 'months'] as const;
 
-const isWallTime = (text: string): boolean => {
+const isExistingDate = (text: string): boolean => {
   const ms = Date.parse(`${text}:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 };
@@ -16,7 +16,7 @@ export const WallTime = z
   .string()
   .max(16)
   .regex(/^20\d\d-\d\d-\d\dT\d\d:\d\d$/, 'must be a date and time such as 2026-03-23T09:00, without an offset')
-  .refine(isWallTime, 'must be an existing date')
+  .refine(isExistingDate, 'must be an existing date')
   .describe('Date and time on the wall clock of the time zone');
 
 const UserId = z.string().min(1).max(128);

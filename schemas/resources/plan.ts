@@ -46,9 +46,9 @@ export type Plan = z.output<typeof Plan>;
 export const plans = defineCollection<Plan>({ name: 'plans' });
 export const plansTenant = platformTenant;
 
-const contractLimits = { requestsPerSecond: 200, requestsBurst: 400, requestsPerMinute: 10_000 };
-const everything = ['logs', 'metrics', 'traces'];
-const beyond = ['rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
+const defaultRateLimits = { requestsPerSecond: 200, requestsBurst: 400, requestsPerMinute: 10_000 };
+const allSignals = ['logs', 'metrics', 'traces'];
+const extraFeatures = ['rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
 
 /** Plans of a new installation. */
 export const defaultPlans: Readonly<Record<string, Plan>> = {
@@ -56,18 +56,18 @@ export const defaultPlans: Readonly<Record<string, Plan>> = {
     name: 'Free',
     retentionDays: { logs: 3, metrics: 7, traces: 3 },
     entitlements: ['logs', 'metrics'],
-    limits: { ...contractLimits, bytesPerDay: 1024 ** 3, syntheticRunsPerMonth: 1_000_000 },
+    limits: { ...defaultRateLimits, bytesPerDay: 1024 ** 3, syntheticRunsPerMonth: 1_000_000 },
   },
   pro: {
     name: 'Pro',
     retentionDays: { logs: 30, metrics: 90, traces: 15 },
-    entitlements: everything,
-    limits: { ...contractLimits, bytesPerDay: 100 * 1024 ** 3, syntheticRunsPerMonth: 50_000_000 },
+    entitlements: allSignals,
+    limits: { ...defaultRateLimits, bytesPerDay: 100 * 1024 ** 3, syntheticRunsPerMonth: 50_000_000 },
   },
   enterprise: {
     name: 'Enterprise',
     retentionDays: { logs: 90, metrics: 395, traces: 30 },
-    entitlements: [...everything, ...beyond],
-    limits: { ...contractLimits, bytesPerDay: null, syntheticRunsPerMonth: null },
+    entitlements: [...allSignals, ...extraFeatures],
+    limits: { ...defaultRateLimits, bytesPerDay: null, syntheticRunsPerMonth: null },
   },
 };

@@ -5,15 +5,15 @@ import { defineCollection } from '../ports/documents.ts';
  * There are about six hundred time zones, each of which takes half a millisecond to look up. Names are
  * case-insensitive.
  */
-const maxKnown = 5000;
-const known = new Set<string>();
+const maxCachedZones = 5000;
+const validZones = new Set<string>();
 
 const isTimeZone = (name: string): boolean => {
-  if (known.has(name)) return true;
+  if (validZones.has(name)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
-    if (known.size >= maxKnown) known.clear();
-    known.add(name);
+    if (validZones.size >= maxCachedZones) validZones.clear();
+    validZones.add(name);
     return true;
   } catch {
     return false;

@@ -16,29 +16,29 @@ export type QuotaScope = (typeof quotaScopes)[number];
 export const quotaWindows = ['day', 'month'] as const;
 export type QuotaWindow = (typeof quotaWindows)[number];
 
-const none: Threshold = { warnBytes: null, rejectBytes: null };
-const threshold = Threshold.default(none);
+const noThreshold: Threshold = { warnBytes: null, rejectBytes: null };
+const threshold = Threshold.default(noThreshold);
 const QuotaOfWindow = z.strictObject({ total: threshold, logs: threshold, metrics: threshold, traces: threshold });
-const ofNothing = { total: none, logs: none, metrics: none, traces: none };
+const noThresholds = { total: noThreshold, logs: noThreshold, metrics: noThreshold, traces: noThreshold };
 
 /**
  * An organization's own limits of ingested data, below those of its plan. Days and months are in UTC. One document per
  * organization.
  */
 export const Quota = z.strictObject({
-  day: QuotaOfWindow.default(ofNothing),
-  month: QuotaOfWindow.default(ofNothing),
+  day: QuotaOfWindow.default(noThresholds),
+  month: QuotaOfWindow.default(noThresholds),
 });
 export type Quota = z.output<typeof Quota>;
 
 export const quotas = defineCollection<Quota>({ name: 'quotas' });
 export const quotaId = 'quota';
-export const noQuota: Quota = { day: ofNothing, month: ofNothing };
+export const noQuota: Quota = { day: noThresholds, month: noThresholds };
 
 const dayMs = 86_400_000;
 
 /** Returns the start and end of the window that contains a time. */
-export const quotaWindowAt = (
+export const getQuotaWindow = (
   window: QuotaWindow,
   nowMs: number,
 ): { readonly fromMs: number; readonly endMs: number } => {
@@ -61,16 +61,16 @@ export interface RejectThreshold {
 }
 
 /** Returns the effective reject thresholds: the organization's, and the plan's bytes per day if those are fewer. */
-export const rejectThresholds = (limits: Pick<Plan['limits'], 'bytesPerDay'>, quota: Quota): RejectThreshold[] => {
-  const found: RejectThreshold[] = [];
+export const getRejectThresholds = (limits: Pick<Plan['limits'], 'bytesPerDay'>, quota: Quota): RejectThreshold[] => {
+  const thresholds: RejectThreshold[] = [];
   for (const window of quotaWindows) {
     for (const scope of quotaScopes) {
-      const own = quota[window][scope].rejectBytes;
-      const plan = window === 'day' && scope === 'total' ? limits.bytesPerDay : null;
-      const isPlan = plan !== null && (own === null || plan <= own);
-      const limit = isPlan ? plan : own;
-      if (limit !== null) found.push({ window, scope, bytes: limit, isPlan });
+      const quotaBytes = quota[window][scope].rejectBytes;
+      const planBytes = window === 'day' && scope === 'total' ? limits.bytesPerDay : null;
+      const isPlan = planBytes !== null && (quotaBytes === null || planBytes <= quotaBytes);
+      const limit = isPlan ? planBytes : quotaBytes;
+      if (limit !== null) thresholds.push({ window, scope, bytes: limit, isPlan });
     }
   }
-  return found;
+  return thresholds;
 };

@@ -4,7 +4,7 @@
  */
 import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { alertRoutings } from './alert-routing.ts';
-import { dashboards, savedQueriesOfPanels } from './dashboard.ts';
+import { dashboards, savedQueryIdPath } from './dashboard.ts';
 import { escalationPolicies } from './escalation-policy.ts';
 import { incidents } from './incident.ts';
 import { licenseKeys } from './license-key.ts';
@@ -34,7 +34,7 @@ export const references: readonly Reference[] = [
   {
     from: dashboards,
     noun: 'dashboard',
-    path: savedQueriesOfPanels,
+    path: savedQueryIdPath,
     to: savedQueries,
     isPrivate: (document) => (document as { readonly visibility?: unknown }).visibility === 'private',
   },

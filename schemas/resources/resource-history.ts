@@ -19,4 +19,4 @@ export const resourceHistory = defineCollection<ResourceVersion>({
 export const maxVersions = 50;
 
 /** Returns the document ID of a version. */
-export const versionId = (type: string, id: string, version: number): string => `${type}/${id}/${version}`;
+export const buildVersionId = (type: string, id: string, version: number): string => `${type}/${id}/${version}`;

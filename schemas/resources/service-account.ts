@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyFormat } from '../key-format.ts';
+import { createKeyFormat } from '../key-format.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 /** Roles of service accounts, which belong to an organization instead of a person. The highest is admin. */
@@ -17,7 +17,7 @@ export type ServiceAccount = z.output<typeof ServiceAccount>;
 export const serviceAccounts = defineCollection<ServiceAccount>({ name: 'service-accounts', unique: [['name']] });
 
 /** Format of API tokens: `oiq_sa_…`. */
-export const apiTokenFormat = keyFormat('oiq_sa_');
+export const apiTokenFormat = createKeyFormat('oiq_sa_');
 
 /** A credential of a service account for the management API. Only its SHA-256 is stored. Stored under its tenant. */
 export const ApiToken = z.strictObject({

@@ -22,7 +22,7 @@ export interface Silence extends z.output<typeof SilenceFields> {
 export const silences = defineCollection<Silence>({ name: 'silences', indexes: [['endsAt']] });
 
 /** Returns whether the silence is pending, active or expired. */
-export const silenceStateAt = (
+export const getSilenceState = (
   { startsAt, endsAt }: Pick<Silence, 'startsAt' | 'endsAt'>,
   atMs: number,
 ): 'pending' | 'active' | 'expired' => {

@@ -1,5 +1,5 @@
 /** The token of a heartbeat, which permits only reporting that heartbeat. The document ID is that of the check. */
-import { keyFormat } from '../key-format.ts';
+import { createKeyFormat } from '../key-format.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 export interface SyntheticHeartbeatToken {
@@ -11,4 +11,4 @@ export interface SyntheticHeartbeatToken {
 
 export const syntheticHeartbeatTokens = defineCollection<SyntheticHeartbeatToken>({ name: 'synthetic-beat-tokens' });
 
-export const heartbeatTokenFormat = keyFormat('oiq_beat_');
+export const heartbeatTokenFormat = createKeyFormat('oiq_beat_');

@@ -28,7 +28,7 @@ export const maxLocations = 50;
 /** Prefix of location tokens. The remainder is encrypted and identifies the location, so that no lookup is needed. */
 export const probeTokenPrefix = 'oiq_probe_';
 
-export const probeTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashProbeToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** Last contact of a location's probe. Stored separately, so that it does not change the location's version. */
 export interface SyntheticProbeContact {

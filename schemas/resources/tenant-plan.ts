@@ -9,13 +9,17 @@ import { type Plan, plans, plansTenant } from './plan.ts';
  * Returns the plan of an organization; `undefined` if the organization is unknown or disabled, or if `find` has no such
  * plan.
  */
-export const planOf = <Found>(
+export const resolvePlan = <FoundPlan>(
   organization: Pick<Organization, 'disabled' | 'planId'> | undefined,
-  find: (planId: string) => Found | undefined,
-): Found | undefined => (organization === undefined || organization.disabled ? undefined : find(organization.planId));
+  find: (planId: string) => FoundPlan | undefined,
+): FoundPlan | undefined =>
+  organization === undefined || organization.disabled ? undefined : find(organization.planId);
 
-/** Reads the plan of an organization from the documents; `undefined` as in `planOf`. */
-export const readPlanOf = async (documents: Pick<Documents, 'of'>, tenantId: string): Promise<Plan | undefined> => {
-  const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
-  return planOf(organization, (planId) => documents.of(plansTenant).collection(plans).find(planId));
+/** Reads the plan of an organization from the documents; `undefined` as in `resolvePlan`. */
+export const readPlan = async (
+  documents: Pick<Documents, 'forTenant'>,
+  tenantId: string,
+): Promise<Plan | undefined> => {
+  const organization = await documents.forTenant(organizationsTenant).collection(organizations).find(tenantId);
+  return resolvePlan(organization, (planId) => documents.forTenant(plansTenant).collection(plans).find(planId));
 };

@@ -16,7 +16,7 @@ export const indicatorTypes = [
 export type IndicatorType = (typeof indicatorTypes)[number];
 
 /** An indicator in the form in which a source provides it. */
-export interface GivenIndicator {
+export interface SourceIndicator {
   readonly type: IndicatorType;
   /** Value in the canonical form of its type. */
   readonly value: string;
@@ -34,7 +34,7 @@ export interface GivenIndicator {
   readonly givenId: string;
 }
 
-export interface ThreatIndicator extends GivenIndicator {
+export interface ThreatIndicator extends SourceIndicator {
   /** Name of the feed, or the source specified for an import. */
   readonly source: string;
   /** When the source last reported the indicator. */
@@ -47,7 +47,7 @@ export interface ThreatIndicator extends GivenIndicator {
   readonly raisesSignals: boolean;
 }
 
-export const indicatorKey = (source: string, type: string, value: string): string =>
+export const buildIndicatorKey = (source: string, type: string, value: string): string =>
   JSON.stringify([source, type, value]);
 
 /**

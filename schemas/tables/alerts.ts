@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition, ordinal, tenancy } from './parts.ts';
+import { landedPosition, ordinal, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 const milliseconds = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
@@ -32,7 +32,7 @@ export const alertTransitionsTable = defineTable({
     ...ordinal,
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
 });
 
@@ -60,7 +60,7 @@ export const alertEvaluationsTable = defineTable({
     ...ordinal,
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'rule_id', 'time', 'alert_id'],
 });
 

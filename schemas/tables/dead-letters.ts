@@ -1,4 +1,4 @@
-import { byDayReceived } from './parts.ts';
+import { partitionByDayReceived } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -30,7 +30,7 @@ export const deadLettersTable = defineTable({
     /** Offset of the first chunk on the dead-letter topic. */
     offset: 'UInt64',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'received_at', 'id'],
 });
 

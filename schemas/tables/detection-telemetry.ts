@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition, tenancy } from './parts.ts';
+import { landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /** Log sources and fields by day, as each partition first received them: reads merge the rows of one log source. */
@@ -16,6 +16,6 @@ export const detectionTelemetryTable = defineTable({
     knows_categories: 'Bool',
     fields: 'Array(String) CODEC(ZSTD(1))',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'day'],
 });

@@ -4,44 +4,44 @@
 const bucketsPerDoubling = 8;
 
 /** Returns the bucket of a duration in nanoseconds, like the SQL below. */
-export const durationBucket = (nanoseconds: number): number =>
+export const getDurationBucket = (nanoseconds: number): number =>
   Math.floor(Math.log2(nanoseconds + 1) * bucketsPerDoubling);
 
 /** Returns the SQL expression for the bucket of a duration in nanoseconds. */
-export const durationBucketSql = (nanoseconds: string): string =>
+export const buildBucketSql = (nanoseconds: string): string =>
   `toUInt16(floor(log2(${nanoseconds} + 1) * ${bucketsPerDoubling}))`;
 
 /**
  * Returns the SQL expression for a quantile (0 to 1) in nanoseconds, over a group of rows with a column
  * `duration_buckets`.
  */
-export const durationQuantile = (quantile: number): string => {
+export const buildQuantileSql = (quantile: number): string => {
   const merged = 'sumMap(duration_buckets)';
-  const first = `arrayFirstIndex(spans -> spans >= ${quantile} * arraySum(mapValues(${merged})), arrayCumSum(mapValues(${merged})))`;
-  return `exp2((mapKeys(${merged})[${first}] + 0.5) / ${bucketsPerDoubling})`;
+  const quantileIndex = `arrayFirstIndex(spans -> spans >= ${quantile} * arraySum(mapValues(${merged})), arrayCumSum(mapValues(${merged})))`;
+  return `exp2((mapKeys(${merged})[${quantileIndex}] + 0.5) / ${bucketsPerDoubling})`;
 };
 
 /** Counts of a histogram by bucket. */
 export type DurationBuckets = ReadonlyMap<number, number>;
 
 /** Returns the same quantile of a histogram in memory; `undefined` if it is empty. */
-export const quantileOfBuckets = (buckets: DurationBuckets, quantile: number): number | undefined => {
+export const computeQuantile = (buckets: DurationBuckets, quantile: number): number | undefined => {
   const sorted = [...buckets].sort(([one], [other]) => one - other);
   const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
-  let passed = 0;
+  let cumulativeCount = 0;
   for (const [bucket, spans] of sorted) {
-    passed += spans;
-    if (spans > 0 && passed >= quantile * total) return 2 ** ((bucket + 0.5) / bucketsPerDoubling);
+    cumulativeCount += spans;
+    if (spans > 0 && cumulativeCount >= quantile * total) return 2 ** ((bucket + 0.5) / bucketsPerDoubling);
   }
   return undefined;
 };
 
 /** Returns the bucket whose lower bound is nearest to a duration in nanoseconds. */
-export const nearestBucket = (nanoseconds: number): number =>
+export const getNearestBucket = (nanoseconds: number): number =>
   Math.round(Math.log2(nanoseconds + 1) * bucketsPerDoubling);
 
 /** Returns the lower bound of a bucket in nanoseconds. */
-export const beginningOfBucket = (bucket: number): number => 2 ** (bucket / bucketsPerDoubling) - 1;
+export const getBucketStart = (bucket: number): number => 2 ** (bucket / bucketsPerDoubling) - 1;
 
 /** Number of buckets between a duration and its fourfold. */
-export const fourfold = 2 * bucketsPerDoubling;
+export const bucketsPerFourfold = 2 * bucketsPerDoubling;

@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition } from './parts.ts';
+import { landedPosition, partitionByDayReceived } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -40,7 +40,7 @@ export const serviceEdgesTable = defineTable({
     /** Reason → number of requests with only one side */
     unpaired: 'Map(LowCardinality(String), UInt64)',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'toStartOfHour(minute)', 'server', 'client', 'minute'],
   primaryKey: ['tenant_id', 'toStartOfHour(minute)', 'server', 'client'],
 });

@@ -1,5 +1,5 @@
-import { firstAttribute } from './literal.ts';
-import { identityDecides } from './parts.ts';
+import { buildFirstAttributeSql } from './literal.ts';
+import { identityKeySettings } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 /**
@@ -65,16 +65,16 @@ export const entitiesTable = defineTable({
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },
   orderBy: ['tenant_id', 'kind', 'id', 'resource_id'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
-const entity = ({ kind, id, name, within }: (typeof entityKinds)[number]): string => {
-  const plain = firstAttribute(id);
-  const full =
+const buildEntityTuple = ({ kind, id, name, within }: (typeof entityKinds)[number]): string => {
+  const ownId = buildFirstAttributeSql(id);
+  const fullId =
     within === undefined
-      ? plain
-      : `if(attributes['${within}'] = '' OR ${plain} = '', ${plain}, concat(attributes['${within}'], '/', ${plain}))`;
-  return `('${kind}', ${full}, ${firstAttribute([...name, ...id])})`;
+      ? ownId
+      : `if(attributes['${within}'] = '' OR ${ownId} = '', ${ownId}, concat(attributes['${within}'], '/', ${ownId}))`;
+  return `('${kind}', ${fullId}, ${buildFirstAttributeSql([...name, ...id])})`;
 };
 
 export const entitiesView: MaterializedView = {
@@ -83,5 +83,5 @@ export const entitiesView: MaterializedView = {
   to: 'entities',
   select: `SELECT tenant_id, entity.1 AS kind, entity.2 AS id, entity.3 AS name, resource_id, first_seen, last_seen
 FROM resources
-ARRAY JOIN arrayFilter(candidate -> candidate.2 != '', [${entityKinds.map(entity).join(',\n  ')}]) AS entity`,
+ARRAY JOIN arrayFilter(candidate -> candidate.2 != '', [${entityKinds.map(buildEntityTuple).join(',\n  ')}]) AS entity`,
 };

@@ -1,7 +1,15 @@
-import { byDayReceived, identityDecides, landedPosition, manyInserts, nanoseconds, ordinal, tenancy } from './parts.ts';
+import {
+  frequentInsertSettings,
+  identityKeySettings,
+  landedPosition,
+  nanoseconds,
+  ordinal,
+  partitionByDayReceived,
+  tenancy,
+} from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
-const inOrder = ['tenant_id', 'toStartOfHour(timestamp)', 'fingerprint'] as const;
+const sortingKey = ['tenant_id', 'toStartOfHour(timestamp)', 'fingerprint'] as const;
 
 /** One row per error occurrence. Rows of a group are adjacent within an hour. */
 export const errorOccurrencesTable = defineTable({
@@ -33,10 +41,10 @@ export const errorOccurrencesTable = defineTable({
     ...ordinal,
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
-  primaryKey: inOrder,
-  orderBy: [...inOrder, 'timestamp'],
-  settings: manyInserts,
+  partitionBy: partitionByDayReceived,
+  primaryKey: sortingKey,
+  orderBy: [...sortingKey, 'timestamp'],
+  settings: frequentInsertSettings,
 });
 
 /** Error groups: by fingerprint, location, and first and last time. Rows merge; read with min, max and anyLast. */
@@ -63,7 +71,7 @@ export const errorGroupsTable = defineTable({
     last_seen: "SimpleAggregateFunction(max, DateTime64(9, 'UTC'))",
   },
   orderBy: ['tenant_id', 'fingerprint', 'service', 'environment', 'release', 'source', 'project_id'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
 /**
@@ -106,7 +114,7 @@ export const errorHoursTable = defineTable({
     'release',
     'project_id',
   ],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
 export const errorHoursView: MaterializedView = {

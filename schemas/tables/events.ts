@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition, tenancy } from './parts.ts';
+import { landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -27,6 +27,6 @@ export const eventsTable = defineTable({
     /** JSON. */
     details: 'String',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'time', 'kind', 'id'],
 });

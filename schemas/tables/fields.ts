@@ -1,4 +1,4 @@
-import { byDayReceived, manyInserts, origin, tenancy } from './parts.ts';
+import { frequentInsertSettings, origin, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -41,7 +41,7 @@ export const fieldsTable = defineTable({
     /** Offset of the last message of the range; the row counts all messages from `offset` on. */
     last_offset: 'UInt64 CODEC(Delta, ZSTD(1))',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'topic', 'hour', 'kind', 'key', 'type'],
-  settings: manyInserts,
+  settings: frequentInsertSettings,
 });

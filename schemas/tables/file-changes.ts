@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition, tenancy } from './parts.ts';
+import { landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /** One row per change. Reprocessed records may duplicate an ID: reads must deduplicate. */
@@ -27,7 +27,7 @@ export const fileChangesTable = defineTable({
     changed: 'Array(LowCardinality(String))',
     rule: 'LowCardinality(String)',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'time', 'host', 'id'],
 });
 
@@ -48,6 +48,6 @@ export const packageChangesTable = defineTable({
     package: 'LowCardinality(String)',
     version: 'String',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'time', 'host', 'id'],
 });

@@ -1,4 +1,4 @@
-import { byDayReceived, identityDecides, landedPosition, tenancy } from './parts.ts';
+import { identityKeySettings, landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -31,7 +31,7 @@ export const logPatternsTable = defineTable({
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },
   orderBy: ['tenant_id', 'service', 'structure', 'pattern_id', 'places', 'shard'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
 /** Records of each pattern by minute; always sum. An ID may have become an alias: `queries/logs/` resolves aliases. */
@@ -48,7 +48,7 @@ export const logPatternCountsTable = defineTable({
     count: 'UInt64 CODEC(T64, ZSTD(1))',
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   primaryKey: ['tenant_id', 'toStartOfHour(minute)', 'service', 'pattern_id'],
   orderBy: ['tenant_id', 'toStartOfHour(minute)', 'service', 'pattern_id', 'minute'],
 });

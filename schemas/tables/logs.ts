@@ -1,4 +1,13 @@
-import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
+import {
+  attributes,
+  frequentInsertSettings,
+  nanoseconds,
+  ordinal,
+  origin,
+  partitionByDayReceived,
+  scope,
+  tenancy,
+} from './parts.ts';
 import { attributeIndex, bodyIndex, indexesBuiltByInserts, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
@@ -6,7 +15,7 @@ import { defineTable } from './table.ts';
  * Without the time after it: rows of one resource then stay adjacent, and a merge moves runs of rows instead of single
  * rows.
  */
-const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id'] as const;
+const sortingKey = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id'] as const;
 
 /** One row per log record. Resource attributes are in `resources`, by `resource_id`. */
 export const logsTable = defineTable({
@@ -36,9 +45,9 @@ export const logsTable = defineTable({
     span_id: 'FixedString(8)',
     flags: 'UInt32',
   },
-  partitionBy: byDayReceived,
-  primaryKey: inOrder,
-  orderBy: inOrder,
+  partitionBy: partitionByDayReceived,
+  primaryKey: sortingKey,
+  orderBy: sortingKey,
   indexes: { ...bodyIndex, ...attributeIndex, ...traceIndexes, ...resourceIndex, ...timeIndex },
-  settings: { ...manyInserts, exclude_materialize_skip_indexes_on_merge: indexesBuiltByInserts.join(', ') },
+  settings: { ...frequentInsertSettings, exclude_materialize_skip_indexes_on_merge: indexesBuiltByInserts.join(', ') },
 });

@@ -1,11 +1,11 @@
 import {
   attributes,
-  byDayReceived,
-  identityDecides,
+  frequentInsertSettings,
+  identityKeySettings,
   landedPosition,
-  manyInserts,
   nanoseconds,
   origin,
+  partitionByDayReceived,
   scope,
   tenancy,
 } from './parts.ts';
@@ -19,10 +19,10 @@ const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as c
  * Interval of the rows of `series`: a row is written for each interval, by point time, in which the series has points.
  * A series last seen up to one interval before a range may have points in the range.
  */
-export const seriesRowEveryMs = 3_600_000;
+export const seriesRowIntervalMs = 3_600_000;
 
 /** Type of a text that may be unknown at first: a known text persists, in whatever order rows merge. */
-const known = 'SimpleAggregateFunction(max, LowCardinality(String))';
+const persistentText = 'SimpleAggregateFunction(max, LowCardinality(String))';
 
 /**
  * Every distinct time series, once. `series_id` is 64 bits of a hash of metric name, kind, unit, temporality, resource,
@@ -46,9 +46,9 @@ export const seriesTable = defineTable({
     /** OTLP temporality: 0 unspecified, 1 delta, 2 cumulative. */
     temporality: 'SimpleAggregateFunction(max, UInt8)',
     monotonic: 'SimpleAggregateFunction(max, Bool)',
-    unit: known,
+    unit: persistentText,
     /** One of the received descriptions: the last one is in `metric_metadata`. */
-    description: known,
+    description: persistentText,
     /** OTLP metadata, as JSON sorted by key; empty if absent. */
     metadata: 'LowCardinality(String)',
     /** `otlp` or `prometheus`. */
@@ -63,7 +63,7 @@ export const seriesTable = defineTable({
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },
   orderBy: ['tenant_id', 'metric', 'series_id'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
 /**
@@ -124,9 +124,9 @@ export const samplesTable = defineTable({
     /** The value again if it is an integer that a double cannot represent, otherwise 0. */
     integer: 'Int64',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: pointOrder,
-  settings: manyInserts,
+  settings: frequentInsertSettings,
 });
 
 /** Explicit, exponential and Prometheus's native histograms. The series' kind determines which fields apply. */
@@ -167,9 +167,9 @@ export const histogramsTable = defineTable({
     positive_spans: 'Array(Int32)',
     negative_spans: 'Array(Int32)',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: pointOrder,
-  settings: manyInserts,
+  settings: frequentInsertSettings,
 });
 
 export const summariesTable = defineTable({
@@ -184,9 +184,9 @@ export const summariesTable = defineTable({
     quantiles: 'Array(Float64)',
     quantile_values: 'Array(Float64)',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: pointOrder,
-  settings: manyInserts,
+  settings: frequentInsertSettings,
 });
 
 export const exemplarsTable = defineTable({
@@ -204,10 +204,10 @@ export const exemplarsTable = defineTable({
     span_id: 'FixedString(8)',
     ...attributes,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: pointOrder,
   indexes: traceIndex,
-  settings: manyInserts,
+  settings: frequentInsertSettings,
 });
 
 /**
@@ -221,6 +221,6 @@ export const emittedMetricsTable = defineTable({
   shardedBy: 'tenant',
   engine: 'ReplacingMergeTree',
   columns: { tenant_id: tenancy.tenant_id, ...landedPosition },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['topic', 'partition', 'offset', 'tenant_id'],
 });

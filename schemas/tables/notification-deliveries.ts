@@ -1,7 +1,7 @@
-import { byDayReceived, landedPosition } from './parts.ts';
+import { landedPosition, partitionByDayReceived } from './parts.ts';
 import { defineTable } from './table.ts';
 
-const inOrder = ['tenant_id', 'channel_id', 'toStartOfHour(queued_at)'] as const;
+const sortingKeyStart = ['tenant_id', 'channel_id', 'toStartOfHour(queued_at)'] as const;
 
 /** One row per step of a delivery. A repeated step has two rows: read one for each delivery and attempt. */
 export const notificationDeliveriesTable = defineTable({
@@ -33,7 +33,7 @@ export const notificationDeliveriesTable = defineTable({
     latency_ms: 'UInt32',
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
-  primaryKey: inOrder,
-  orderBy: [...inOrder, 'queued_at', 'delivery_id', 'attempt'],
+  partitionBy: partitionByDayReceived,
+  primaryKey: sortingKeyStart,
+  orderBy: [...sortingKeyStart, 'queued_at', 'delivery_id', 'attempt'],
 });

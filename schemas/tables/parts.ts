@@ -57,10 +57,10 @@ export const nanoseconds = "DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))";
  * less often: merging costs more than inserting. An insert writes all columns to one file: a file and a buffer per
  * column would double its cost.
  */
-export const manyInserts = { merge_selector_base: 16, min_level_for_wide_part: 1 } as const;
+export const frequentInsertSettings = { merge_selector_base: 16, min_level_for_wide_part: 1 } as const;
 
 /** Partitions are days of reception: a sender's wrong clock must not scatter an insert over hundreds of partitions. */
-export const byDayReceived = 'toYYYYMMDD(received_at)';
+export const partitionByDayReceived = 'toYYYYMMDD(received_at)';
 
 /** For tables whose sorting key determines every other column: any value among the merged rows is correct. */
-export const identityDecides = { allow_dimensions_outside_sorting_key: 1 } as const;
+export const identityKeySettings = { allow_dimensions_outside_sorting_key: 1 } as const;

@@ -6,7 +6,7 @@ export const placementsCacheMs = 1_000;
 export const placementsPropagationMs = placementsCacheMs + 200;
 
 /** Shard number in a row with a number of shards: the server was none of them. */
-export const notAShard = 65_535;
+export const noShardIndex = 65_535;
 
 /** Table name in a row for a shard without rows. */
 export const emptyShardMarker = '-';

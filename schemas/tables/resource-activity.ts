@@ -1,8 +1,8 @@
 import { errorSeverity } from '../records/severity.ts';
-import { durationBucketSql } from './durations.ts';
-import { identityDecides, tenancy } from './parts.ts';
+import { buildBucketSql } from './durations.ts';
+import { identityKeySettings, tenancy } from './parts.ts';
 import { severityNumberSql } from './search.ts';
-import { isRequest } from './span-metrics.ts';
+import { isRequestSql } from './span-metrics.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 /**
@@ -28,7 +28,7 @@ export const resourceActivityTable = defineTable({
     /** Log records of severity ERROR and above, by `severityNumberOf`. */
     error_logs: 'SimpleAggregateFunction(sum, UInt64)',
     spans: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Request spans (`isRequest`), and those with an error. */
+    /** Request spans (`isRequestSql`), and those with an error. */
     requests: 'SimpleAggregateFunction(sum, UInt64)',
     errors: 'SimpleAggregateFunction(sum, UInt64)',
     /** Durations of the requests, as in `span_metrics`. */
@@ -43,10 +43,10 @@ export const resourceActivityTable = defineTable({
   partitionBy: 'day',
   primaryKey: ['tenant_id', 'toStartOfHour(minute)', 'service', 'resource_id'],
   orderBy: ['tenant_id', 'toStartOfHour(minute)', 'service', 'resource_id', 'minute', 'project_id', 'day'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
-const activityOf = (from: string, counts: string): string =>
+const buildActivitySelect = (from: string, counts: string): string =>
   `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute, service, resource_id,
   ${counts}, min(timestamp) AS first_seen, max(timestamp) AS last_seen
 FROM ${from} GROUP BY tenant_id, project_id, day, minute, service, resource_id`;
@@ -55,18 +55,21 @@ export const logActivityView: MaterializedView = {
   name: 'log_activity_view',
   from: 'logs',
   to: 'resource_activity',
-  select: activityOf('logs', `count() AS logs, countIf(${severityNumberSql} >= ${errorSeverity}) AS error_logs`),
+  select: buildActivitySelect(
+    'logs',
+    `count() AS logs, countIf(${severityNumberSql} >= ${errorSeverity}) AS error_logs`,
+  ),
 };
 
 export const spanActivityView: MaterializedView = {
   name: 'span_activity_view',
   from: 'spans',
   to: 'resource_activity',
-  select: activityOf(
+  select: buildActivitySelect(
     'spans',
-    `count() AS spans, countIf(${isRequest}) AS requests, countIf(${isRequest} AND status_code = 2) AS errors,
-  sumIf(duration, ${isRequest}) AS duration_sum, maxIf(duration, ${isRequest}) AS duration_max,
-  sumMapIf(map(${durationBucketSql('duration')}, toUInt64(1)), ${isRequest}) AS duration_buckets,
-  sumMapIf(map(${durationBucketSql('duration')}, toUInt64(1)), ${isRequest} AND status_code = 2) AS error_buckets`,
+    `count() AS spans, countIf(${isRequestSql}) AS requests, countIf(${isRequestSql} AND status_code = 2) AS errors,
+  sumIf(duration, ${isRequestSql}) AS duration_sum, maxIf(duration, ${isRequestSql}) AS duration_max,
+  sumMapIf(map(${buildBucketSql('duration')}, toUInt64(1)), ${isRequestSql}) AS duration_buckets,
+  sumMapIf(map(${buildBucketSql('duration')}, toUInt64(1)), ${isRequestSql} AND status_code = 2) AS error_buckets`,
   ),
 };

@@ -1,4 +1,4 @@
-import { attributes, identityDecides } from './parts.ts';
+import { attributes, identityKeySettings } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -23,5 +23,5 @@ export const resourcesTable = defineTable({
     last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
   },
   orderBy: ['tenant_id', 'resource_id'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });

@@ -2,7 +2,7 @@
 import type { Table } from './table.ts';
 
 /** A type without its codec */
-type Plain<Type extends string> = Type extends `${infer Inner} CODEC(${string}` ? Inner : Type;
+type WithoutCodec<Type extends string> = Type extends `${infer Inner} CODEC(${string}` ? Inner : Type;
 
 /** Columns that the engine computes when a row omits them. */
 type IsComputed<Type extends string> =
@@ -24,25 +24,25 @@ interface Scalars {
 type Instant = number | string;
 
 /** Type of a column's value; `never` for a type that cannot be written from values. */
-type ValueOf<Type extends string> = Type extends keyof Scalars
+type ColumnValue<Type extends string> = Type extends keyof Scalars
   ? Scalars[Type]
   : Type extends `LowCardinality(${infer Inner})`
-    ? ValueOf<Inner>
+    ? ColumnValue<Inner>
     : Type extends `SimpleAggregateFunction(${string}, ${infer Inner})`
-      ? ValueOf<Inner>
+      ? ColumnValue<Inner>
       : Type extends `Nullable(${infer Inner})`
-        ? ValueOf<Inner> | null
+        ? ColumnValue<Inner> | null
         : Type extends `Array(${infer Inner})`
-          ? readonly ValueOf<Inner>[]
+          ? readonly ColumnValue<Inner>[]
           : Type extends `Map(${string}, ${infer Value})`
-            ? Readonly<Record<string, ValueOf<Value>>>
+            ? Readonly<Record<string, ColumnValue<Value>>>
             : Type extends `DateTime${string}` | 'Date'
               ? Instant
               : never;
 
 /** Every column that is not computed, with the type of its value. */
-export type RowOf<Declared extends Pick<Table, 'columns'>> = {
+export type TableRow<Declared extends Pick<Table, 'columns'>> = {
   readonly [Name in keyof Declared['columns'] & string as IsComputed<Declared['columns'][Name]> extends true
     ? never
-    : Name]: ValueOf<Plain<Declared['columns'][Name]>>;
+    : Name]: ColumnValue<WithoutCodec<Declared['columns'][Name]>>;
 };

@@ -3,19 +3,19 @@
  * expression. So reads use the functions of this file and never write the expressions themselves.
  */
 import { severityNumbers } from '../records/severity.ts';
-import { quote } from './literal.ts';
+import { quoteString } from './literal.ts';
 
 /** SQL of `severityNumberOf` for a row of `logs`. */
-export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quote).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
+export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quoteString).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
 /** Words of a body, in lower case (ASCII only). */
-const bodyText = 'lower(body)';
+const lowerBodySql = 'lower(body)';
 /**
  * One hash for each key and value, in a Bloom filter. A text index of the pairs costs more than everything else in an
  * insert (see the README of this folder). The filter also skips granules without a rare value, and for a common value
  * the rows must be read anyway.
  */
-const pairs = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValues(attributes))';
+const pairHashesSql = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValues(attributes))';
 
 /**
  * Words of a body in a Bloom filter, sized by their number. It costs a third of a text index to build and to merge (see
@@ -24,10 +24,10 @@ const pairs = 'arrayMap((k, v) -> cityHash64(k, v), mapKeys(attributes), mapValu
  * less selective for granules with many words, and takes a fifth of the other's build time.
  */
 export const bodyIndex = {
-  body_words: `tokens(${bodyText}) TYPE bloom_filter(0.001) GRANULARITY 1`,
-  fresh_words: `${bodyText} TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1`,
+  body_words: `tokens(${lowerBodySql}) TYPE bloom_filter(0.001) GRANULARITY 1`,
+  fresh_words: `${lowerBodySql} TYPE tokenbf_v1(32768, 1, 0) GRANULARITY 1`,
 } as const;
-export const attributeIndex = { attribute_pairs: `${pairs} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
+export const attributeIndex = { attribute_pairs: `${pairHashesSql} TYPE bloom_filter(0.01) GRANULARITY 1` } as const;
 /**
  * Lists begin with the latest minute, and sorting keys have a resolution of ten minutes: few inserts, and few granules
  * of busy resources, have rows of that minute.
@@ -62,56 +62,58 @@ export const indexesBuiltByMerges: readonly string[] = ['body_words', 'attribute
 export const indexesBuiltByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
 
 /** Returns the text in lower case, like the engine's `lower`: ASCII letters only. */
-export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /** Splits a text like the engine: into runs of ASCII letters and digits and all other characters. */
-const wordsOf = (text: string): readonly string[] => [
-  ...new Set((text.match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? []).map(lowered)),
+const splitWords = (text: string): readonly string[] => [
+  ...new Set((text.match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? []).map(lowerAscii)),
 ];
-const listOf = (words: readonly string[]): string => `[${words.map(quote).join(', ')}]`;
+const toArraySql = (words: readonly string[]): string => `[${words.map(quoteString).join(', ')}]`;
 
 /**
  * Searching one word at a time is several times faster than all words in one expression. Each word takes a separate
  * pass over the remaining rows.
  */
-const maxWordsAtATime = 4;
+const maxSeparateWords = 4;
 
 /**
  * Returns a condition for bodies that contain every word of the text, in any order and case. A text without words
  * matches nothing.
  */
-export const bodyHasAllWords = (text: string): string => {
-  const words = wordsOf(text).toSorted((one, other) => other.length - one.length);
+export const buildBodyHasAllWords = (text: string): string => {
+  const words = splitWords(text).toSorted((one, other) => other.length - one.length);
   if (words.length === 0) return 'false';
   const conditions = [
-    `indexHint(hasAll(tokens(${bodyText}), ${listOf(words)}))`,
-    ...words.slice(0, maxWordsAtATime).map((word) => `hasToken(${bodyText}, ${quote(word)})`),
-    ...(words.length > maxWordsAtATime ? [`hasAllTokens(${bodyText}, ${listOf(words.slice(maxWordsAtATime))})`] : []),
+    `indexHint(hasAll(tokens(${lowerBodySql}), ${toArraySql(words)}))`,
+    ...words.slice(0, maxSeparateWords).map((word) => `hasToken(${lowerBodySql}, ${quoteString(word)})`),
+    ...(words.length > maxSeparateWords
+      ? [`hasAllTokens(${lowerBodySql}, ${toArraySql(words.slice(maxSeparateWords))})`]
+      : []),
   ];
   return `(${conditions.join(' AND ')})`;
 };
 
 /** Returns a condition for bodies that contain at least one word of the text. */
-export const bodyHasAnyWord = (text: string): string => {
-  const words = wordsOf(text);
+export const buildBodyHasAnyWord = (text: string): string => {
+  const words = splitWords(text);
   if (words.length === 0) return 'false';
-  return `(indexHint(hasAny(tokens(${bodyText}), ${listOf(words)})) AND hasAnyTokens(${bodyText}, ${listOf(words)}))`;
+  return `(indexHint(hasAny(tokens(${lowerBodySql}), ${toArraySql(words)})) AND hasAnyTokens(${lowerBodySql}, ${toArraySql(words)}))`;
 };
 
 /** Escape sequences in which JSON may encode an ASCII letter. */
-const escapedCharacter = "position(body, '\\\\u00') > 0";
+const hasEscapeSql = "position(body, '\\\\u00') > 0";
 
 /**
  * Returns a condition for bodies that contain each of these runs of ASCII letters, including runs that JSON may have
  * escaped.
  */
-export const jsonBodyHasAll = (characters: readonly string[]): string =>
+export const buildJsonBodyHasAll = (characters: readonly string[]): string =>
   characters.length === 0
     ? 'true'
-    : `(${characters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedCharacter})`;
+    : `(${characters.map((each) => `position(body, ${quoteString(each)}) > 0`).join(' AND ')} OR ${hasEscapeSql})`;
 
 /** Word search in the records of a table. */
-export interface SearchedText {
+export interface TextSearch {
   /**
    * Returns a condition for records that contain every word of the text, in any order and case. A text without words
    * matches nothing.
@@ -127,9 +129,9 @@ export interface SearchedText {
 }
 
 /** Search in one column: `body`. */
-export const bodySearch: SearchedText = {
-  hasAllWords: bodyHasAllWords,
-  matches: (pattern, form) => `match(${form === 'lower' ? bodyText : 'body'}, ${pattern})`,
+export const bodySearch: TextSearch = {
+  hasAllWords: buildBodyHasAllWords,
+  matches: (pattern, form) => `match(${form === 'lower' ? lowerBodySql : 'body'}, ${pattern})`,
   isIndexed: true,
 };
 
@@ -137,10 +139,10 @@ export const bodySearch: SearchedText = {
  * Search in several texts: words may be in any of them, and a pattern must match one. `joined` is all of them in lower
  * case, `each` an array.
  */
-const severalTexts = (joined: string, each: string): SearchedText => ({
+const createMultiTextSearch = (joined: string, each: string): TextSearch => ({
   hasAllWords(text) {
-    const words = wordsOf(text);
-    return words.length === 0 ? 'false' : `hasAllTokens(${joined}, ${listOf(words)})`;
+    const words = splitWords(text);
+    return words.length === 0 ? 'false' : `hasAllTokens(${joined}, ${toArraySql(words)})`;
   },
   matches: (pattern, form) =>
     `arrayExists(text -> match(${form === 'lower' ? 'lower(text)' : 'text'}, ${pattern}), ${each})`,
@@ -148,13 +150,13 @@ const severalTexts = (joined: string, each: string): SearchedText => ({
 });
 
 /** Search in name, service and attribute values. */
-export const spanSearch = severalTexts(
+export const spanSearch = createMultiTextSearch(
   "lower(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
   'arrayConcat([toString(name), toString(service)], mapValues(attributes))',
 );
 
 /** Search in metric, description, service and label values. */
-export const seriesSearch = severalTexts(
+export const seriesSearch = createMultiTextSearch(
   "lower(concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
   'arrayConcat([toString(metric), toString(series.description), toString(series.service)], mapValues(attributes))',
 );
@@ -172,7 +174,7 @@ export const attributeText = (key: string): string => `mapValues(attributes)[ind
  * more than reading them. A missing attribute equals an empty text.
  */
 export const attributeEquals = (key: string, value: string): string =>
-  `(indexHint(has(${pairs}, cityHash64(${key}, ${value}))) AND ${attributeText(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
+  `(indexHint(has(${pairHashesSql}, cityHash64(${key}, ${value}))) AND ${attributeText(key)} = ${value} AND (${value} != '' OR mapContains(attributes, ${key})))`;
 
 /**
  * Returns a condition for the rows of a trace. `id` is a parameter or literal of 32 hexadecimal digits. The index

@@ -1,6 +1,6 @@
 /** Distribution of rows over several shards. */
-import { partitionOf } from '../partition.ts';
-import { tenantKey } from '../tenant-key.ts';
+import { computePartition } from '../partition.ts';
+import { buildTenantKey } from '../tenant-key.ts';
 import { topics } from '../topics.ts';
 import { allTables, allViews } from './index.ts';
 import { isMerging } from './table.ts';
@@ -10,16 +10,16 @@ import { isMerging } from './table.ts';
  * tenant with several shards on the bus also has other places, as does a bus with undeclared partitions:
  * `Columns.insert` records them.
  */
-export const placeOfTenant = (tenantId: string): number =>
-  partitionOf(tenantKey(tenantId, 1, 0), topics.logs.partitions);
+export const getTenantPlace = (tenantId: string): number =>
+  computePartition(buildTenantKey(tenantId, 1, 0), topics.logs.partitions);
 
 /** Returns the shard of a place, starting at 0. */
-export const shardOfPlace = (place: number, shards: number): number => place % shards;
+export const getShardOfPlace = (place: number, shards: number): number => place % shards;
 
-const byName = new Map(allTables.map((table) => [table.name, table]));
+const tablesByName = new Map(allTables.map((table) => [table.name, table]));
 
 /** Returns whether a table stores a tenant's rows at the tenant's place. */
-export const isShardedByTenant = (table: string): boolean => byName.get(table)?.shardedBy === 'tenant';
+export const isShardedByTenant = (table: string): boolean => tablesByName.get(table)?.shardedBy === 'tenant';
 
 /**
  * Returns whether later rows replace earlier rows with the same key, as states do. Then all rows of a key must stay on
@@ -27,14 +27,14 @@ export const isShardedByTenant = (table: string): boolean => byName.get(table)?.
  * their key are only ever repeated.
  */
 export const isReplacedByKey = (table: string): boolean => {
-  const { shardedBy: shardingKey, orderBy = [], ...declared } = byName.get(table) ?? {};
+  const { shardedBy: shardingKey, orderBy = [], ...declared } = tablesByName.get(table) ?? {};
   return shardingKey === undefined && isMerging(declared) && !orderBy.includes('offset');
 };
 
 /** Returns the tables into which sinks insert the data of a table: itself, and those from which views fill it. */
-export const sourceTablesOf = (table: string): readonly string[] => [
+export const getSourceTables = (table: string): readonly string[] => [
   table,
-  ...allViews.filter(({ to }) => to === table).flatMap(({ from }) => sourceTablesOf(from)),
+  ...allViews.filter(({ to }) => to === table).flatMap(({ from }) => getSourceTables(from)),
 ];
 
 const columnNames = new Set(allTables.flatMap(({ columns }) => Object.keys(columns)));
@@ -42,4 +42,4 @@ const columnNames = new Set(allTables.flatMap(({ columns }) => Object.keys(colum
  * Returns whether a table name is also a column name. For other names, each occurrence of the word may be the table.
  */
 export const isColumnName = (name: string): boolean => columnNames.has(name);
-export const isTable = (name: string): boolean => byName.has(name);
+export const isTable = (name: string): boolean => tablesByName.has(name);

@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition, tenancy } from './parts.ts';
+import { landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /**
@@ -31,6 +31,6 @@ export const signalsTable = defineTable({
     /** Empty if not suppressed. */
     suppressed_by: 'LowCardinality(String)',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'time', 'rule_id', 'id'],
 });

@@ -1,5 +1,5 @@
-import { durationBucketSql } from './durations.ts';
-import { identityDecides, tenancy } from './parts.ts';
+import { buildBucketSql } from './durations.ts';
+import { identityKeySettings, tenancy } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 /**
@@ -42,7 +42,7 @@ export const spanMetricsTable = defineTable({
   partitionBy: 'day',
   primaryKey: ['tenant_id', 'toStartOfHour(minute)', 'service', 'endpoint', 'kind'],
   orderBy: ['tenant_id', 'toStartOfHour(minute)', 'service', 'endpoint', 'kind', 'minute', 'project_id', 'day'],
-  settings: identityDecides,
+  settings: identityKeySettings,
 });
 
 /**
@@ -55,15 +55,15 @@ export const requestKinds = [0, 1, 2, 5] as const;
  * SQL of the same condition for `spans`: internal spans within a request are steps of it. OpenTelemetry treats
  * unspecified as internal.
  */
-export const isRequest = "(kind IN (2, 5) OR (kind IN (0, 1) AND parent_span_id = toFixedString('', 8)))";
+export const isRequestSql = "(kind IN (2, 5) OR (kind IN (0, 1) AND parent_span_id = toFixedString('', 8)))";
 
 /** Returns the select list of `span_metrics` for the spans that match `condition`. */
-export const spanMetricsOf = (condition: string): string =>
+export const buildSpanMetricsSelect = (condition: string): string =>
   `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute,
   service, if(attributes['http.route'] = '', name, attributes['http.route']) AS endpoint, kind,
   count() AS requests, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
-  sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets,
-  sumMapIf(map(${durationBucketSql('duration')}, toUInt64(1)), status_code = 2) AS error_buckets
+  sumMap(map(${buildBucketSql('duration')}, toUInt64(1))) AS duration_buckets,
+  sumMapIf(map(${buildBucketSql('duration')}, toUInt64(1)), status_code = 2) AS error_buckets
 FROM spans WHERE ${condition}
 GROUP BY tenant_id, project_id, day, minute, service, endpoint, kind`;
 
@@ -72,5 +72,5 @@ export const spanMetricsView: MaterializedView = {
   name: 'span_metrics_view',
   from: 'spans',
   to: 'span_metrics',
-  select: spanMetricsOf("kind NOT IN (0, 1) OR parent_span_id = toFixedString('', 8)"),
+  select: buildSpanMetricsSelect("kind NOT IN (0, 1) OR parent_span_id = toFixedString('', 8)"),
 };

@@ -1,9 +1,18 @@
-import { attributes, byDayReceived, manyInserts, nanoseconds, ordinal, origin, scope, tenancy } from './parts.ts';
+import {
+  attributes,
+  frequentInsertSettings,
+  nanoseconds,
+  ordinal,
+  origin,
+  partitionByDayReceived,
+  scope,
+  tenancy,
+} from './parts.ts';
 import { attributeIndex, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
 /** Without the time after it, as in `logs`. */
-const inOrder = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'] as const;
+const sortingKey = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'] as const;
 
 /** One row per span, with its events and links. */
 export const spansTable = defineTable({
@@ -51,9 +60,9 @@ export const spansTable = defineTable({
     link_flags: 'Array(UInt32)',
     dropped_links: 'UInt32',
   },
-  partitionBy: byDayReceived,
-  primaryKey: inOrder,
-  orderBy: inOrder,
+  partitionBy: partitionByDayReceived,
+  primaryKey: sortingKey,
+  orderBy: sortingKey,
   indexes: {
     ...attributeIndex,
     ...traceIndexes,
@@ -61,5 +70,5 @@ export const spansTable = defineTable({
     ...resourceIndex,
     ...timeIndex,
   },
-  settings: manyInserts,
+  settings: frequentInsertSettings,
 });

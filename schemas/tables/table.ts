@@ -55,7 +55,7 @@ export interface MaterializedView {
 /** Declares a table. Throws if the age of rows cannot be determined. */
 export const defineTable = <const Definition extends Table>(table: Definition): Definition => {
   if (table.retention === 'never') return table;
-  const age = ageColumnOf(table);
+  const age = getAgeColumn(table);
   for (const column of ['tenant_id', age])
     if (!(column in table.columns))
       throw new Error(
@@ -65,12 +65,12 @@ export const defineTable = <const Definition extends Table>(table: Definition): 
 };
 
 /** Returns the column that determines the age of a row. */
-export const ageColumnOf = ({ identity, ageColumn = identity === undefined ? 'received_at' : 'last_seen' }: Table) =>
+export const getAgeColumn = ({ identity, ageColumn = identity === undefined ? 'received_at' : 'last_seen' }: Table) =>
   ageColumn;
 
 /** Returns whether the partitions are days of that column. */
-export const isDaily = (table: Table): boolean => {
-  const age = ageColumnOf(table);
+export const isPartitionedByDay = (table: Table): boolean => {
+  const age = getAgeColumn(table);
   return table.partitionBy === age || table.partitionBy === `toYYYYMMDD(${age})`;
 };
 
@@ -78,7 +78,7 @@ export const isDaily = (table: Table): boolean => {
 export const isMerging = ({ engine = 'MergeTree' }: Pick<Table, 'engine'>): boolean => engine !== 'MergeTree';
 
 /** Returns whether a row covers a range of offsets, from `offset` to `last_offset`, instead of a single one. */
-export const isByRange = ({ columns }: Pick<Table, 'columns'>): boolean => 'last_offset' in columns;
+export const coversOffsetRange = ({ columns }: Pick<Table, 'columns'>): boolean => 'last_offset' in columns;
 
 /** Number of deduplication tokens for every table and every view target, shared by all partitions of the table. */
 const deduplicationWindow = 10_000;
@@ -87,17 +87,17 @@ const deduplicationWindow = 10_000;
  * Returns the `CREATE TABLE` statement of a declaration. `engine` replaces the declared engine, for its replicated
  * form.
  */
-export const createTable = (
+export const buildCreateTable = (
   table: Table,
   { ifNotExists = true, engine = table.engine ?? 'MergeTree' } = {},
 ): string => {
-  const body = [
+  const definitions = [
     ...Object.entries(table.columns).map(([name, type]) => `  \`${name}\` ${type}`),
     ...Object.entries(table.indexes ?? {}).map(([name, expression]) => `  INDEX ${name} ${expression}`),
   ].join(',\n');
   const settings = { non_replicated_deduplication_window: deduplicationWindow, ...table.settings };
   return [
-    `CREATE TABLE ${ifNotExists ? 'IF NOT EXISTS ' : ''}${table.name}\n(\n${body}\n)`,
+    `CREATE TABLE ${ifNotExists ? 'IF NOT EXISTS ' : ''}${table.name}\n(\n${definitions}\n)`,
     `ENGINE = ${engine}`,
     ...(table.partitionBy === undefined ? [] : [`PARTITION BY ${table.partitionBy}`]),
     ...(table.primaryKey === undefined ? [] : [`PRIMARY KEY (${table.primaryKey.join(', ')})`]),
@@ -109,5 +109,5 @@ export const createTable = (
 };
 
 /** Returns the `CREATE MATERIALIZED VIEW` statement of a declaration. The target must exist. */
-export const createView = ({ name, to, select }: MaterializedView): string =>
+export const buildCreateView = ({ name, to, select }: MaterializedView): string =>
   `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${to} AS ${select}`;

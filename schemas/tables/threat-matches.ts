@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition, tenancy } from './parts.ts';
+import { landedPosition, partitionByDayReceived, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
 /** An ID may have several rows: the one with the largest count is the latest. Reads use that row. */
@@ -25,6 +25,6 @@ export const threatMatchesTable = defineTable({
     user: 'String CODEC(ZSTD(1))',
     retro_hunt: 'Bool',
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'time', 'id'],
 });

@@ -1,15 +1,15 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { ConsumedPositions, type EmittedPosition, emittedPosition } from '../../schemas/records/emitted.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { ConsumedPositions, type EmittedPosition, parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import type { Table } from '../../schemas/tables/table.ts';
-import { instant } from './landed.ts';
+import { sqlInstant } from './landed.ts';
 import type { SinkInput } from './sink.ts';
 
 /** Position in a message's headers. The scanner refuses a message with an unreadable position. */
-const positionOf = ({ headers }: BusRecord): EmittedPosition | undefined => {
+const readPosition = ({ headers }: BusRecord): EmittedPosition | undefined => {
   try {
-    return emittedPosition(headers);
+    return parseEmittedPosition(headers);
   } catch {
     return undefined;
   }
@@ -38,7 +38,7 @@ export class Duplicates {
   }
 
   /** Returns the records of a batch that should land. */
-  async without(
+  async excludeDuplicates(
     { topic, partitionOffset }: SinkInput,
     batch: Batch,
     records: readonly BusRecord[],
@@ -49,29 +49,29 @@ export class Duplicates {
     let positions = known?.last === batch.first - 1 ? known.positions : undefined;
     if (positions === undefined && records.some(({ headers }) => headers['position'] !== undefined)) {
       const retainedFromMs = (records[0]?.timestampMs ?? 0) - topic.retentionHours * 3_600_000;
-      const landed = await this.#landedBefore(batch, batch.partition + partitionOffset, retainedFromMs);
+      const landed = await this.#readLandedPositions(batch, batch.partition + partitionOffset, retainedFromMs);
       positions = new ConsumedPositions(landed);
     }
     if (positions === undefined) return records;
     this.#consumed.set(key, { positions, last: batch.last });
     const consumed = positions;
     return records.filter((record) => {
-      const position = positionOf(record);
+      const position = readPosition(record);
       return position === undefined || consumed.accept(position);
     });
   }
 
   /** Messages beyond the topic's retention are not looked up, since that would read the complete table. */
-  async #landedBefore(
+  async #readLandedPositions(
     { topic, first, partition: place }: Batch,
-    partition: number,
+    storedPartition: number,
     fromMs: number,
   ): Promise<readonly EmittedPosition[]> {
     const rows = await this.#columns.query<Record<'emitter' | 'offset' | 'part', string>>(
       `SELECT emitter, toString(tupleElement(highest, 1)) AS offset, toString(tupleElement(highest, 2)) AS part
 FROM (
   SELECT emitter, max((emitted_offset, emitted_part)) AS highest FROM ${this.#table.name}
-  WHERE topic = ${quote(topic)} AND partition = ${partition} AND offset < ${first} AND received_at >= ${instant(Math.max(0, Math.floor(fromMs)))} AND emitter != ''
+  WHERE topic = ${quoteString(topic)} AND partition = ${storedPartition} AND offset < ${first} AND received_at >= ${sqlInstant(Math.max(0, Math.floor(fromMs)))} AND emitter != ''
   GROUP BY emitter
 )`,
       {},

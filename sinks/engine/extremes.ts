@@ -7,47 +7,47 @@ export interface ExtremesOptions<Value> {
   timeOf(value: Value): string;
 }
 
-interface Span<Value> {
+interface ValueRange<Value> {
   first: Value;
   from: string;
   last: Value;
   to: string;
 }
 
-interface Noted<Value> {
+interface RecordedRange<Value> {
   from: string;
   to: string;
   /** The latest value, whose row is still pending */
-  later: Value | undefined;
+  pendingLatest: Value | undefined;
 }
 
 export class Extremes<Value> {
   readonly #options: ExtremesOptions<Value>;
-  readonly #batch = new Map<string, Noted<Value>>();
+  readonly #batch = new Map<string, RecordedRange<Value>>();
 
   constructor(options: ExtremesOptions<Value>) {
     this.#options = options;
   }
 
   /** Pushes the new earliest values of a message. If `push` throws, nothing of the message is recorded. */
-  message(values: readonly Value[], push: (value: Value) => void): void {
-    const spans = this.#spansOf(values);
+  addMessage(values: readonly Value[], push: (value: Value) => void): void {
+    const spans = this.#findRanges(values);
     for (const [key, { first, from }] of spans) {
       const noted = this.#batch.get(key);
       if (noted === undefined || from < noted.from) push(first);
     }
-    for (const [key, span] of spans) this.#note(key, span);
+    for (const [key, span] of spans) this.#record(key, span);
   }
 
   /** Ends a batch and pushes the latest values. */
   finish(push: (value: Value) => void): void {
-    for (const { later } of this.#batch.values()) if (later !== undefined) push(later);
+    for (const { pendingLatest } of this.#batch.values()) if (pendingLatest !== undefined) push(pendingLatest);
     this.#batch.clear();
   }
 
-  #spansOf(values: readonly Value[]): ReadonlyMap<string, Span<Value>> {
+  #findRanges(values: readonly Value[]): ReadonlyMap<string, ValueRange<Value>> {
     const { keyOf, timeOf } = this.#options;
-    const spans = new Map<string, Span<Value>>();
+    const spans = new Map<string, ValueRange<Value>>();
     for (const value of values) {
       const key = keyOf(value);
       const time = timeOf(value);
@@ -68,15 +68,15 @@ export class Extremes<Value> {
     return spans;
   }
 
-  #note(key: string, { first, from, last, to }: Span<Value>): void {
+  #record(key: string, { first, from, last, to }: ValueRange<Value>): void {
     const noted = this.#batch.get(key);
     if (noted === undefined) {
-      this.#batch.set(key, { from, to, later: last === first ? undefined : last });
+      this.#batch.set(key, { from, to, pendingLatest: last === first ? undefined : last });
       return;
     }
     if (from < noted.from) noted.from = from;
     if (to < noted.to) return;
     noted.to = to;
-    noted.later = last;
+    noted.pendingLatest = last;
   }
 }

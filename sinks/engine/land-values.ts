@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { emittedPosition } from '../../schemas/records/emitted.ts';
-import { topicValue, type ValueTopic } from '../../schemas/records/values.ts';
+import { parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { parseTopicValue, type ValueTopic } from '../../schemas/records/values.ts';
 import { landedPosition } from '../../schemas/tables/parts.ts';
-import type { RowOf } from '../../schemas/tables/row.ts';
+import type { TableRow } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
 import { ValueRows } from '../native/value-rows.ts';
 import type { ScanMessage, Scanner } from '../scan/scanner.ts';
@@ -12,23 +12,23 @@ import { defineSink, type Sink } from './sink.ts';
 /** Columns with the position of a row's message */
 type Origin = keyof typeof landedPosition;
 /** Columns that are filled in for all tables that have them; `ordinal` counts the rows of a message. */
-type FilledIn = Origin | 'ordinal';
+type SharedColumn = Origin | 'ordinal';
 
 /** A table whose rows of a range can be counted (`schemas/tables/parts.ts`, `landed`), or whose rows merge */
-type Landable = Table & ({ readonly engine: string } | { readonly columns: Readonly<Record<Origin, string>> });
+type LandableTable = Table & ({ readonly engine: string } | { readonly columns: Readonly<Record<Origin, string>> });
 
 /** Columns that a sink of values writes itself */
-type Written<Declared extends Table> = Omit<RowOf<Declared>, FilledIn>;
+type WrittenRow<Declared extends Table> = Omit<TableRow<Declared>, SharedColumn>;
 
 /** Argument of `row`: each value of a message for a derived topic, otherwise the message's value. */
-type Given<Of extends ValueTopic> = Of extends { readonly item: infer Item extends z.ZodType }
+type TopicValue<Of extends ValueTopic> = Of extends { readonly item: infer Item extends z.ZodType }
   ? z.output<Item>
   : z.output<Of['value']>;
 
 /** `never` for each name that is not a column: TypeScript does not report excess properties otherwise. */
-type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
-  ? readonly NoOther<Each, Declared>[]
-  : { readonly [Name in Exclude<keyof Row, keyof Written<Declared>>]: never };
+type NoExcessColumns<Row, Declared extends Table> = Row extends readonly (infer Each)[]
+  ? readonly NoExcessColumns<Each, Declared>[]
+  : { readonly [Name in Exclude<keyof Row, keyof WrittenRow<Declared>>]: never };
 
 /**
  * Declares a sink that lands each value of a topic as one or more rows of a table. The topic's schema validates the
@@ -38,8 +38,8 @@ type NoOther<Row, Declared extends Table> = Row extends readonly (infer Each)[]
  */
 export const landValues = <
   Of extends ValueTopic,
-  const Declared extends Landable,
-  Row extends Written<Declared> | readonly Written<Declared>[],
+  const Declared extends LandableTable,
+  Row extends WrittenRow<Declared> | readonly WrittenRow<Declared>[],
   const Merging extends Table & { readonly engine: string } = never,
 >({
   topic,
@@ -50,16 +50,16 @@ export const landValues = <
 }: {
   readonly topic: Of;
   readonly table: Declared;
-  readonly row: (value: Given<Of>) => Row & NoOther<NoInfer<Row>, Declared>;
+  readonly row: (value: TopicValue<Of>) => Row & NoExcessColumns<NoInfer<Row>, Declared>;
   /** A second table, whose rows merge: the distinct objects, in addition to their counts. */
   readonly merging?: {
     readonly table: Merging;
-    readonly row: (value: Given<Of>) => Written<Merging> | readonly Written<Merging>[];
+    readonly row: (value: TopicValue<Of>) => WrittenRow<Merging> | readonly WrittenRow<Merging>[];
     /**
      * For rows that contain only a key and its first and last time: only the earliest and the latest value of each key
      * in a batch produce rows. The columns must accept all values that the topic's schema and the first table accept.
      */
-    readonly extremes?: ExtremesOptions<Given<Of>>;
+    readonly extremes?: ExtremesOptions<TopicValue<Of>>;
   };
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
@@ -71,19 +71,19 @@ export const landValues = <
     scanner: async () =>
       valueScanner(topic, [
         { table, row: row as (value: unknown) => object },
-        ...(merging === undefined ? [] : [merging as Landed]),
+        ...(merging === undefined ? [] : [merging as LandedTable]),
       ]),
   });
 
-interface Landed {
+interface LandedTable {
   readonly table: Table;
   readonly row: (value: unknown) => object | readonly object[];
   readonly extremes?: ExtremesOptions<unknown>;
 }
 
 /** Filled-in columns of one message */
-type FilledInRow = Record<Exclude<FilledIn, 'ordinal'>, string | number> & { ordinal: number };
-const filledIn: readonly FilledIn[] = [...(Object.keys(landedPosition) as Origin[]), 'ordinal'];
+type FilledInRow = Record<Exclude<SharedColumn, 'ordinal'>, string | number> & { ordinal: number };
+const sharedColumns: readonly SharedColumn[] = [...(Object.keys(landedPosition) as Origin[]), 'ordinal'];
 
 /** Writes rows of a table */
 interface Target {
@@ -92,17 +92,17 @@ interface Target {
   finish(): void;
 }
 
-const rowsIn = (made: object | readonly object[]): readonly object[] => (Array.isArray(made) ? made : [made]);
+const toRows = (result: object | readonly object[]): readonly object[] => (Array.isArray(result) ? result : [result]);
 
-const targetOf = ({ table, row, extremes }: Landed): Target => {
-  const rows = new ValueRows(table, filledIn);
+const createTarget = ({ table, row, extremes }: LandedTable): Target => {
+  const rows = new ValueRows(table, sharedColumns);
   if (extremes === undefined)
     return {
       rows,
       scan(values, origin) {
         origin.ordinal = 0;
         for (const value of values)
-          for (const each of rowsIn(row(value))) {
+          for (const each of toRows(row(value))) {
             rows.pushWithShared(each, origin);
             origin.ordinal++;
           }
@@ -111,18 +111,18 @@ const targetOf = ({ table, row, extremes }: Landed): Target => {
     };
   const extremesReader = new Extremes(extremes);
   const push = (value: unknown): void => {
-    for (const each of rowsIn(row(value))) rows.pushWithShared(each, {});
+    for (const each of toRows(row(value))) rows.pushWithShared(each, {});
   };
-  return { rows, scan: (values) => extremesReader.message(values, push), finish: () => extremesReader.finish(push) };
+  return { rows, scan: (values) => extremesReader.addMessage(values, push), finish: () => extremesReader.finish(push) };
 };
 
-const valueScanner = (topic: ValueTopic, landed: readonly Landed[]): Scanner => {
-  const targets = landed.map(targetOf);
+const valueScanner = (topic: ValueTopic, landed: readonly LandedTable[]): Scanner => {
+  const targets = landed.map(createTarget);
   return {
     tables: targets.map(({ rows }) => rows.rows),
-    seen: [],
+    landedHours: [],
     scan({ value, offset, timestampMs, headers }: ScanMessage, partition: number): void {
-      const { emitter = '', offset: emittedOffset = 0, part = 0 } = emittedPosition(headers) ?? {};
+      const { emitter = '', offset: emittedOffset = 0, part = 0 } = parseEmittedPosition(headers) ?? {};
       const origin = {
         topic: topic.name,
         partition,
@@ -133,11 +133,11 @@ const valueScanner = (topic: ValueTopic, landed: readonly Landed[]): Scanner => 
         emitted_offset: emittedOffset,
         emitted_part: part,
       };
-      const content: unknown = topicValue(topic, value);
+      const content: unknown = parseTopicValue(topic, value);
       const values = 'item' in topic ? (content as unknown[]) : [content];
       for (const target of targets) target.scan(values, origin);
     },
-    abandon() {},
+    discardRow() {},
     finish() {
       for (const target of targets) target.finish();
     },

@@ -1,7 +1,7 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { isByRange, type Table } from '../../schemas/tables/table.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { coversOffsetRange, type Table } from '../../schemas/tables/table.ts';
 import { usageTable } from '../../schemas/tables/usage.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 
@@ -11,11 +11,11 @@ export type LandedRows = ReadonlyMap<number, number>;
 const dayMs = 86_400_000;
 
 /** First and last reception of a range: by the members of telemetry, by the bus for values. */
-const receptionOf = (records: readonly BusRecord[]): { readonly from: number; readonly to: number } => {
+const receptionRange = (records: readonly BusRecord[]): { readonly from: number; readonly to: number } => {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
   for (const record of records) {
-    for (const receivedAtMs of receptions(record)) {
+    for (const receivedAtMs of receptionTimes(record)) {
       from = Math.min(from, receivedAtMs);
       to = Math.max(to, receivedAtMs);
     }
@@ -23,7 +23,7 @@ const receptionOf = (records: readonly BusRecord[]): { readonly from: number; re
   return { from, to };
 };
 
-const receptions = ({ headers, timestampMs }: BusRecord): number[] => {
+const receptionTimes = ({ headers, timestampMs }: BusRecord): number[] => {
   if (headers['members'] === undefined) return [timestampMs];
   try {
     return decodeHeaders(headers).members.map(({ receivedAtMs }) => receivedAtMs);
@@ -37,34 +37,34 @@ const receptions = ({ headers, timestampMs }: BusRecord): number[] => {
  * Returns whether rows of a range belong to several partitions of the tables: one insert then creates several parts.
  */
 export const spansDays = (records: readonly BusRecord[]): boolean => {
-  const { from, to } = receptionOf(records);
+  const { from, to } = receptionRange(records);
   return Math.floor(from / dayMs) !== Math.floor(to / dayMs);
 };
 
 /** Returns the value of a time column. */
-export const instant = (milliseconds: number): string => `fromUnixTimestamp64Milli(toInt64(${milliseconds}), 'UTC')`;
+export const sqlInstant = (milliseconds: number): string => `fromUnixTimestamp64Milli(toInt64(${milliseconds}), 'UTC')`;
 
 /**
  * Counts the landed rows of a range, by the columns that the table declares. Uses one query. If rows contain the
  * reception time, it reads only the days in which the range was received.
  */
-export const landedRows = async (
+export const countLandedRows = async (
   columns: Columns,
   table: Table,
   partition: number,
   { topic, partition: place, first, last, records }: Pick<Batch, 'topic' | 'partition' | 'first' | 'last' | 'records'>,
 ): Promise<LandedRows> => {
-  const { from, to } = receptionOf(records);
+  const { from, to } = receptionRange(records);
   if (from > to) return new Map();
   const { name, columns: declared } = table;
-  const byRange = isByRange(table);
-  const end = byRange ? 'last_offset' : 'offset';
-  const conditions = [`partition = ${partition}`, `offset <= ${last}`, `${end} >= ${first}`];
-  if ('topic' in declared) conditions.push(`topic = ${quote(topic)}`);
+  const byRange = coversOffsetRange(table);
+  const endColumn = byRange ? 'last_offset' : 'offset';
+  const conditions = [`partition = ${partition}`, `offset <= ${last}`, `${endColumn} >= ${first}`];
+  if ('topic' in declared) conditions.push(`topic = ${quoteString(topic)}`);
   if ('received_at' in declared)
-    conditions.push(`received_at BETWEEN ${instant(Math.floor(from))} AND ${instant(Math.ceil(to))}`);
+    conditions.push(`received_at BETWEEN ${sqlInstant(Math.floor(from))} AND ${sqlInstant(Math.ceil(to))}`);
   const rows = await columns.query<{ begin: string; upto: string; count: string }>(
-    `SELECT toString(offset) AS begin, toString(${end}) AS upto, toString(count()) AS count FROM ${name}
+    `SELECT toString(offset) AS begin, toString(${endColumn}) AS upto, toString(count()) AS count FROM ${name}
 WHERE ${conditions.join(' AND ')}
 GROUP BY offset${byRange ? ', last_offset' : ''}`,
     {},
@@ -80,7 +80,7 @@ GROUP BY offset${byRange ? ', last_offset' : ''}`,
  * Counts the ledger rows of the messages in a range. They merge by key on one server. After shards were added, a
  * redelivery would land on another server, and both rows would count.
  */
-export const landedUsage = async (
+export const countLandedUsage = async (
   columns: Columns,
   { partition: place, first, last, records }: Pick<Batch, 'partition' | 'first' | 'last' | 'records'>,
   {
@@ -89,12 +89,12 @@ export const landedUsage = async (
     tenants,
   }: { readonly partition: number; readonly signal: string; readonly tenants: readonly string[] },
 ): Promise<LandedRows> => {
-  const { from, to } = receptionOf(records);
+  const { from, to } = receptionRange(records);
   if (from > to) return new Map();
   const rows = await columns.query<{ at: string; count: string }>(
     `SELECT toString(offset) AS at, toString(uniqExact(tenant_id, hour, project_id, key_id, outcome, service)) AS count FROM ${usageTable.name}
-WHERE tenant_id IN (${tenants.map(quote).join(', ')}) AND hour BETWEEN toStartOfHour(${instant(Math.floor(from))}) AND ${instant(Math.ceil(to))}
-AND signal = ${quote(signal)} AND partition = ${partition} AND offset BETWEEN ${first} AND ${last} AND id = ''
+WHERE tenant_id IN (${tenants.map(quoteString).join(', ')}) AND hour BETWEEN toStartOfHour(${sqlInstant(Math.floor(from))}) AND ${sqlInstant(Math.ceil(to))}
+AND signal = ${quoteString(signal)} AND partition = ${partition} AND offset BETWEEN ${first} AND ${last} AND id = ''
 GROUP BY offset`,
     {},
     { maxResultRows: 1_000_000, maxExecutionSeconds: 120, place },

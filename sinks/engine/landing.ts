@@ -3,11 +3,11 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { isByRange, isMerging } from '../../schemas/tables/table.ts';
+import { coversOffsetRange, isMerging } from '../../schemas/tables/table.ts';
 import { usageTable } from '../../schemas/tables/usage.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import { type LandedRows, landedRows, landedUsage, spansDays } from './landed.ts';
-import type { Scanned, ScanPool } from './scan-pool.ts';
+import { countLandedRows, countLandedUsage, type LandedRows, spansDays } from './landed.ts';
+import type { ScanPool, ScanResult } from './scan-pool.ts';
 
 /** A message that cannot land, and the reason */
 export interface UnlandableMessage {
@@ -39,7 +39,7 @@ type Range = readonly [BusRecord, ...BusRecord[]];
 export class Landing {
   readonly #options: LandingOptions;
   readonly #batch: Batch;
-  readonly #landed = new Map<string, LandedRows>();
+  readonly #landedCounts = new Map<string, LandedRows>();
   readonly #poison: UnlandableMessage[] = [];
 
   constructor(batch: Batch, options: LandingOptions) {
@@ -49,15 +49,19 @@ export class Landing {
 
   /** Resolves with the messages that could not land, after all others have landed. */
   async land(records: readonly BusRecord[]): Promise<readonly UnlandableMessage[]> {
-    if (isRange(records)) await this.#range(records, this.#batch, new Set());
+    if (isRange(records)) await this.#landRange(records, this.#batch, new Set());
     return this.#poison;
   }
 
-  /** `done` names tables that already contain these records, as part of a larger range. */
-  async #range(records: Range, bounds: Pick<Batch, 'first' | 'last'>, done: ReadonlySet<string>): Promise<void> {
+  /** `completedTables` names tables that already contain these records, as part of a larger range. */
+  async #landRange(
+    records: Range,
+    bounds: Pick<Batch, 'first' | 'last'>,
+    completedTables: ReadonlySet<string>,
+  ): Promise<void> {
     const { sink, topic, partition, pool } = this.#options;
     const scanned = await pool.scan(sink, topic, partition, records);
-    const landedTables = new Set(done);
+    const landedTables = new Set(completedTables);
     let refusal: PermanentError | undefined;
     let landed = false;
     try {
@@ -67,7 +71,7 @@ export class Landing {
       scanned.settle(landed);
     }
     if (refusal !== undefined) {
-      await this.#divide(records, landedTables, refusal);
+      await this.#bisect(records, landedTables, refusal);
       return;
     }
     for (const { index, reason, message } of scanned.rejected) {
@@ -78,17 +82,17 @@ export class Landing {
 
   /** Returns the refusal of a table that can never accept the range, or that accepted part of it. */
   async #insertAll(
-    { blocks, rejected }: Scanned,
+    { blocks, rejected }: ScanResult,
     records: Range,
     bounds: Pick<Batch, 'first' | 'last'>,
     landedTables: Set<string>,
   ): Promise<PermanentError | undefined> {
     // The dead letter of a rejected message counts it, under its offset.
     const isRejected = new Set(rejected.map(({ index }) => index));
-    const good = isRejected.size === 0 ? records : records.filter((_, index) => !isRejected.has(index));
+    const acceptedRecords = isRejected.size === 0 ? records : records.filter((_, index) => !isRejected.has(index));
     for (const block of blocks) {
       if (landedTables.has(block.table)) continue;
-      const refusal = await this.#insertMissing(block, good, bounds);
+      const refusal = await this.#insertMissing(block, acceptedRecords, bounds);
       if (refusal !== undefined) return refusal;
       if (!isMerging(block.declared)) landedTables.add(block.table);
     }
@@ -100,8 +104,8 @@ export class Landing {
     records: readonly BusRecord[],
     bounds: Pick<Batch, 'first' | 'last'>,
   ): Promise<PermanentError | undefined> {
-    const before = await this.#rowsBefore(block, records);
-    const byRange = isByRange(block.declared);
+    const before = await this.#countExistingRows(block, records);
+    const byRange = coversOffsetRange(block.declared);
     if (before >= (byRange ? records.length : block.rows)) return undefined;
     // An insert over midnight creates two parts, of which one may have landed, so it needs a token of its own. Rows
     // that cover a range are one part.
@@ -131,17 +135,17 @@ export class Landing {
   }
 
   /** Returns the number of rows of these records in the table. */
-  async #rowsBefore({ table, declared }: EncodedBlock, records: readonly BusRecord[]): Promise<number> {
+  async #countExistingRows({ table, declared }: EncodedBlock, records: readonly BusRecord[]): Promise<number> {
     const { inDoubt, columns, partition, sink, tenants } = this.#options;
     const ledgerOf = table === usageTable.name ? tenants : undefined;
     if (!inDoubt || (isMerging(declared) && ledgerOf === undefined)) return 0;
-    let counts = this.#landed.get(table);
+    let counts = this.#landedCounts.get(table);
     if (counts === undefined) {
       counts =
         ledgerOf === undefined
-          ? await landedRows(columns, declared, partition, this.#batch)
-          : await landedUsage(columns, this.#batch, { partition, signal: sink, tenants: ledgerOf });
-      this.#landed.set(table, counts);
+          ? await countLandedRows(columns, declared, partition, this.#batch)
+          : await countLandedUsage(columns, this.#batch, { partition, signal: sink, tenants: ledgerOf });
+      this.#landedCounts.set(table, counts);
     }
     let rows = 0;
     if (counts.size > 0) for (const { offset } of records) rows += counts.get(offset) ?? 0;
@@ -149,7 +153,7 @@ export class Landing {
   }
 
   /** Finds the faulty message by bisection. Tokens identify the contents of each half. */
-  async #divide(records: Range, landedTables: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
+  async #bisect(records: Range, landedTables: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
     if (records.length === 1) {
       this.#poison.push({ record: records[0], reason: refusal.reason, message: refusal.message });
       return;
@@ -157,7 +161,7 @@ export class Landing {
     const middle = records.length >> 1;
     for (const half of [records.slice(0, middle), records.slice(middle)]) {
       if (isRange(half))
-        await this.#range(half, { first: half[0].offset, last: half.at(-1)?.offset ?? 0 }, landedTables);
+        await this.#landRange(half, { first: half[0].offset, last: half.at(-1)?.offset ?? 0 }, landedTables);
     }
   }
 }

@@ -5,10 +5,10 @@
 
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
-import { anyRow } from '../../schemas/tables/any-row.ts';
+import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { allTables } from '../../schemas/tables/index.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { ageColumnOf, isDaily, type Retention, type Table } from '../../schemas/tables/table.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { getAgeColumn, isPartitionedByDay, type Retention, type Table } from '../../schemas/tables/table.ts';
 
 /** Retention in days besides today, by telemetry signal. */
 export interface RetentionPolicy {
@@ -26,14 +26,14 @@ export interface RetentionResult {
 type Days = (policy: RetentionPolicy) => number;
 type BySignal = Exclude<Retention, 'never' | object>;
 
-const bySignal: Readonly<Record<BySignal, Days>> = {
+const daysByRetention: Readonly<Record<BySignal, Days>> = {
   logs: ({ days }) => days.logs,
   metrics: ({ days }) => days.metrics,
   traces: ({ days }) => days.traces,
   longest: ({ days }) => Math.max(days.logs, days.metrics, days.traces),
 };
-const daysOf = (retention: Exclude<Retention, 'never'>): Days =>
-  typeof retention === 'object' ? () => retention.days : bySignal[retention];
+const retentionDays = (retention: Exclude<Retention, 'never'>): Days =>
+  typeof retention === 'object' ? () => retention.days : daysByRetention[retention];
 
 const dayMs = 24 * 3600 * 1000;
 /** First retained day, as `YYYY-MM-DD`. */
@@ -44,7 +44,7 @@ const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, now
   const groups = new Map<string, string[]>();
   for (const policy of policies) {
     const day = firstDay(nowMs, days(policy));
-    groups.set(day, [...(groups.get(day) ?? []), quote(policy.tenantId)]);
+    groups.set(day, [...(groups.get(day) ?? []), quoteString(policy.tenantId)]);
   }
   return [...groups].map(([day, tenants]) => [day, `tenant_id IN (${tenants.join(', ')})`]);
 };
@@ -55,8 +55,8 @@ const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, now
  */
 const deleteWhere = async (columns: Columns, table: string, conditions: readonly string[]): Promise<number> => {
   const condition = conditions.map((each) => `(${each})`).join(' OR ');
-  const found = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ${anyRow}`);
-  if (found.length === 0) return 0;
+  const matches = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ${anyRowClause}`);
+  if (matches.length === 0) return 0;
   await columns.execute(`DELETE FROM ${table} WHERE ${condition}`);
   return 1;
 };
@@ -67,21 +67,22 @@ const dropPartitions = async (columns: ServerColumns, table: string, before: str
 WHERE database = currentDatabase() AND table = {table:String} AND active AND partition_id < {before:String}`,
     { table, before: before.replaceAll('-', '') },
   );
-  for (const { partition } of rows) await columns.execute(`ALTER TABLE ${table} DROP PARTITION ID ${quote(partition)}`);
+  for (const { partition } of rows)
+    await columns.execute(`ALTER TABLE ${table} DROP PARTITION ID ${quoteString(partition)}`);
   return rows.length;
 };
 
 /**
  * A row may be an earlier observation of an object that was observed again: only IDs without a later row are deleted.
  */
-const isLastObservation = (table: string, id: string, day: string, tenants: string): string =>
-  `${tenants} AND last_seen < ${quote(`${day} 00:00:00`)}
-AND (tenant_id, ${id}) NOT IN (SELECT tenant_id, ${id} FROM ${table} WHERE ${tenants} AND last_seen >= ${quote(`${day} 00:00:00`)})`;
+const lastObservationCondition = (table: string, id: string, day: string, tenants: string): string =>
+  `${tenants} AND last_seen < ${quoteString(`${day} 00:00:00`)}
+AND (tenant_id, ${id}) NOT IN (SELECT tenant_id, ${id} FROM ${table} WHERE ${tenants} AND last_seen >= ${quoteString(`${day} 00:00:00`)})`;
 
-const tooOld = (table: Table, day: string, tenants: string): string =>
+const expiredCondition = (table: Table, day: string, tenants: string): string =>
   table.identity === undefined
-    ? `${tenants} AND ${ageColumnOf(table)} < ${quote(day)}`
-    : isLastObservation(table.name, table.identity, day, tenants);
+    ? `${tenants} AND ${getAgeColumn(table)} < ${quoteString(day)}`
+    : lastObservationCondition(table.name, table.identity, day, tenants);
 
 /**
  * Deletes data beyond the retention: complete days if no tenant retains them, otherwise rows of individual tenants.
@@ -100,19 +101,19 @@ export const applyRetention = async (
   const nowMs = clock.now();
   let partitionsDropped = 0;
   let deletes = 0;
-  const aging = tables.flatMap((table) =>
-    table.retention === 'never' ? [] : [{ table, days: daysOf(table.retention) }],
+  const expiringTables = tables.flatMap((table) =>
+    table.retention === 'never' ? [] : [{ table, days: retentionDays(table.retention) }],
   );
-  for (const { table, days } of aging.filter(({ table }) => isDaily(table)))
-    for (const server of columns.each())
+  for (const { table, days } of expiringTables.filter(({ table }) => isPartitionedByDay(table)))
+    for (const server of columns.listServers())
       partitionsDropped += await dropPartitions(
         server.columns,
         table.name,
         firstDay(nowMs, Math.max(...all.map(days))),
       );
-  for (const { table, days } of aging) {
+  for (const { table, days } of expiringTables) {
     const groups = tenantsByFirstDay(all, days, nowMs);
-    const conditions = groups.map(([day, tenants]) => tooOld(table, day, tenants));
+    const conditions = groups.map(([day, tenants]) => expiredCondition(table, day, tenants));
     deletes += await deleteWhere(columns, table.name, conditions);
   }
   return { partitionsDropped, deletes };

@@ -1,12 +1,12 @@
-import { consumerGroup, formerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
-import { Fuse } from '../../runtime/fuse.ts';
-import { unprocessable } from '../../schemas/dead-letter.ts';
+import { getFormerGroup, isReplayForAnotherGroup, toConsumerGroup } from '../../runtime/consumer-groups.ts';
+import { DeadLetterFuse } from '../../runtime/fuse.ts';
+import { buildUnprocessable } from '../../schemas/dead-letter.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { newestReceived } from '../../schemas/telemetry-message.ts';
+import { getNewestReceivedMs } from '../../schemas/telemetry-message.ts';
 import { Duplicates } from './duplicates.ts';
 import { Landing, type UnlandableMessage } from './landing.ts';
 import type { ScanPool } from './scan-pool.ts';
@@ -30,16 +30,16 @@ interface Progress {
 /**
  * After this time without a batch, another member may have had the partition, and tables may have dropped its tokens.
  */
-const idleMs = 600_000;
+const maxIdleMs = 600_000;
 
 /**
  * Returns the handler of a sink's batches. Resolving commits the batch. Landing is exactly once: a range has the same
  * token in every delivery. A range that may have landed too long ago for tokens is first counted in the tables.
  */
-export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) => Promise<void>) => {
+export const createBatchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) => Promise<void>) => {
   const { metrics, log, clock } = runtime;
-  const group = consumerGroup('sinks', sink.name);
-  const fuse = new Fuse(group);
+  const group = toConsumerGroup('sinks', sink.name);
+  const fuse = new DeadLetterFuse(group);
   const duplicates = sink.positionsTable && new Duplicates(sink.positionsTable, runtime.columns);
   const progress = new Map<string, Progress>();
 
@@ -69,22 +69,23 @@ export const batchHandler = (sink: Sink, runtime: SinkRuntime): ((batch: Batch) 
 };
 
 const isInDoubt = (known: Progress | undefined, { first }: Batch, clock: Clock): boolean =>
-  known === undefined || first <= known.last || clock.now() - known.atMs > idleMs;
+  known === undefined || first <= known.last || clock.now() - known.atMs > maxIdleMs;
 
 const landBatch = async (
   sink: Sink,
-  runtime: SinkRuntime & { readonly fuse: Fuse; readonly duplicates: Duplicates | undefined },
+  runtime: SinkRuntime & { readonly fuse: DeadLetterFuse; readonly duplicates: Duplicates | undefined },
   batch: Batch,
   inDoubt: boolean,
 ): Promise<void> => {
   const { producer, columns, pool, metrics, fuse, duplicates } = runtime;
   const input = sink.inputs.find(({ topic }) => topic.name === batch.topic);
   if (input === undefined) throw new Error(`sink ${sink.name} does not read topic ${batch.topic}`);
-  const group = consumerGroup('sinks', sink.name);
-  const ours = batch.records.filter(({ headers }) => !isForAnotherGroup(headers, group));
-  const records = duplicates === undefined ? ours : await duplicates.without(input, batch, ours);
-  if (records.length < ours.length) metrics.add('oiq_duplicates_total', ours.length - records.length, { group });
-  const newest = sink.watermarkTable === undefined ? undefined : newestReceived(records);
+  const group = toConsumerGroup('sinks', sink.name);
+  const ownRecords = batch.records.filter(({ headers }) => !isReplayForAnotherGroup(headers, group));
+  const records = duplicates === undefined ? ownRecords : await duplicates.excludeDuplicates(input, batch, ownRecords);
+  if (records.length < ownRecords.length)
+    metrics.add('oiq_duplicates_total', ownRecords.length - records.length, { group });
+  const newest = sink.watermarkTable === undefined ? undefined : getNewestReceivedMs(records);
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,
@@ -97,20 +98,20 @@ const landBatch = async (
   });
   const poison = await landing.land(records);
   if (sink.watermarkTable !== undefined && newest !== undefined) {
-    const landed = poison.length === 0 ? newest : newestReceived(withoutPoison(records, poison));
+    const landed = poison.length === 0 ? newest : getNewestReceivedMs(withoutPoison(records, poison));
     columns.recordWatermark(sink.watermarkTable.name, landed, batch.partition);
   }
   fuse.check(records.length, poison.length);
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
-  if (poison.length > 0) await dispose(sink, batch, poison, producer, runtime.log);
+  if (poison.length > 0) await disposePoison(sink, batch, poison, producer, runtime.log);
 };
 
 const withoutPoison = (records: readonly BusRecord[], poison: readonly UnlandableMessage[]): readonly BusRecord[] => {
-  const left = new Set(poison.map(({ record }) => record));
-  return records.filter((record) => !left.has(record));
+  const poisonRecords = new Set(poison.map(({ record }) => record));
+  return records.filter((record) => !poisonRecords.has(record));
 };
 
-const dispose = async (
+const disposePoison = async (
   sink: Sink,
   { topic, partition }: Batch,
   poison: readonly UnlandableMessage[],
@@ -123,11 +124,11 @@ const dispose = async (
     }
     return;
   }
-  const group = consumerGroup('sinks', sink.name);
+  const group = toConsumerGroup('sinks', sink.name);
   // A range whose dead letters the former version wrote may be redelivered to this one.
-  const origin = { group, identity: formerGroup(group), topic, partition };
+  const origin = { group, identity: getFormerGroup(group), topic, partition };
   const messages: Message[] = poison.flatMap(({ record, reason, message }) =>
-    unprocessable({ ...origin, record, reason, message, receivedAtMs: record.timestampMs }),
+    buildUnprocessable({ ...origin, record, reason, message, receivedAtMs: record.timestampMs }),
   );
   await producer.publish(messages);
 };

@@ -22,7 +22,7 @@ export interface ScanSettled {
 }
 
 /** A message that can never be processed. The blocks contain none of its rows. */
-export interface Rejected {
+export interface RejectedMessage {
   readonly index: number;
   readonly reason: string;
   readonly message: string;
@@ -32,7 +32,7 @@ export interface ScanReply {
   readonly id: number;
   /** Blocks with rows, in insert order. */
   readonly blocks: readonly EncodedBlock[];
-  readonly rejected: readonly Rejected[];
+  readonly rejected: readonly RejectedMessage[];
   /** Set if the scanner itself failed, so that nothing was scanned. */
   readonly failure?: string;
 }

@@ -1,17 +1,17 @@
 import { availableParallelism } from 'node:os';
-import { Memory, transferableBuffers } from '../../runtime/memory.ts';
-import { packedRecords } from '../../runtime/packed-records.ts';
+import { TransferMemoryPool, transferableBuffers } from '../../runtime/memory.ts';
+import { packRecords } from '../../runtime/packed-records.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import type { Rejected, ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
+import type { RejectedMessage, ScanReply, ScanRequest, ScanSettled } from './scan-messages.ts';
 
 /**
  * Blocks of a batch. `settle` reports whether they landed, and returns their memory: they must not be read afterwards.
  */
-export interface Scanned {
+export interface ScanResult {
   readonly blocks: readonly EncodedBlock[];
-  readonly rejected: readonly Rejected[];
+  readonly rejected: readonly RejectedMessage[];
   settle(landed: boolean): void;
 }
 
@@ -30,7 +30,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
  */
 export class ScanPool {
   readonly #pool: WorkerPool<ScanReply>;
-  readonly #memory = new Memory();
+  readonly #memory = new TransferMemoryPool();
 
   /** `definitions` is the module whose `sinks` the threads load. */
   constructor(definitions: URL, size = Math.max(1, Math.min(maxThreads, availableParallelism() - 1))) {
@@ -40,15 +40,19 @@ export class ScanPool {
   }
 
   /** `partition` is the stored number. The thread is chosen by it and `topic`. */
-  async scan(sink: string, topic: string, partition: number, batch: readonly BusRecord[]): Promise<Scanned> {
-    const thread = this.#pool.threadOf(topic, partition);
-    const { records, copies } = packedRecords(batch, this.#memory, true);
+  async scan(sink: string, topic: string, partition: number, batch: readonly BusRecord[]): Promise<ScanResult> {
+    const thread = this.#pool.getThread(topic, partition);
+    const { records, copies } = packRecords(batch, this.#memory, true);
     const request = (id: number): ScanRequest => ({ kind: 'scan', id, sink, partition, records });
     const reply = await thread.request(request, transferableBuffers(copies)).finally(() => {
-      for (const piece of copies) this.#memory.give(piece);
+      for (const piece of copies) this.#memory.reuse(piece);
     });
     if (reply.failure !== undefined) throw new Error(`the scanner of sink ${sink} failed: ${reply.failure}`);
-    return { blocks: reply.blocks, rejected: reply.rejected, settle: (landed) => settle(thread, sink, reply, landed) };
+    return {
+      blocks: reply.blocks,
+      rejected: reply.rejected,
+      settle: (landed) => reportSettled(thread, sink, reply, landed),
+    };
   }
 
   async close(): Promise<void> {
@@ -56,7 +60,12 @@ export class ScanPool {
   }
 }
 
-const settle = (thread: PoolThread<ScanReply>, sink: string, { id, blocks }: ScanReply, landed: boolean): void => {
+const reportSettled = (
+  thread: PoolThread<ScanReply>,
+  sink: string,
+  { id, blocks }: ScanReply,
+  landed: boolean,
+): void => {
   const memory = blocks.map(({ bytes }) => bytes.buffer);
   const message: ScanSettled = { kind: 'settled', id, sink, landed, memory };
   thread.post(message, transferableBuffers(memory));

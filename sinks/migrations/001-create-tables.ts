@@ -1,23 +1,23 @@
 /** Creates the tables in their first released form. Later migrations contain all changes. */
 import type { Migration } from './migration.ts';
 
-const word = 'LowCardinality(String)';
-const map = `Map(${word}, String)`;
+const dictionaryString = 'LowCardinality(String)';
+const map = `Map(${dictionaryString}, String)`;
 const nanoseconds = "DateTime64(9, 'UTC')";
 const milliseconds = "DateTime64(3, 'UTC')";
 const delta = 'CODEC(Delta, ZSTD(1))';
 
-const received = `tenant_id ${word}, project_id ${word}, received_at ${milliseconds} ${delta},
+const receivedColumns = `tenant_id ${dictionaryString}, project_id ${dictionaryString}, received_at ${milliseconds} ${delta},
     partition UInt16, offset UInt64 ${delta}`;
-const scope = `scope_name ${word}, scope_version ${word}`;
-const attributes = `attributes ${map}, attribute_types ${word}`;
-const seen = `first_seen SimpleAggregateFunction(min, ${milliseconds}), last_seen SimpleAggregateFunction(max, ${milliseconds})`;
-const series = `${received}, metric ${word}, series_id UInt64, timestamp ${nanoseconds} ${delta}`;
+const scope = `scope_name ${dictionaryString}, scope_version ${dictionaryString}`;
+const attributes = `attributes ${map}, attribute_types ${dictionaryString}`;
+const seenColumns = `first_seen SimpleAggregateFunction(min, ${milliseconds}), last_seen SimpleAggregateFunction(max, ${milliseconds})`;
+const series = `${receivedColumns}, metric ${dictionaryString}, series_id UInt64, timestamp ${nanoseconds} ${delta}`;
 const point = `${series}, start_timestamp ${nanoseconds} ${delta}, flags UInt32`;
 
 const byDay = 'PARTITION BY toYYYYMMDD(received_at)';
 const settings = 'SETTINGS non_replicated_deduplication_window = 10000';
-const inOrderOf = (column: string): string =>
+const orderClauses = (column: string): string =>
   ['PRIMARY KEY', 'ORDER BY']
     .map((clause) => `${clause} (tenant_id, toStartOfTenMinutes(timestamp), service, ${column}`)
     .join(') ')
@@ -26,26 +26,26 @@ const points = `ENGINE = MergeTree ${byDay} ORDER BY (tenant_id, metric, series_
 
 const tables: Readonly<Record<string, readonly [columns: string, engine: string]>> = {
   logs: [
-    `${received}, ordinal UInt32 ${delta}, timestamp ${nanoseconds} ${delta}, observed_timestamp ${nanoseconds} ${delta},
-    service ${word}, resource_id UInt64, ${scope}, severity_number UInt8, severity_text ${word}, event_name ${word},
-    body String CODEC(ZSTD(1)), body_type ${word}, ${attributes}, dropped_attributes UInt32,
+    `${receivedColumns}, ordinal UInt32 ${delta}, timestamp ${nanoseconds} ${delta}, observed_timestamp ${nanoseconds} ${delta},
+    service ${dictionaryString}, resource_id UInt64, ${scope}, severity_number UInt8, severity_text ${dictionaryString}, event_name ${dictionaryString},
+    body String CODEC(ZSTD(1)), body_type ${dictionaryString}, ${attributes}, dropped_attributes UInt32,
     trace_id FixedString(16), span_id FixedString(8), flags UInt32`,
-    `ENGINE = MergeTree ${byDay} ${inOrderOf('resource_id')} ${settings}`,
+    `ENGINE = MergeTree ${byDay} ${orderClauses('resource_id')} ${settings}`,
   ],
   spans: [
-    `${received}, ordinal UInt32 ${delta}, timestamp ${nanoseconds} ${delta}, duration UInt64 CODEC(T64, ZSTD(1)),
-    service ${word}, resource_id UInt64, ${scope}, trace_id FixedString(16), span_id FixedString(8),
-    parent_span_id FixedString(8), trace_state String, flags UInt32, name ${word}, kind UInt8, status_code UInt8,
+    `${receivedColumns}, ordinal UInt32 ${delta}, timestamp ${nanoseconds} ${delta}, duration UInt64 CODEC(T64, ZSTD(1)),
+    service ${dictionaryString}, resource_id UInt64, ${scope}, trace_id FixedString(16), span_id FixedString(8),
+    parent_span_id FixedString(8), trace_state String, flags UInt32, name ${dictionaryString}, kind UInt8, status_code UInt8,
     status_message String, ${attributes}, dropped_attributes UInt32, event_timestamps Array(${nanoseconds}),
-    event_names Array(${word}), event_attributes Array(${map}), event_attribute_types Array(${word}), dropped_events UInt32,
+    event_names Array(${dictionaryString}), event_attributes Array(${map}), event_attribute_types Array(${dictionaryString}), dropped_events UInt32,
     link_trace_ids Array(FixedString(16)), link_span_ids Array(FixedString(8)), link_trace_states Array(String),
-    link_attributes Array(${map}), link_attribute_types Array(${word}), dropped_links UInt32`,
-    `ENGINE = MergeTree ${byDay} ${inOrderOf('name')} ${settings}`,
+    link_attributes Array(${map}), link_attribute_types Array(${dictionaryString}), dropped_links UInt32`,
+    `ENGINE = MergeTree ${byDay} ${orderClauses('name')} ${settings}`,
   ],
   series: [
-    `tenant_id ${word}, project_id ${word}, metric ${word}, series_id UInt64, kind ${word}, temporality UInt8,
-    monotonic Bool, unit ${word}, description ${word}, source ${word}, service ${word}, resource_id UInt64,
-    ${scope}, ${attributes}, ${seen}`,
+    `tenant_id ${dictionaryString}, project_id ${dictionaryString}, metric ${dictionaryString}, series_id UInt64, kind ${dictionaryString}, temporality UInt8,
+    monotonic Bool, unit ${dictionaryString}, description ${dictionaryString}, source ${dictionaryString}, service ${dictionaryString}, resource_id UInt64,
+    ${scope}, ${attributes}, ${seenColumns}`,
     `ENGINE = AggregatingMergeTree ORDER BY (tenant_id, metric, series_id) ${settings}, allow_dimensions_outside_sorting_key = 1`,
   ],
   samples: [`${point}, value Float64 CODEC(Gorilla, ZSTD(1))`, points],
@@ -58,17 +58,17 @@ const tables: Readonly<Record<string, readonly [columns: string, engine: string]
   summaries: [`${point}, count UInt64, sum Float64, quantiles Array(Float64), quantile_values Array(Float64)`, points],
   exemplars: [`${series}, value Float64, trace_id FixedString(16), span_id FixedString(8), ${attributes}`, points],
   resources: [
-    `tenant_id ${word}, resource_id UInt64, service ${word}, ${attributes}, schema_url ${word}, ${seen}`,
+    `tenant_id ${dictionaryString}, resource_id UInt64, service ${dictionaryString}, ${attributes}, schema_url ${dictionaryString}, ${seenColumns}`,
     `ENGINE = AggregatingMergeTree ORDER BY (tenant_id, resource_id) ${settings}, allow_dimensions_outside_sorting_key = 1`,
   ],
   dead_letters: [
-    `tenant_id ${word}, id String, project_id ${word}, key_id ${word}, signal ${word}, origin ${word}, kind ${word},
-    reason ${word}, message String, position Nullable(UInt64), received_at ${milliseconds}, source String, size UInt64,
+    `tenant_id ${dictionaryString}, id String, project_id ${dictionaryString}, key_id ${dictionaryString}, signal ${dictionaryString}, origin ${dictionaryString}, kind ${dictionaryString},
+    reason ${dictionaryString}, message String, position Nullable(UInt64), received_at ${milliseconds}, source String, size UInt64,
     cut Bool, chunks UInt32, partition UInt16, offset UInt64`,
     `ENGINE = ReplacingMergeTree ${byDay} ORDER BY (tenant_id, received_at, id) ${settings}`,
   ],
   dead_letter_marks: [
-    `tenant_id ${word}, id String, outcome ${word}, marked_at ${milliseconds}, actor String, partition UInt16, offset UInt64`,
+    `tenant_id ${dictionaryString}, id String, outcome ${dictionaryString}, marked_at ${milliseconds}, actor String, partition UInt16, offset UInt64`,
     `ENGINE = ReplacingMergeTree ORDER BY (tenant_id, id) ${settings}`,
   ],
 };

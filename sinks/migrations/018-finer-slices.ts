@@ -3,12 +3,12 @@
  * reads a sixth of the data of 8,192. It is fixed when a table is created, so the rows move to a new table.
  */
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { changeShape } from './declared.ts';
 import type { Migration } from './migration.ts';
 
 const settings = { index_granularity: 1024 };
-const finer = `CREATE TABLE IF NOT EXISTS slo_slices_finer
+const createFinerTable = `CREATE TABLE IF NOT EXISTS slo_slices_finer
 (
   tenant_id LowCardinality(String),
   slo_id LowCardinality(String),
@@ -24,16 +24,16 @@ ORDER BY (tenant_id, slo_id, series, begin)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 1024`;
 const columns = 'tenant_id, slo_id, series, begin, good, total, look_ms';
 /** Rows of a later measurement take precedence, so that moving them again is harmless. */
-const move = (from: string, to: string): string => `INSERT INTO ${to} (${columns}) SELECT ${columns} FROM ${from}`;
+const copyRows = (from: string, to: string): string => `INSERT INTO ${to} (${columns}) SELECT ${columns} FROM ${from}`;
 
-interface Found {
+interface FoundTable {
   readonly name: string;
   readonly comment: string;
   readonly granularity: string;
 }
 
-const foundIn = (tables: ServerColumns): Promise<Found[]> =>
-  tables.query<Found>(
+const findTables = (tables: ServerColumns): Promise<FoundTable[]> =>
+  tables.query<FoundTable>(
     `SELECT name, comment, extract(create_table_query, 'index_granularity = (\\d+)') AS granularity FROM system.tables
     WHERE database = currentDatabase() AND name IN ('slo_slices', 'slo_slices_finer') ORDER BY name`,
   );
@@ -42,18 +42,18 @@ export const finerSlices: Migration = {
   id: 18,
   name: 'finer slices',
   async up(tables) {
-    const [known] = await foundIn(tables);
+    const [existing] = await findTables(tables);
     // Tables created from their declaration have it.
-    if (known?.name !== 'slo_slices') return;
-    if (known.granularity !== '1024') {
-      await tables.execute(`${finer}\nCOMMENT ${quote(known.comment)}`);
-      await tables.execute(move('slo_slices', 'slo_slices_finer'));
-      const [again] = await foundIn(tables);
-      if (again?.granularity !== '1024') await tables.execute('EXCHANGE TABLES slo_slices AND slo_slices_finer');
+    if (existing?.name !== 'slo_slices') return;
+    if (existing.granularity !== '1024') {
+      await tables.execute(`${createFinerTable}\nCOMMENT ${quoteString(existing.comment)}`);
+      await tables.execute(copyRows('slo_slices', 'slo_slices_finer'));
+      const [current] = await findTables(tables);
+      if (current?.granularity !== '1024') await tables.execute('EXCHANGE TABLES slo_slices AND slo_slices_finer');
     }
-    if ((await foundIn(tables)).length > 1) {
+    if ((await findTables(tables)).length > 1) {
       // Moves rows that landed in the other table meanwhile.
-      await tables.execute(move('slo_slices_finer', 'slo_slices'));
+      await tables.execute(copyRows('slo_slices_finer', 'slo_slices'));
       await tables.execute('DROP TABLE IF EXISTS slo_slices_finer');
     }
     await changeShape(tables, 'slo_slices', (shape) => ({ ...shape, settings }));

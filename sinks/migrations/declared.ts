@@ -4,8 +4,8 @@
  */
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { createTable, createView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { buildCreateTable, buildCreateView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
 
 /** The parts of a declaration that define the table. */
 export type Shape = Pick<
@@ -13,7 +13,7 @@ export type Shape = Pick<
   'columns' | 'engine' | 'partitionBy' | 'orderBy' | 'primaryKey' | 'indexes' | 'settings'
 >;
 
-const shapeOf = ({ columns, engine, partitionBy, orderBy, primaryKey, indexes, settings }: Shape): Shape => ({
+const extractShape = ({ columns, engine, partitionBy, orderBy, primaryKey, indexes, settings }: Shape): Shape => ({
   columns,
   ...(engine === undefined ? {} : { engine }),
   ...(partitionBy === undefined ? {} : { partitionBy }),
@@ -23,27 +23,27 @@ const shapeOf = ({ columns, engine, partitionBy, orderBy, primaryKey, indexes, s
   ...(settings === undefined ? {} : { settings }),
 });
 
-const commentOf = (shape: Shape): string => `declared: ${JSON.stringify(shapeOf(shape))}`;
-const shapeIn = (comment: string): Shape | undefined =>
+const formatComment = (shape: Shape): string => `declared: ${JSON.stringify(extractShape(shape))}`;
+const parseComment = (comment: string): Shape | undefined =>
   comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as Shape) : undefined;
 
-const remember = (columns: ServerColumns, table: string, shape: Shape): Promise<void> =>
-  columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quote(commentOf(shape))}`);
+const storeShape = (columns: ServerColumns, table: string, shape: Shape): Promise<void> =>
+  columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quoteString(formatComment(shape))}`);
 
 /** Existing tables with the shape of their declaration; undefined for those of written migrations. */
-const shapesOf = async (columns: ServerColumns): Promise<ReadonlyMap<string, Shape | undefined>> => {
+const readShapes = async (columns: ServerColumns): Promise<ReadonlyMap<string, Shape | undefined>> => {
   const rows = await columns.query<{ name: string; comment: string }>(
     'SELECT name, comment FROM system.tables WHERE database = currentDatabase()',
   );
-  return new Map(rows.map(({ name, comment }) => [name, shapeIn(comment)]));
+  return new Map(rows.map(({ name, comment }) => [name, parseComment(comment)]));
 };
 
 /** Returns whether a table without a written migration exists already. A new one has its current declaration. */
 export const tableExists = async (columns: ServerColumns, table: string): Promise<boolean> =>
-  (await shapesOf(columns)).has(table);
+  (await readShapes(columns)).has(table);
 
 /** Returns newly declared columns. Throws if anything else differs. */
-const addedColumns = (table: Table, known: Shape): string[] => {
+const findAddedColumns = (table: Table, known: Shape): string[] => {
   const refuse = (what: string): never => {
     throw new Error(
       `table ${table.name} cannot be changed to match its declaration: ${what}. Columns are added automatically; for any other change, write a migration (sinks/migrations/README.md). If a newer program made this change, run that program`,
@@ -54,11 +54,12 @@ const addedColumns = (table: Table, known: Shape): string[] => {
     if (declared === undefined) refuse(`its column ${name} is not declared`);
     if (declared !== type) refuse(`its column ${name} is ${type} and is declared as ${declared}`);
   }
-  const { columns: _declared, ...declared } = shapeOf(table);
-  const { columns: _known, ...made } = shapeOf(known);
-  for (const part of Object.keys({ ...declared, ...made }) as (keyof typeof declared)[]) {
-    const [is, ought] = [JSON.stringify(made[part]), JSON.stringify(declared[part])];
-    if (is !== ought) refuse(`its ${part} is ${is ?? 'not set'} and is declared as ${ought ?? 'not set'}`);
+  const { columns: _declared, ...declared } = extractShape(table);
+  const { columns: _known, ...existing } = extractShape(known);
+  for (const part of Object.keys({ ...declared, ...existing }) as (keyof typeof declared)[]) {
+    const [actual, expected] = [JSON.stringify(existing[part]), JSON.stringify(declared[part])];
+    if (actual !== expected)
+      refuse(`its ${part} is ${actual ?? 'not set'} and is declared as ${expected ?? 'not set'}`);
   }
   return Object.keys(table.columns).filter((name) => !(name in known.columns));
 };
@@ -73,14 +74,18 @@ export const migrateDeclared = async (
   tables: readonly Table[],
   views: readonly MaterializedView[] = [],
 ): Promise<void> => {
-  const shapes = await shapesOf(columns);
+  const shapes = await readShapes(columns);
   const steps = tables.map((table) => {
     const known = shapes.get(table.name);
-    return { table, isMade: shapes.has(table.name), added: known === undefined ? [] : addedColumns(table, known) };
+    return {
+      table,
+      tableExistsAlready: shapes.has(table.name),
+      added: known === undefined ? [] : findAddedColumns(table, known),
+    };
   });
-  for (const { table, isMade, added } of steps) {
-    if (!isMade) {
-      await columns.execute(`${createTable(table)}\nCOMMENT ${quote(commentOf(table))}`);
+  for (const { table, tableExistsAlready, added } of steps) {
+    if (!tableExistsAlready) {
+      await columns.execute(`${buildCreateTable(table)}\nCOMMENT ${quoteString(formatComment(table))}`);
       log.info({ table: table.name }, 'table created from its declaration');
     }
     if (added.length === 0) continue;
@@ -92,7 +97,7 @@ export const migrateDeclared = async (
         `ALTER TABLE ${table.name} ADD COLUMN IF NOT EXISTS \`${name}\` ${table.columns[name]} ${place}`,
       );
     }
-    await remember(columns, table.name, table);
+    await storeShape(columns, table.name, table);
     log.info({ table: table.name, columns: added }, 'columns added to a table');
   }
   const isDeclared = (name: string): boolean => tables.some((table) => table.name === name);
@@ -104,7 +109,7 @@ export const migrateDeclared = async (
     };
     // Before and after, so that rows that land while the view is created are not missed.
     await backfill();
-    await columns.execute(createView(view));
+    await columns.execute(buildCreateView(view));
     await backfill();
   }
 };
@@ -115,7 +120,7 @@ export const changeShape = async (
   table: string,
   change: (shape: Shape) => Shape,
 ): Promise<void> => {
-  const shape = (await shapesOf(columns)).get(table);
+  const shape = (await readShapes(columns)).get(table);
   if (shape === undefined) throw new Error(`no table ${table} was created from its declaration`);
-  await remember(columns, table, change(shape));
+  await storeShape(columns, table, change(shape));
 };

@@ -3,7 +3,7 @@ import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { allTables, declaredViews } from '../../schemas/tables/index.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
-import { createTable, type Table } from '../../schemas/tables/table.ts';
+import { buildCreateTable, type Table } from '../../schemas/tables/table.ts';
 import { createTables } from './001-create-tables.ts';
 import { addSearchIndexes } from './002-add-search-indexes.ts';
 import { createViews } from './003-create-views.ts';
@@ -50,7 +50,7 @@ export const migrations: readonly Migration[] = [
   cheaperErrors,
 ];
 
-const appliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {
+const readAppliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {
   const rows = await columns.query<{ id: number }>('SELECT DISTINCT id FROM schema_migrations');
   return new Set(rows.map(({ id }) => id));
 };
@@ -66,18 +66,18 @@ export const migrate = async (
   known: readonly Migration[] = migrations,
   tables: readonly Table[] = allTables,
 ): Promise<number> => {
-  const servers = columns.each();
+  const servers = columns.listServers();
   let count = 0;
   for (const server of servers) {
-    const own = servers.length === 1 ? log : logOf(log, server.name);
-    count += await migrateServer(server.columns, own, known, tables);
+    const serverLog = servers.length === 1 ? log : createServerLog(log, server.name);
+    count += await migrateServer(server.columns, serverLog, known, tables);
   }
-  await columns.tablesChanged();
+  await columns.handleTablesChanged();
   return count;
 };
 
 /** A log whose lines name the server. */
-const logOf = (log: Log, server: string): Log => ({
+const createServerLog = (log: Log, server: string): Log => ({
   info: (fields, message) => log.info({ ...fields, server }, message),
   warn: (fields, message) => log.warn({ ...fields, server }, message),
   error: (fields, message) => log.error({ ...fields, server }, message),
@@ -89,15 +89,15 @@ const migrateServer = async (
   known: readonly Migration[],
   tables: readonly Table[],
 ): Promise<number> => {
-  await columns.execute(createTable(schemaMigrationsTable));
-  const applied = await appliedIds(columns);
+  await columns.execute(buildCreateTable(schemaMigrationsTable));
+  const applied = await readAppliedIds(columns);
   const newest = Math.max(0, ...applied);
   const last = known.at(-1)?.id ?? 0;
   if (newest > last)
     throw new Error(
       `the tables are at version ${newest} and this program knows version ${last}: run the newer program, or restore a backup from before its migration`,
     );
-  const isAppliedNow = async ({ id }: Migration): Promise<boolean> => (await appliedIds(columns)).has(id);
+  const isAppliedNow = async ({ id }: Migration): Promise<boolean> => (await readAppliedIds(columns)).has(id);
   let count = 0;
   for (const migration of known) {
     // Checked before each migration: another process may be ahead, and this one must not restore replaced objects.

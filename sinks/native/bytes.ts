@@ -1,15 +1,15 @@
 import { copyRange } from '../../runtime/memory.ts';
 
 /** Above this size, one native copy is cheaper than a loop over words. */
-const longCopy = 512;
+const minNativeCopyBytes = 512;
 
-let viewed = new Uint8Array(0) as Uint8Array;
-let view = new DataView(viewed.buffer);
+let viewedBytes = new Uint8Array(0) as Uint8Array;
+let view = new DataView(viewedBytes.buffer);
 
 /** A view of all the bytes. The last view is cached, because successive values are copied from one message. */
-const viewOf = (bytes: Uint8Array): DataView => {
-  if (bytes === viewed) return view;
-  viewed = bytes;
+const viewBytes = (bytes: Uint8Array): DataView => {
+  if (bytes === viewedBytes) return view;
+  viewedBytes = bytes;
   view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return view;
 };
@@ -20,11 +20,11 @@ const viewOf = (bytes: Uint8Array): DataView => {
  */
 export const copyBytes = (bytes: Uint8Array, start: number, end: number, target: DataView, at: number): void => {
   const count = end - start;
-  if (count > longCopy) {
+  if (count > minNativeCopyBytes) {
     copyRange(bytes, start, end, new Uint8Array(target.buffer, target.byteOffset), at);
     return;
   }
-  const source = viewOf(bytes);
+  const source = viewBytes(bytes);
   if (count >= 8) {
     const last = end - 8;
     for (let from = start, to = at; from < last; from += 8, to += 8) {

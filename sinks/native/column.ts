@@ -20,7 +20,7 @@ export interface Column {
 }
 
 /** Returns the new capacity: at least `needed`, doubled, so that appending is linear. */
-export const grownCapacity = (capacity: number, needed: number): number => {
+export const growCapacity = (capacity: number, needed: number): number => {
   let next = capacity;
   while (next < needed) next *= 2;
   return next;

@@ -1,7 +1,7 @@
 /** Writes numbers as decimal text without creating a string. */
 
 /** Returns the number of decimal digits of a non-negative 32-bit integer. */
-const digitsOf = (value: number): number => {
+const countDigits = (value: number): number => {
   let digits = 1;
   for (let bound = 10; value >= bound; bound *= 10) digits++;
   return digits;
@@ -29,20 +29,20 @@ const scales = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;
 export const writeDecimal = (target: Uint8Array, start: number, value: number): number => {
   const size = Math.abs(value);
   if (!(size < 1e9)) return -1;
-  for (let places = 0; places < scales.length; places++) {
-    const scale = scales[places] as number;
+  for (let decimalPlaces = 0; decimalPlaces < scales.length; decimalPlaces++) {
+    const scale = scales[decimalPlaces] as number;
     const scaled = Math.round(size * scale);
     if (scaled / scale !== size) continue;
-    const whole = size | 0;
-    const digits = digitsOf(whole);
+    const integerPart = size | 0;
+    const digits = countDigits(integerPart);
     let at = start;
     if (value < 0) target[at++] = 0x2d;
-    writeDigits(target, at, whole, digits);
+    writeDigits(target, at, integerPart, digits);
     at += digits;
-    if (places === 0) return at;
+    if (decimalPlaces === 0) return at;
     target[at] = 0x2e;
-    writeDigits(target, at + 1, scaled - whole * scale, places);
-    return at + 1 + places;
+    writeDigits(target, at + 1, scaled - integerPart * scale, decimalPlaces);
+    return at + 1 + decimalPlaces;
   }
   return -1;
 };

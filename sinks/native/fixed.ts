@@ -1,6 +1,6 @@
 import { copyRange } from '../../runtime/memory.ts';
 import { copyBytes } from './bytes.ts';
-import { grownCapacity, PlainColumn } from './column.ts';
+import { growCapacity, PlainColumn } from './column.ts';
 
 type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
@@ -11,30 +11,30 @@ type Elements = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array
 abstract class FixedColumn<Array extends Elements> extends PlainColumn {
   protected elements: Array;
   protected length = 0;
-  #mark = 0;
-  readonly #perRow: number;
+  #markedLength = 0;
+  readonly #elementsPerRow: number;
 
   constructor(type: string, elements: Array, perRow = 1) {
     super(type);
     this.elements = elements;
-    this.#perRow = perRow;
+    this.#elementsPerRow = perRow;
   }
 
   get rows(): number {
-    return this.length / this.#perRow;
+    return this.length / this.#elementsPerRow;
   }
 
   mark(): void {
-    this.#mark = this.length;
+    this.#markedLength = this.length;
   }
 
   rollback(): void {
-    this.length = this.#mark;
+    this.length = this.#markedLength;
   }
 
   reset(): void {
     this.length = 0;
-    this.#mark = 0;
+    this.#markedLength = 0;
   }
 
   size(): number {
@@ -51,7 +51,7 @@ abstract class FixedColumn<Array extends Elements> extends PlainColumn {
     const needed = this.length + more;
     if (needed <= this.elements.length) return;
     const larger = new (this.elements.constructor as new (length: number) => Array)(
-      grownCapacity(this.elements.length, needed),
+      growCapacity(this.elements.length, needed),
     );
     larger.set(this.elements);
     this.elements = larger;
@@ -73,14 +73,14 @@ export class NumberColumn extends FixedColumn<Elements> {
   }
 
   /** Appends the same value `count` times. */
-  fill(value: number, count: number): void {
+  pushRepeated(value: number, count: number): void {
     this.reserve(count);
     this.elements.fill(value, this.length, this.length + count);
     this.length += count;
   }
 
   /** Appends `count` consecutive values, starting with `first`. */
-  sequence(first: number, count: number): void {
+  pushSequence(first: number, count: number): void {
     this.reserve(count);
     const { elements, length } = this;
     for (let index = 0; index < count; index++) elements[length + index] = first + index;
@@ -131,7 +131,7 @@ export class WordsColumn extends FixedColumn<Uint32Array<ArrayBuffer>> {
   }
 
   /** Appends little-endian values in wire format. `end - start` must be a multiple of eight. */
-  copy(source: Uint8Array, start: number, end: number): void {
+  pushWire(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) / 4);
     copyRange(source, start, end, new Uint8Array(this.elements.buffer), this.length * 4);
     this.length += (end - start) / 4;

@@ -3,7 +3,7 @@ import { NumberColumn, WordsColumn } from './fixed.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
 /**
- * Array(T): the cumulative count of elements after each row, and the elements. Append elements, then `close` the row.
+ * Array(T): the cumulative count of elements after each row, and the elements. Append elements, then `endRow` the row.
  */
 export class ArrayColumn<Element extends Column> implements Column {
   readonly type: string;
@@ -25,7 +25,7 @@ export class ArrayColumn<Element extends Column> implements Column {
   }
 
   /** Ends the row: the elements appended since the last row are its value. */
-  close(): void {
+  endRow(): void {
     this.#ends.push(this.elements.rows, 0);
   }
 
@@ -107,7 +107,7 @@ export class EntryColumn<Keys extends Column, Values extends Column> implements 
   }
 }
 
-/** Map(LowCardinality(String), String). Append keys and values, then `close` the row. */
+/** Map(LowCardinality(String), String). Append keys and values, then `endRow` the row. */
 export class MapColumn extends ArrayColumn<EntryColumn<DictionaryColumn, StringColumn>> {
   readonly keys: DictionaryColumn;
   readonly values: StringColumn;
@@ -164,7 +164,7 @@ export class NullableColumn<Values extends Column> implements Column {
 }
 
 /** Nullable(Float64) from the two words of a value. */
-export class NullableDoubles extends NullableColumn<WordsColumn> {
+export class NullableDoubleColumn extends NullableColumn<WordsColumn> {
   constructor() {
     super(new WordsColumn('Float64'));
   }

@@ -12,7 +12,7 @@ export interface EncodedBlock {
 }
 
 /** Column writers of one table. */
-export interface Rows {
+export interface TableWriters {
   readonly table: Table;
   readonly columns: ReadonlyMap<string, Column>;
 }
@@ -21,7 +21,7 @@ export interface Rows {
 export const isComputed = (type: string): boolean => /\b(?:MATERIALIZED|ALIAS|DEFAULT|EPHEMERAL)\b/.test(type);
 
 /** Returns the writers in table order. Throws if they do not match the table's declaration. */
-export const rowsOf = (table: Table, writers: Readonly<Record<string, Column>>): Rows => {
+export const createRows = (table: Table, writers: Readonly<Record<string, Column>>): TableWriters => {
   const columns = new Map<string, Column>();
   for (const [name, type] of Object.entries(table.columns)) {
     const writer = writers[name];
@@ -35,7 +35,7 @@ export const rowsOf = (table: Table, writers: Readonly<Record<string, Column>>):
 };
 
 /** Returns the number of appended rows. Throws if the columns disagree, which is a bug of the scanner. */
-export const rowCount = ({ table, columns }: Rows): number => {
+export const countRows = ({ table, columns }: TableWriters): number => {
   let rows = -1;
   for (const [name, column] of columns) {
     if (rows === -1) rows = column.rows;
@@ -51,21 +51,21 @@ export const rowCount = ({ table, columns }: Rows): number => {
  * neither block properties nor marks of custom serializations. `allocate` returns memory of at least the requested
  * size.
  */
-export const encodeBlock = (rows: Rows, allocate: (bytes: number) => Uint8Array): EncodedBlock => {
-  const count = rowCount(rows);
-  const heads = [...rows.columns].map(([name, column]) => ({
+export const encodeBlock = (rows: TableWriters, allocate: (bytes: number) => Uint8Array): EncodedBlock => {
+  const count = countRows(rows);
+  const columnHeaders = [...rows.columns].map(([name, column]) => ({
     column,
     name: Buffer.from(name, 'utf8'),
     type: Buffer.from(column.type, 'utf8'),
   }));
-  let size = varintSize(heads.length) + varintSize(count);
-  for (const { column, name, type } of heads) {
+  let size = varintSize(columnHeaders.length) + varintSize(count);
+  for (const { column, name, type } of columnHeaders) {
     size += varintSize(name.length) + name.length + varintSize(type.length) + type.length;
     size += column.prefixSize + column.size();
   }
   const memory = allocate(size);
-  let at = writeVarint(memory, writeVarint(memory, 0, heads.length), count);
-  for (const { column, name, type } of heads) {
+  let at = writeVarint(memory, writeVarint(memory, 0, columnHeaders.length), count);
+  for (const { column, name, type } of columnHeaders) {
     at = writeVarint(memory, at, name.length);
     memory.set(name, at);
     at = writeVarint(memory, at + name.length, type.length);

@@ -1,6 +1,6 @@
 import { copyRange } from '../../runtime/memory.ts';
 import { copyBytes } from './bytes.ts';
-import { type Column, grownCapacity, PlainColumn } from './column.ts';
+import { type Column, growCapacity, PlainColumn } from './column.ts';
 import { maxDecimalLength, writeDecimal } from './decimals.ts';
 
 /** Returns the size of a varint in bytes. */
@@ -116,7 +116,7 @@ export class StringColumn extends PlainColumn {
   #reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.bytes.length) return;
-    const larger = new Uint8Array(grownCapacity(this.bytes.length, needed));
+    const larger = new Uint8Array(growCapacity(this.bytes.length, needed));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;
     this.#view = new DataView(larger.buffer);
@@ -128,7 +128,7 @@ export class StringColumn extends PlainColumn {
  * Number of slots probed before a value is stored twice. The engine merges duplicates, and crafted collisions stay
  * cheap.
  */
-const probes = 16;
+const maxProbes = 16;
 const hasAdditionalKeys = 512;
 
 /**
@@ -146,7 +146,7 @@ export class DictionaryColumn implements Column {
   /** Index + 1 of the key in a slot; 0 for a free slot */
   #slots = new Int32Array(1024);
   /** The last successor of this key: attributes of successive records have the same order. */
-  #successors = new Int32Array(256);
+  #likelyNext = new Int32Array(256);
   #indexes = new Uint32Array(1024);
   #last = 0;
   #mark = 0;
@@ -162,7 +162,7 @@ export class DictionaryColumn implements Column {
 
   /** Appends a value. */
   push(source: Uint8Array, start: number, end: number): void {
-    this.pushIndex(this.index(source, start, end));
+    this.pushIndex(this.findOrAdd(source, start, end));
   }
 
   pushText(text: string): void {
@@ -184,28 +184,28 @@ export class DictionaryColumn implements Column {
 
   indexOfText(text: string): number {
     if (text !== this.#text) {
-      this.#textIndex = this.#textIndexes.get(text) ?? this.#newText(text);
+      this.#textIndex = this.#textIndexes.get(text) ?? this.#addText(text);
       this.#text = text;
     }
     return this.#textIndex;
   }
 
-  #newText(text: string): number {
+  #addText(text: string): number {
     const bytes = Buffer.from(text, 'utf8');
-    const index = this.index(bytes, 0, bytes.length);
+    const index = this.findOrAdd(bytes, 0, bytes.length);
     this.#textIndexes.set(text, index);
     return index;
   }
 
   /** Returns the dictionary index of a value, valid until `reset`. */
-  index(source: Uint8Array, start: number, end: number): number {
-    const likely = this.#successors[this.#last] as number;
+  findOrAdd(source: Uint8Array, start: number, end: number): number {
+    const likely = this.#likelyNext[this.#last] as number;
     if (this.#equals(likely, source, start, end)) {
       this.#last = likely;
       return likely;
     }
     const found = this.#find(source, start, end);
-    this.#successors[this.#last] = found;
+    this.#likelyNext[this.#last] = found;
     this.#last = found;
     return found;
   }
@@ -247,7 +247,7 @@ export class DictionaryColumn implements Column {
     this.rows = 0;
     this.#mark = 0;
     // The engine treats the first key of a dictionary as the default value, as this column does.
-    this.#add(Buffer.alloc(0), 0, 0, 0, 0);
+    this.#addKey(Buffer.alloc(0), 0, 0, 0, 0);
   }
 
   writePrefix(target: Uint8Array, at: number): number {
@@ -300,8 +300,12 @@ export class DictionaryColumn implements Column {
     if ((this.#ends[index] as number) - from !== end - start) return false;
     const { bytes } = this.#keys;
     // From the end, because names share prefixes.
-    for (let theirs = end - 1, ours = from + end - start - 1; theirs >= start; theirs--, ours--) {
-      if (bytes[ours] !== source[theirs]) return false;
+    for (
+      let sourceIndex = end - 1, ownIndex = from + end - start - 1;
+      sourceIndex >= start;
+      sourceIndex--, ownIndex--
+    ) {
+      if (bytes[ownIndex] !== source[sourceIndex]) return false;
     }
     return true;
   }
@@ -312,22 +316,22 @@ export class DictionaryColumn implements Column {
     hash ^= hash >>> 13;
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
-    for (let probe = 0; probe < probes; probe++, slot = (slot + 1) & mask) {
+    for (let probe = 0; probe < maxProbes; probe++, slot = (slot + 1) & mask) {
       const index = (this.#slots[slot] as number) - 1;
-      if (index < 0) return this.#add(source, start, end, hash, slot);
+      if (index < 0) return this.#addKey(source, start, end, hash, slot);
       if (this.#hashes[index] === hash && this.#equals(index, source, start, end)) return index;
     }
-    return this.#add(source, start, end, hash, -1);
+    return this.#addKey(source, start, end, hash, -1);
   }
 
-  #add(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+  #addKey(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
     const index = this.#keys.rows;
     this.#keys.push(source, start, end);
     if (index === this.#starts.length) this.#growDictionary();
     this.#ends[index] = this.#keys.length;
     this.#starts[index] = this.#keys.length - (end - start);
     this.#hashes[index] = hash;
-    this.#successors[index] = 0;
+    this.#likelyNext[index] = 0;
     if (slot >= 0) this.#slots[slot] = index + 1;
     if (this.#keys.rows * 2 > this.#slots.length) this.#rehash();
     return index;
@@ -335,14 +339,14 @@ export class DictionaryColumn implements Column {
 
   #growDictionary(): void {
     const size = this.#starts.length * 2;
-    const larger = <Array extends Uint32Array | Int32Array>(before: Array, after: Array): Array => {
+    const enlarge = <Array extends Uint32Array | Int32Array>(before: Array, after: Array): Array => {
       after.set(before);
       return after;
     };
-    this.#starts = larger(this.#starts, new Uint32Array(size));
-    this.#ends = larger(this.#ends, new Uint32Array(size));
-    this.#hashes = larger(this.#hashes, new Int32Array(size));
-    this.#successors = larger(this.#successors, new Int32Array(size));
+    this.#starts = enlarge(this.#starts, new Uint32Array(size));
+    this.#ends = enlarge(this.#ends, new Uint32Array(size));
+    this.#hashes = enlarge(this.#hashes, new Int32Array(size));
+    this.#likelyNext = enlarge(this.#likelyNext, new Int32Array(size));
   }
 
   #rehash(): void {
@@ -350,7 +354,7 @@ export class DictionaryColumn implements Column {
     const mask = this.#slots.length - 1;
     for (let index = 0; index < this.#keys.rows; index++) {
       let slot = (this.#hashes[index] as number) & mask;
-      for (let probe = 0; probe < probes && this.#slots[slot] !== 0; probe++) slot = (slot + 1) & mask;
+      for (let probe = 0; probe < maxProbes && this.#slots[slot] !== 0; probe++) slot = (slot + 1) & mask;
       if (this.#slots[slot] === 0) this.#slots[slot] = index + 1;
     }
   }
@@ -358,7 +362,7 @@ export class DictionaryColumn implements Column {
   #reserveRows(more: number): void {
     const needed = this.rows + more;
     if (needed <= this.#indexes.length) return;
-    const larger = new Uint32Array(grownCapacity(this.#indexes.length, needed));
+    const larger = new Uint32Array(growCapacity(this.#indexes.length, needed));
     larger.set(this.#indexes);
     this.#indexes = larger;
   }

@@ -1,10 +1,10 @@
 import { PermanentError } from '../../schemas/errors.ts';
-import type { RowOf } from '../../schemas/tables/row.ts';
+import type { TableRow } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
-import { isComputed, type Rows, rowsOf } from './rows.ts';
+import { createRows, isComputed, type TableWriters } from './rows.ts';
 import { type ValueColumn, valueColumn } from './values.ts';
 
-interface Writer {
+interface ColumnWriter {
   readonly name: string;
   readonly column: ValueColumn;
   readonly isShared: boolean;
@@ -12,8 +12,8 @@ interface Writer {
 
 /** Builds rows of a table from plain objects. For tables with few rows per message. */
 export class ValueRows<const Declared extends Table> {
-  readonly rows: Rows;
-  readonly #writers: readonly Writer[];
+  readonly rows: TableWriters;
+  readonly #writers: readonly ColumnWriter[];
 
   /** `sharedColumns` are columns whose values are passed separately from a row. */
   constructor(table: Declared, sharedColumns: readonly string[] = []) {
@@ -21,11 +21,11 @@ export class ValueRows<const Declared extends Table> {
       .filter(([, type]) => !isComputed(type))
       .map(([name, type]) => ({ name, column: valueColumn(type), isShared: sharedColumns.includes(name) }));
     const columns = this.#writers.map(({ name, column }) => [name, column.column] as const);
-    this.rows = rowsOf(table, Object.fromEntries(columns));
+    this.rows = createRows(table, Object.fromEntries(columns));
   }
 
   /** Throws a `PermanentError` for a value that its column cannot represent. The row is then incomplete. */
-  push(row: RowOf<Declared>): void {
+  push(row: TableRow<Declared>): void {
     this.pushWithShared(row, {});
   }
 

@@ -1,6 +1,6 @@
 /** Column writers for JSON values, by column type. For low-volume data: each row is an object. */
 import { PermanentError } from '../../schemas/errors.ts';
-import { textBefore } from '../../schemas/text.ts';
+import { getTextBefore } from '../../schemas/text.ts';
 import type { Column } from './column.ts';
 import { NumberColumn, WordsColumn } from './fixed.ts';
 import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
@@ -15,14 +15,14 @@ export interface ValueColumn {
   push(value: unknown): void;
 }
 
-const refuse = (type: string, value: unknown): never => {
+const rejectValue = (type: string, value: unknown): never => {
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   throw new PermanentError('bad-value', `${text.slice(0, 100)} is no ${type}`);
 };
 
-const texts = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({
+const textColumn = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({
   column,
-  push: (value) => column.pushText(typeof value === 'string' ? value : refuse(type, value)),
+  push: (value) => column.pushText(typeof value === 'string' ? value : rejectValue(type, value)),
 });
 
 /** Minimum and maximum of integers that fit one number. */
@@ -34,12 +34,14 @@ const integers = {
 } as const;
 type Integer = keyof typeof integers;
 
-const integerIn = (type: string, value: unknown, [min, max]: readonly [number, number]): number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : refuse(type, value);
+const requireInteger = (type: string, value: unknown, [min, max]: readonly [number, number]): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+    ? value
+    : rejectValue(type, value);
 
 const smallIntegers = (type: Integer): ValueColumn => {
   const column = new NumberColumn(type);
-  return { column, push: (value) => column.push(integerIn(type, value, integers[type])) };
+  return { column, push: (value) => column.push(requireInteger(type, value, integers[type])) };
 };
 
 /** Integers that fit two words exactly. */
@@ -54,8 +56,8 @@ const largeIntegers = (type: 'UInt64' | 'Int64'): ValueColumn => {
     push(value) {
       if (isCount(value)) return column.pushInteger(value);
       const integer =
-        typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as number) : refuse(type, value);
-      if (integer < min || integer > max) refuse(type, value);
+        typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as number) : rejectValue(type, value);
+      if (integer < min || integer > max) rejectValue(type, value);
       pushWords(column, integer);
     },
   };
@@ -67,22 +69,23 @@ const pushWords = (column: WordsColumn, integer: bigint): void =>
 const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
 /** An instant as a number of ticks of 10^-digits seconds. */
-const ticksOf = (type: string, value: unknown, digits: number): bigint => {
-  if (typeof value === 'number' && Number.isInteger(value)) return scaled(BigInt(value), digits - 3);
-  const [, seconds, fraction = '', zone] = (typeof value === 'string' && isoForm.exec(value)) || refuse(type, value);
+const parseTicks = (type: string, value: unknown, digits: number): bigint => {
+  if (typeof value === 'number' && Number.isInteger(value)) return scaleTicks(BigInt(value), digits - 3);
+  const [, seconds, fraction = '', zone] =
+    (typeof value === 'string' && isoForm.exec(value)) || rejectValue(type, value);
   const atMs = Date.parse(`${seconds}${zone}`);
-  if (Number.isNaN(atMs)) refuse(type, value);
+  if (Number.isNaN(atMs)) rejectValue(type, value);
   const nanoseconds = BigInt(atMs) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
-  return scaled(nanoseconds, digits - 9);
+  return scaleTicks(nanoseconds, digits - 9);
 };
 
-const scaled = (ticks: bigint, digits: number): bigint =>
+const scaleTicks = (ticks: bigint, digits: number): bigint =>
   digits >= 0 ? ticks * 10n ** BigInt(digits) : ticks / 10n ** BigInt(-digits);
 
 /** Maximum of sorting keys and partitions, which round to 32-bit seconds. */
 const lastSecond = 4_294_967_295n;
 
-const instants = (type: string, digits: number): ValueColumn => {
+const instantColumn = (type: string, digits: number): ValueColumn => {
   const column = new WordsColumn(type);
   const maxTicks = (lastSecond + 1n) * 10n ** BigInt(digits) - 1n;
   const maxMs = digits === 3 ? Number(maxTicks) : -1;
@@ -90,19 +93,20 @@ const instants = (type: string, digits: number): ValueColumn => {
     column,
     push(value) {
       if (isCount(value) && value <= maxMs) return column.pushInteger(value);
-      const ticks = ticksOf(type, value, digits);
-      if (ticks < 0n || ticks > maxTicks) refuse(type, value);
+      const ticks = parseTicks(type, value, digits);
+      if (ticks < 0n || ticks > maxTicks) rejectValue(type, value);
       pushWords(column, ticks);
     },
   };
 };
 
 /** DateTime and Date: the engine casts them from their integers. */
-const seconds = (type: string, integer: 'UInt32' | 'UInt16', secondsEach: bigint): ValueColumn => {
+const secondsColumn = (type: string, integer: 'UInt32' | 'UInt16', secondsEach: bigint): ValueColumn => {
   const column = new NumberColumn(integer);
   return {
     column,
-    push: (value) => column.push(integerIn(type, Number(ticksOf(type, value, 0) / secondsEach), integers[integer])),
+    push: (value) =>
+      column.push(requireInteger(type, Number(parseTicks(type, value, 0) / secondsEach), integers[integer])),
   };
 };
 
@@ -111,8 +115,8 @@ const arrays = (type: string, elements: ValueColumn): ValueColumn => {
   return {
     column,
     push(value) {
-      for (const each of Array.isArray(value) ? value : refuse(type, value)) elements.push(each);
-      column.close();
+      for (const each of Array.isArray(value) ? value : rejectValue(type, value)) elements.push(each);
+      column.endRow();
     },
   };
 };
@@ -129,12 +133,12 @@ const maps = (type: string, keys: ValueColumn, values: ValueColumn): ValueColumn
   return {
     column,
     push(value) {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(type, value);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) rejectValue(type, value);
       for (const [key, each] of Object.entries(value as object)) {
         keys.push(isByInteger ? integerKey(key) : key);
         values.push(each);
       }
-      column.close();
+      column.endRow();
     },
   };
 };
@@ -151,7 +155,7 @@ const nullables = (inner: ValueColumn, empty: unknown): ValueColumn => {
 };
 
 /** The text between the parentheses of `Name(…)`, split at its first outer comma. */
-const argumentsOf = (type: string): [string, string] => {
+const parseTypeArguments = (type: string): [string, string] => {
   const inner = type.slice(type.indexOf('(') + 1, type.lastIndexOf(')'));
   let depth = 0;
   for (const [at, character] of [...inner].entries()) {
@@ -162,13 +166,16 @@ const argumentsOf = (type: string): [string, string] => {
   return [inner, ''];
 };
 
-const emptyOf = (type: string): unknown => (type === 'String' ? '' : type === 'Bool' ? false : 0);
+const emptyValue = (type: string): unknown => (type === 'String' ? '' : type === 'Bool' ? false : 0);
 
-const makers: Readonly<Record<string, (type: string, first: string, second: string) => ValueColumn>> = {
-  String: (type) => texts(type, new StringColumn()),
+const columnFactories: Readonly<Record<string, (type: string, first: string, second: string) => ValueColumn>> = {
+  String: (type) => textColumn(type, new StringColumn()),
   Bool: (type) => {
     const column = new NumberColumn('Bool');
-    return { column, push: (value) => column.push(typeof value === 'boolean' ? Number(value) : refuse(type, value)) };
+    return {
+      column,
+      push: (value) => column.push(typeof value === 'boolean' ? Number(value) : rejectValue(type, value)),
+    };
   },
   UInt8: () => smallIntegers('UInt8'),
   UInt16: () => smallIntegers('UInt16'),
@@ -178,23 +185,23 @@ const makers: Readonly<Record<string, (type: string, first: string, second: stri
   Int64: () => largeIntegers('Int64'),
   Float64: (type) => {
     const column = new WordsColumn('Float64');
-    return { column, push: (value) => column.pushDouble(typeof value === 'number' ? value : refuse(type, value)) };
+    return { column, push: (value) => column.pushDouble(typeof value === 'number' ? value : rejectValue(type, value)) };
   },
-  DateTime64: (type, digits) => instants(type, Number(digits)),
-  DateTime: (type) => seconds(type, 'UInt32', 1n),
-  Date: (type) => seconds(type, 'UInt16', 86_400n),
-  LowCardinality: (type) => texts(type, new DictionaryColumn()),
+  DateTime64: (type, digits) => instantColumn(type, Number(digits)),
+  DateTime: (type) => secondsColumn(type, 'UInt32', 1n),
+  Date: (type) => secondsColumn(type, 'UInt16', 86_400n),
+  LowCardinality: (type) => textColumn(type, new DictionaryColumn()),
   // A row's value is the initial value for the engine.
   SimpleAggregateFunction: (_type, _name, inner) => valueColumn(inner),
-  Nullable: (_type, inner) => nullables(valueColumn(inner), emptyOf(inner)),
+  Nullable: (_type, inner) => nullables(valueColumn(inner), emptyValue(inner)),
   Array: (type, inner) => arrays(type, valueColumn(inner)),
   Map: (type, key, value) => maps(type, valueColumn(key), valueColumn(value)),
 };
 
 /** Returns a writer for a column of this type, ignoring the codec. Throws for an unsupported type. */
 export const valueColumn = (declared: string): ValueColumn => {
-  const type = textBefore(declared, ' CODEC(');
-  const maker = makers[textBefore(type, '(')];
+  const type = getTextBefore(declared, ' CODEC(');
+  const maker = columnFactories[getTextBefore(type, '(')];
   if (maker === undefined) throw new Error(`no value writer exists for columns of type ${type}`);
-  return maker(type, ...argumentsOf(type));
+  return maker(type, ...parseTypeArguments(type));
 };

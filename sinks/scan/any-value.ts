@@ -1,6 +1,13 @@
 /** Appends OTLP's AnyValues to columns of text (`schemas/otlp/any-value.ts`). */
-import { base64Of, jsonOfArray, jsonOfMap, lastAlternative, tags, typeCodes } from '../../schemas/otlp/any-value.ts';
-import { doubleOf, integerText, type WireCursor } from '../../schemas/protobuf/cursor.ts';
+import {
+  encodeBase64,
+  findLastAlternative,
+  readArrayJson,
+  readMapJson,
+  typeCodes,
+  valueTags,
+} from '../../schemas/otlp/any-value.ts';
+import { formatInteger, toDouble, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { StringColumn } from '../native/strings.ts';
 
 /**
@@ -11,50 +18,50 @@ export const pushAnyValue = (reader: WireCursor, end: number, column: StringColu
   const { bytes, at } = reader;
   const tag = at < end ? (bytes[at] as number) : 0;
   // Mostly there is one alternative, which extends to the end of the value.
-  if (tag === tags.string) {
+  if (tag === valueTags.string) {
     reader.at = at + 1;
-    const stop = reader.end(end);
+    const stop = reader.readEnd(end);
     if (stop === end) {
       column.push(bytes, reader.at, stop);
       reader.at = stop;
       return typeCodes.string;
     }
     reader.at = at;
-  } else if (isAlone(bytes, tag, at + 1, end)) {
+  } else if (isOnlyField(bytes, tag, at + 1, end)) {
     reader.at = at + 1;
     return pushTagged(reader, tag, end, column);
   }
-  return pushOther(reader, lastAlternative(reader, end), end, column);
+  return pushLastAlternative(reader, findLastAlternative(reader, end), end, column);
 };
 
 /** Returns whether a number with that tag at `at` is the entire value up to `end`. */
-const isAlone = (bytes: Uint8Array, tag: number, at: number, end: number): boolean => {
-  if (tag === tags.double) return end - at === 8;
-  if (tag !== tags.integer || end - at > 10) return false;
+const isOnlyField = (bytes: Uint8Array, tag: number, at: number, end: number): boolean => {
+  if (tag === valueTags.double) return end - at === 8;
+  if (tag !== valueTags.integer || end - at > 10) return false;
   let last = at;
   while (last < end && (bytes[last] as number) > 127) last++;
   return last === end - 1;
 };
 
-const pushOther = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
+const pushLastAlternative = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
   const typeCode = pushTagged(reader, tag, end, column);
   reader.at = end;
   return typeCode;
 };
 
 const pushTagged = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
-  if (tag === tags.integer) {
+  if (tag === valueTags.integer) {
     reader.varint64();
     if (reader.high === 0) column.pushNumber(reader.low);
-    else column.pushText(integerText(reader.low, reader.high));
+    else column.pushText(formatInteger(reader.low, reader.high));
     return typeCodes.integer;
   }
-  if (tag === tags.double) {
+  if (tag === valueTags.double) {
     reader.fixed64();
-    column.pushNumber(doubleOf(reader.low, reader.high));
+    column.pushNumber(toDouble(reader.low, reader.high));
     return typeCodes.double;
   }
-  if (tag === tags.boolean) {
+  if (tag === valueTags.boolean) {
     reader.varint64();
     column.pushText((reader.low | reader.high) === 0 ? 'false' : 'true');
     return typeCodes.boolean;
@@ -63,15 +70,15 @@ const pushTagged = (reader: WireCursor, tag: number, end: number, column: String
     column.push(reader.bytes, end, end);
     return typeCodes.empty;
   }
-  const stop = reader.end(end);
-  if (tag === tags.string) {
+  const stop = reader.readEnd(end);
+  if (tag === valueTags.string) {
     column.push(reader.bytes, reader.at, stop);
     return typeCodes.string;
   }
-  if (tag === tags.bytes) {
-    column.pushText(base64Of(reader.bytes, reader.at, stop));
+  if (tag === valueTags.bytes) {
+    column.pushText(encodeBase64(reader.bytes, reader.at, stop));
     return typeCodes.bytes;
   }
-  column.pushText(tag === tags.array ? jsonOfArray(reader, stop, 1) : jsonOfMap(reader, stop, 1));
+  column.pushText(tag === valueTags.array ? readArrayJson(reader, stop, 1) : readMapJson(reader, stop, 1));
   return typeCodes.json;
 };

@@ -51,15 +51,15 @@ export class AttributeWriter {
       const tag = bytes[reader.at] as number;
       if (tag === 0x0a) {
         reader.at++;
-        keyEnd = reader.end(end);
+        keyEnd = reader.readEnd(end);
         keyStart = reader.at;
         reader.at = keyEnd;
       } else if (tag === 0x12 && typeCode === 0) {
         reader.at++;
-        typeCode = pushAnyValue(reader, reader.end(end), values);
-      } else reader.skip(reader.varint(), end);
+        typeCode = pushAnyValue(reader, reader.readEnd(end), values);
+      } else reader.skip(reader.readVarint(), end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     keys.push(bytes, keyStart, keyEnd);
     if (typeCode === 0) values.push(bytes, end, end);
     this.#pushTypeCode(typeCode || typeCodes.empty);
@@ -86,8 +86,8 @@ export class AttributeWriter {
   }
 
   /** Ends the row. */
-  close(): void {
-    this.#map.close();
+  endRow(): void {
+    this.#map.endRow();
     this.#types.push(this.#typeCodes, 0, this.#count);
     this.#count = 0;
   }
@@ -127,27 +127,27 @@ export class SortedAttributes {
     let typeCode: number = 0;
     const from = this.#values.length;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x0a) {
-        const stop = reader.end(end);
+        const stop = reader.readEnd(end);
         key = Buffer.from(reader.bytes.subarray(reader.at, stop));
         reader.at = stop;
-      } else if (tag === 0x12 && typeCode === 0) typeCode = pushAnyValue(reader, reader.end(end), this.#values);
+      } else if (tag === 0x12 && typeCode === 0) typeCode = pushAnyValue(reader, reader.readEnd(end), this.#values);
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     if (typeCode === 0) this.#values.push(reader.bytes, end, end);
-    this.#entry(key, typeCode || typeCodes.empty, from);
+    this.#addEntry(key, typeCode || typeCodes.empty, from);
   }
 
   /** Adds text. */
   addText(source: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     const from = this.#values.length;
     this.#values.push(source, valueStart, valueEnd);
-    this.#entry(Buffer.from(source.subarray(keyStart, keyEnd)), typeCodes.string, from);
+    this.#addEntry(Buffer.from(source.subarray(keyStart, keyEnd)), typeCodes.string, from);
   }
 
-  #entry(key: Buffer, typeCode: number, from: number): void {
+  #addEntry(key: Buffer, typeCode: number, from: number): void {
     const { bytes } = this.#values;
     let start = from;
     while ((bytes[start] as number) > 127) start++;
@@ -155,7 +155,7 @@ export class SortedAttributes {
   }
 
   /** Writes the canonical form. */
-  canonical(into: StringColumn): void {
+  writeCanonical(into: StringColumn): void {
     const { bytes } = this.#values;
     this.#entries.sort(
       (left, right) =>
@@ -171,41 +171,41 @@ export class SortedAttributes {
   }
 
   /** Writes a row of attributes in canonical order. */
-  row(into: AttributeWriter): void {
+  writeRow(into: AttributeWriter): void {
     const { bytes } = this.#values;
     for (const { key, typeCode, start, end } of this.#entries) {
       into.pushValue(key, 0, key.length, bytes, start, end, typeCode);
     }
-    into.close();
+    into.endRow();
   }
 
   /** Returns the text of an attribute, or an empty string. */
-  text(key: string): string {
-    const found = this.#entries.find((entry) => entry.key.toString('utf8') === key);
-    return found === undefined ? '' : Buffer.from(this.#values.bytes.subarray(found.start, found.end)).toString('utf8');
+  findText(key: string): string {
+    const entry = this.#entries.find((entry) => entry.key.toString('utf8') === key);
+    return entry === undefined ? '' : Buffer.from(this.#values.bytes.subarray(entry.start, entry.end)).toString('utf8');
   }
 }
 
 /**
  * Returns the dictionary index of a resource's `service.name`. A value that is not a string is converted in `scratch`.
  */
-export const serviceOf = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
-  let index = into.index(reader.bytes, 0, 0);
+export const readService = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+  let index = into.findOrAdd(reader.bytes, 0, 0);
   while (reader.at < end) {
-    const tag = reader.varint();
+    const tag = reader.readVarint();
     if (tag !== 0x0a) {
       reader.skip(tag, end);
       continue;
     }
-    const stop = reader.end(end);
+    const stop = reader.readEnd(end);
     const { at } = reader;
     if (isServiceName(reader, stop)) {
       reader.at = at;
-      index = serviceIndex(reader, stop, into, scratch);
+      index = readServiceValue(reader, stop, into, scratch);
     }
     reader.at = stop;
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   return index;
 };
 
@@ -214,30 +214,32 @@ export const serviceOf = (reader: WireCursor, end: number, into: DictionaryColum
  * value.
  */
 const isServiceName = (reader: WireCursor, end: number): boolean => {
-  let isNamed = false;
+  let isMatch = false;
   while (reader.at < end) {
-    const tag = reader.varint();
+    const tag = reader.readVarint();
     if (tag !== 0x0a) {
       reader.skip(tag, end);
       continue;
     }
-    const stop = reader.end(end);
-    isNamed = stop - reader.at === serviceName.length && equalsAt(reader.bytes, reader.at, serviceName);
+    const stop = reader.readEnd(end);
+    isMatch = stop - reader.at === serviceName.length && equalsAt(reader.bytes, reader.at, serviceName);
     reader.at = stop;
   }
-  return isNamed;
+  return isMatch;
 };
 
-const serviceIndex = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
+const readServiceValue = (reader: WireCursor, end: number, into: DictionaryColumn, scratch: StringColumn): number => {
   scratch.reset();
   while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag === 0x12 && scratch.length === 0) pushAnyValue(reader, reader.end(end), scratch);
+    const tag = reader.readVarint();
+    if (tag === 0x12 && scratch.length === 0) pushAnyValue(reader, reader.readEnd(end), scratch);
     else reader.skip(tag, end);
   }
   let start = 0;
   while (start < scratch.length && (scratch.bytes[start] as number) > 127) start++;
-  return scratch.length === 0 ? into.index(reader.bytes, 0, 0) : into.index(scratch.bytes, start + 1, scratch.length);
+  return scratch.length === 0
+    ? into.findOrAdd(reader.bytes, 0, 0)
+    : into.findOrAdd(scratch.bytes, start + 1, scratch.length);
 };
 
 /** Returns the columns that `AttributeWriter` fills, by their table names. */

@@ -2,24 +2,24 @@ import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { deadLetterMarksTable, deadLettersTable } from '../../schemas/tables/dead-letters.ts';
 import { DeadLetterMark } from '../../schemas/topics.ts';
 import { ValueRows } from '../native/value-rows.ts';
-import { deadLetterUsage } from './dead-letter-usage.ts';
+import { toUsageRows } from './dead-letter-usage.ts';
 import type { ScanMessage, Scanner } from './scanner.ts';
 import { UsageColumns } from './usage-columns.ts';
 
 /** Milliseconds since the epoch; an invalid time becomes the epoch. */
-const instant = (value: number): number => (Number.isSafeInteger(value) && value > 0 ? value : 0);
+const toValidTime = (value: number): number => (Number.isSafeInteger(value) && value > 0 ? value : 0);
 
 /**
  * Returns the scanner of the dead-letters sink. Further chunks of a dead letter create no row. The scanner also counts
  * the messages that could not land.
  */
-export const deadLetterScanner = (): Scanner => {
+export const createDeadLetterScanner = (): Scanner => {
   const deadLetters = new ValueRows(deadLettersTable);
   const marks = new ValueRows(deadLetterMarksTable);
   const usage = new UsageColumns();
   return {
     tables: [deadLetters.rows, marks.rows, usage.rows],
-    seen: [],
+    landedHours: [],
     scan({ headers, value, offset }: ScanMessage, partition: number): void {
       if (headers['dead-letter'] === undefined) {
         const mark = DeadLetterMark.parse(JSON.parse(Buffer.from(value).toString('utf8')));
@@ -47,10 +47,10 @@ export const deadLetterScanner = (): Scanner => {
         tenant_id: deadLetter.tenantId,
         project_id: deadLetter.projectId,
         key_id: deadLetter.keyId,
-        received_at: instant(deadLetter.receivedAtMs),
+        received_at: toValidTime(deadLetter.receivedAtMs),
       });
-      for (const row of deadLetterUsage(deadLetter)) usage.push(row);
+      for (const row of toUsageRows(deadLetter)) usage.push(row);
     },
-    abandon() {},
+    discardRow() {},
   };
 };

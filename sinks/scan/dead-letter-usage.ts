@@ -1,18 +1,18 @@
-import { consumerGroup, formerGroup } from '../../runtime/consumer-groups.ts';
+import { getFormerGroup, toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { remoteWritePartitions } from '../../schemas/tables/parts.ts';
 import { signals } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { acceptedRows } from './message-usage.ts';
-import { hourOf } from './source.ts';
+import { toAcceptedRows } from './message-usage.ts';
+import { toHour } from './source.ts';
 import { emptyUsageRow, type UsageRow } from './usage-columns.ts';
 
 /**
  * Telemetry sinks are named after their signals. Messages that another consumer could not process have landed
  * regardless.
  */
-const groups = signals.map((signal) => consumerGroup('sinks', signal));
-const sinks = new Set(groups.flatMap((group) => [group, formerGroup(group)]));
+const sinkGroupNames = signals.map((signal) => toConsumerGroup('sinks', signal));
+const telemetrySinkGroups = new Set(sinkGroupNames.flatMap((group) => [group, getFormerGroup(group)]));
 
 const toUsageRow = (deadLetter: DeadLetterHeaders): UsageRow => ({
   ...emptyUsageRow,
@@ -20,19 +20,19 @@ const toUsageRow = (deadLetter: DeadLetterHeaders): UsageRow => ({
   project_id: deadLetter.projectId,
   key_id: deadLetter.keyId,
   signal: deadLetter.signal,
-  hour: hourOf(deadLetter.receivedAtMs),
+  hour: toHour(deadLetter.receivedAtMs),
   requests: 1,
   bytes: deadLetter.bytes ?? deadLetter.size,
 });
 
 const accepted = (deadLetter: DeadLetterHeaders): UsageRow[] => {
   const partition = deadLetter.partition + (deadLetter.topic === topics.remoteWrite.name ? remoteWritePartitions : 0);
-  const place = { partition, offset: deadLetter.offset };
+  const position = { partition, offset: deadLetter.offset };
   try {
-    return acceptedRows(deadLetter.originalHeaders, place);
+    return toAcceptedRows(deadLetter.originalHeaders, position);
   } catch {
     // The headers themselves are invalid, so only the dead letter can be counted.
-    return [{ ...toUsageRow(deadLetter), ...place }];
+    return [{ ...toUsageRow(deadLetter), ...position }];
   }
 };
 
@@ -40,9 +40,9 @@ const accepted = (deadLetter: DeadLetterHeaders): UsageRow[] => {
  * Returns the ledger rows of a dead letter. A message that no sink could land was still accepted, in its hour of
  * reception. This function builds that row, with the key that the sink would have used.
  */
-export const deadLetterUsage = (deadLetter: DeadLetterHeaders): UsageRow[] => {
+export const toUsageRows = (deadLetter: DeadLetterHeaders): UsageRow[] => {
   const { id, kind, origin, reason } = deadLetter;
   if (kind === 'refused') return [{ ...toUsageRow(deadLetter), outcome: 'refused', id, reason }];
-  if (!sinks.has(origin)) return [];
+  if (!telemetrySinkGroups.has(origin)) return [];
   return accepted(deadLetter).flatMap((row) => [row, { ...row, outcome: 'dead-lettered', id, reason }]);
 };

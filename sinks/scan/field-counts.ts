@@ -6,12 +6,12 @@ import type { DictionaryColumn } from '../native/strings.ts';
 import { ValueRows } from '../native/value-rows.ts';
 import { KnownFields } from './known-fields.ts';
 import { RowShapes } from './row-shapes.ts';
-import { hourOf, type RowSource } from './source.ts';
-import { type Tallied, Tally } from './tally.ts';
+import { type RowSource, toHour } from './source.ts';
+import { Tally, type TallyEntry } from './tally.ts';
 
 /** Fields and attributes that all records of a resource or scope have. */
-export type Shape = readonly Named[];
-interface Named {
+export type RecordShape = readonly FieldName[];
+interface FieldName {
   readonly kind: FieldKind;
   readonly key: string;
   readonly type: AttributeType;
@@ -40,7 +40,7 @@ export interface CountedFields {
   readonly always: readonly string[];
 }
 
-type Push = (kind: FieldKind, key: string, type: string, count: Tallied) => void;
+type Push = (kind: FieldKind, key: string, type: string, count: TallyEntry) => void;
 
 /** Maximum number of hours of projects in a batch, and of names that it emits. The excess counts as `other`. */
 const maxBuckets = 128;
@@ -68,7 +68,7 @@ class Bucket {
 }
 
 /** Converts nanoseconds in two words to epoch milliseconds: rounded down, and exact. */
-const millisecondsOf = (low: number, high: number): number =>
+const toMilliseconds = (low: number, high: number): number =>
   high * 4_294 + Math.floor((high * 967_296 + low) / 1_000_000);
 
 /**
@@ -86,10 +86,10 @@ export class FieldCounts {
   /** By organization and project, then by hour */
   readonly #buckets = new Map<string, Map<number, Bucket>>();
   #bucketCount = 0;
-  readonly #shapeNumbers = new Map<Shape, number>();
-  readonly #shapes: Shape[] = [];
+  readonly #shapeNumbers = new Map<RecordShape, number>();
+  readonly #shapes: RecordShape[] = [];
   /** Bits of each row's fields, in addition to those of its run */
-  #present = new Uint16Array(1024);
+  #presentFields = new Uint16Array(1024);
   readonly #rowShapes: RowShapes;
   #receivedAtMs = 0;
   #partition = 0;
@@ -101,13 +101,13 @@ export class FieldCounts {
   }
 
   /** Sets the optional fields of a row. */
-  optionalFields(row: number, fields: number): void {
-    if (row >= this.#present.length) {
-      const larger = new Uint16Array(this.#present.length * 2);
-      larger.set(this.#present);
-      this.#present = larger;
+  setOptionalFields(row: number, fields: number): void {
+    if (row >= this.#presentFields.length) {
+      const larger = new Uint16Array(this.#presentFields.length * 2);
+      larger.set(this.#presentFields);
+      this.#presentFields = larger;
     }
-    this.#present[row] = fields;
+    this.#presentFields[row] = fields;
   }
 
   /** Begins a message. */
@@ -121,7 +121,7 @@ export class FieldCounts {
   }
 
   /** Records rows from `from` to before `to`. */
-  run(from: number, to: number, shapes: readonly Shape[], fields: number): void {
+  recordRun(from: number, to: number, shapes: readonly RecordShape[], fields: number): void {
     if (to === from) return;
     const numbers = shapes.filter(({ length }) => length > 0).map((shape) => this.#shapeNumber(shape));
     this.#runs.push({ from, to, shapes: numbers, fields });
@@ -144,9 +144,10 @@ export class FieldCounts {
 
   /** Writes the counts as rows of a range, and resets them. */
   finish(offset: number, lastOffset: number): void {
-    let room = maxNames;
+    let remainingNames = maxNames;
     for (const hours of this.#buckets.values())
-      for (const bucket of hours.values()) room -= this.#write(bucket, { offset, last_offset: lastOffset }, room);
+      for (const bucket of hours.values())
+        remainingNames -= this.#write(bucket, { offset, last_offset: lastOffset }, remainingNames);
     this.#clear();
   }
 
@@ -171,15 +172,15 @@ export class FieldCounts {
       });
     };
     let written = 0;
-    for (const [{ kind, key, type }, count] of this.#namedIn(bucket)) {
+    for (const [{ kind, key, type }, count] of this.#countByName(bucket)) {
       if (written < room && key.length <= maxKeyLength && this.#admits(tenantId, `${kind} ${type} ${key}`)) {
         push(kind, key, type, count);
         written++;
-      } else totals.many(1, count);
+      } else totals.countMany(1, count);
     }
     this.#pushFields(bucket, push);
-    push('record', '', '', totals.at(0));
-    if (totals.at(1).records > 0) push('other', '', '', totals.at(1));
+    push('record', '', '', totals.entryAt(0));
+    if (totals.entryAt(1).records > 0) push('other', '', '', totals.entryAt(1));
     return written;
   }
 
@@ -193,10 +194,10 @@ export class FieldCounts {
   }
 
   #admits(tenantId: string, name: string): boolean {
-    return this.#known.admits(tenantId, hourOf(this.#receivedAtMs), name);
+    return this.#known.admitName(tenantId, toHour(this.#receivedAtMs), name);
   }
 
-  #shapeNumber(shape: Shape): number {
+  #shapeNumber(shape: RecordShape): number {
     const known = this.#shapeNumbers.get(shape);
     if (known !== undefined) return known;
     this.#shapeNumbers.set(shape, this.#shapes.length);
@@ -207,7 +208,7 @@ export class FieldCounts {
    * Returns the bucket of an hour. Beyond the maximum number of hours, records count in the first hour of their
    * project.
    */
-  #bucketOf(hours: Map<number, Bucket>, hour: number, source: RowSource): Bucket {
+  #findBucket(hours: Map<number, Bucket>, hour: number, source: RowSource): Bucket {
     const known = hours.get(hour);
     if (known !== undefined) return known;
     const [first] = hours.values();
@@ -223,37 +224,37 @@ export class FieldCounts {
     let bucket: Bucket | undefined;
     let hourBegin = 0;
     let [records, first, last] = [0, 0, 0];
-    const settle = (): void => {
-      bucket?.totals.many(0, { records, first, last });
-      for (const shape of shapes) bucket?.shared.many(shape, { records, first, last });
+    const flushCounts = (): void => {
+      bucket?.totals.countMany(0, { records, first, last });
+      for (const shape of shapes) bucket?.shared.countMany(shape, { records, first, last });
       records = 0;
     };
     for (let row = from; row < to; row++) {
-      const time = millisecondsOf(timestamp.lowAt(row), timestamp.highAt(row));
+      const time = toMilliseconds(timestamp.lowAt(row), timestamp.highAt(row));
       if (bucket === undefined || time < hourBegin || time >= hourBegin + hourMs) {
-        settle();
+        flushCounts();
         hourBegin = Math.floor(time / hourMs) * hourMs;
-        bucket = this.#bucketOf(hours, hourBegin / hourMs, source);
+        bucket = this.#findBucket(hours, hourBegin / hourMs, source);
       }
       if (records++ === 0) {
         first = time;
         last = time;
       } else if (time < first) first = time;
       else if (time > last) last = time;
-      bucket.own.countOne(this.#rowShapes.of(row, (this.#present[row] as number) | fields), time);
-      if (this.#rowShapes.wasCut) bucket.totals.countOne(1, time);
+      bucket.own.countOne(this.#rowShapes.findShape(row, (this.#presentFields[row] as number) | fields), time);
+      if (this.#rowShapes.wasLimited) bucket.totals.countOne(1, time);
     }
-    settle();
+    flushCounts();
   }
 
   /** Returns the counts by name, most frequent first. */
-  #namedIn({ own, shared }: Bucket): [Named, Tallied][] {
-    const found = new Map<string, [Named, Tally]>();
-    const add = (named: Named, count: Tallied): void => {
+  #countByName({ own, shared }: Bucket): [FieldName, TallyEntry][] {
+    const found = new Map<string, [FieldName, Tally]>();
+    const add = (named: FieldName, count: TallyEntry): void => {
       const id = `${named.kind} ${named.type} ${named.key}`;
       const entry = found.get(id) ?? [named, new Tally(1)];
       found.set(id, entry);
-      entry[1].many(0, count);
+      entry[1].countMany(0, count);
     };
     const { keys } = this.#columns.map;
     for (const [shape, count] of own.entries())
@@ -262,17 +263,17 @@ export class FieldCounts {
       );
     for (const [shape, count] of shared.entries()) for (const named of this.#shapes[shape] ?? []) add(named, count);
     return [...found.values()]
-      .map(([named, tally]): [Named, Tallied] => [named, tally.at(0)])
+      .map(([named, tally]): [FieldName, TallyEntry] => [named, tally.entryAt(0)])
       .sort(([, one], [, other]) => other.records - one.records);
   }
 
   #pushFields({ own, totals }: Bucket, push: Push): void {
     const { always, optional } = this.#fields;
-    for (const name of always) push('field', name, '', totals.at(0));
+    for (const name of always) push('field', name, '', totals.entryAt(0));
     const present = new Tally(optional.length);
     for (const [shape, count] of own.entries())
       for (const bit of optional.keys())
-        if ((this.#rowShapes.fieldsOf(shape) & (1 << bit)) !== 0) present.many(bit, count);
+        if ((this.#rowShapes.shapeFields(shape) & (1 << bit)) !== 0) present.countMany(bit, count);
     for (const [bit, count] of present.entries()) push('field', optional[bit] ?? '', '', count);
   }
 }

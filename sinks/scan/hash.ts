@@ -1,6 +1,6 @@
-const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
+const rotateLeft = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
 
-const finish = (lane: number): number => {
+const mixLane = (lane: number): number => {
   let hash = lane;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
@@ -12,7 +12,7 @@ const c2 = 0xab0e9789 | 0;
 const c3 = 0x38b34ae5;
 const c4 = 0xa1e38b93 | 0;
 
-const word = (bytes: Uint8Array, at: number): number =>
+const readWord = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) |
   ((bytes[at + 1] as number) << 8) |
   ((bytes[at + 2] as number) << 16) |
@@ -40,25 +40,25 @@ export class Murmur {
     let { a, b, c, d } = this;
     let at = start;
     for (; at + 16 <= end; at += 16) {
-      a ^= Math.imul(rotate(Math.imul(word(bytes, at), c1), 15), c2);
-      a = (Math.imul((rotate(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0;
-      b ^= Math.imul(rotate(Math.imul(word(bytes, at + 4), c2), 16), c3);
-      b = (Math.imul((rotate(b, 17) + c) | 0, 5) + 0x0bcaa747) | 0;
-      c ^= Math.imul(rotate(Math.imul(word(bytes, at + 8), c3), 17), c4);
-      c = (Math.imul((rotate(c, 15) + d) | 0, 5) + 0x96cd1c35) | 0;
-      d ^= Math.imul(rotate(Math.imul(word(bytes, at + 12), c4), 18), c1);
-      d = (Math.imul((rotate(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0;
+      a ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at), c1), 15), c2);
+      a = (Math.imul((rotateLeft(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0;
+      b ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at + 4), c2), 16), c3);
+      b = (Math.imul((rotateLeft(b, 17) + c) | 0, 5) + 0x0bcaa747) | 0;
+      c ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at + 8), c3), 17), c4);
+      c = (Math.imul((rotateLeft(c, 15) + d) | 0, 5) + 0x96cd1c35) | 0;
+      d ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at + 12), c4), 18), c1);
+      d = (Math.imul((rotateLeft(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0;
     }
     this.a = a;
     this.b = b;
     this.c = c;
     this.d = d;
-    this.#tail(bytes, at, end);
+    this.#mixTail(bytes, at, end);
     this.#finish(end - start);
     return this;
   }
 
-  #tail(bytes: Uint8Array, at: number, end: number): void {
+  #mixTail(bytes: Uint8Array, at: number, end: number): void {
     let [k1, k2, k3, k4] = [0, 0, 0, 0];
     for (let index = end - at - 1; index >= 0; index--) {
       const bits = (bytes[at + index] as number) << ((index & 3) * 8);
@@ -67,10 +67,10 @@ export class Murmur {
       else if (index >= 4) k2 |= bits;
       else k1 |= bits;
     }
-    this.d ^= Math.imul(rotate(Math.imul(k4, c4), 18), c1);
-    this.c ^= Math.imul(rotate(Math.imul(k3, c3), 17), c4);
-    this.b ^= Math.imul(rotate(Math.imul(k2, c2), 16), c3);
-    this.a ^= Math.imul(rotate(Math.imul(k1, c1), 15), c2);
+    this.d ^= Math.imul(rotateLeft(Math.imul(k4, c4), 18), c1);
+    this.c ^= Math.imul(rotateLeft(Math.imul(k3, c3), 17), c4);
+    this.b ^= Math.imul(rotateLeft(Math.imul(k2, c2), 16), c3);
+    this.a ^= Math.imul(rotateLeft(Math.imul(k1, c1), 15), c2);
   }
 
   #finish(length: number): void {
@@ -78,10 +78,10 @@ export class Murmur {
     const c = this.c ^ length;
     const d = this.d ^ length;
     const sum = ((this.a ^ length) + b + c + d) | 0;
-    const first = finish(sum);
-    const second = finish((b + sum) | 0);
-    const third = finish((c + sum) | 0);
-    const fourth = finish((d + sum) | 0);
+    const first = mixLane(sum);
+    const second = mixLane((b + sum) | 0);
+    const third = mixLane((c + sum) | 0);
+    const fourth = mixLane((d + sum) | 0);
     this.a = (first + second + third + fourth) | 0;
     this.b = (second + this.a) | 0;
     this.c = (third + this.a) | 0;

@@ -10,7 +10,7 @@ export class KnownFields {
   readonly #tenants = new Map<string, { hour: number; readonly names: Set<string> }>();
 
   /** Returns whether a name is counted individually. `hour` is that of reception. */
-  admits(tenantId: string, hour: number, name: string): boolean {
+  admitName(tenantId: string, hour: number, name: string): boolean {
     let known = this.#tenants.get(tenantId);
     if (known === undefined || known.hour !== hour) {
       if (this.#tenants.size >= maxTenants) this.#tenants.clear();

@@ -1,9 +1,9 @@
-import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { severityNames } from '../../schemas/records/severity.ts';
 import { logsTable } from '../../schemas/tables/logs.ts';
 import { topics } from '../../schemas/topics.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { rowsOf } from '../native/rows.ts';
+import { createRows } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 import { isId, RecordScanner } from './record-scanner.ts';
@@ -12,8 +12,8 @@ import { pushTime } from './source.ts';
 
 const nanoseconds = "DateTime64(9, 'UTC')";
 /** Optional fields of a record, in bit order. */
-const optional = ['body', 'severity', 'severityText', 'eventName', 'traceId', 'spanId'];
-const always = ['timestamp', 'observedTimestamp', 'severityNumber', 'flags'];
+const optionalFields = ['body', 'severity', 'severityText', 'eventName', 'traceId', 'spanId'];
+const requiredFields = ['timestamp', 'observedTimestamp', 'severityNumber', 'flags'];
 /** Maximum severity number with a name. */
 const maxNamedSeverity = severityNames.length - 1;
 const typeCodeBytes = new Uint8Array(1);
@@ -32,13 +32,13 @@ class LogScanner extends RecordScanner {
     span_id: new FixedStringColumn(8),
     flags: new NumberColumn('UInt32'),
   } as const;
-  protected readonly rows = rowsOf(logsTable, { ...this.sharedColumns, ...this.#columns });
+  protected readonly rows = createRows(logsTable, { ...this.sharedColumns, ...this.#columns });
 
   constructor() {
-    super({ topic: topics.logs.name, optional, always });
+    super({ topic: topics.logs.name, optional: optionalFields, always: requiredFields });
   }
 
-  protected record(reader: WireCursor, end: number): void {
+  protected pushRecord(reader: WireCursor, end: number): void {
     const columns = this.#columns;
     let timeLow = 0;
     let timeHigh = 0;
@@ -49,14 +49,14 @@ class LogScanner extends RecordScanner {
     let textEnd = 0;
     let nameStart = 0;
     let nameEnd = 0;
-    let dropped = 0;
+    let droppedAttributes = 0;
     let flags = 0;
-    let trace = -1;
-    let span = -1;
+    let traceStart = -1;
+    let spanStart = -1;
     let bodyStart = end;
     let bodyEnd = end;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       switch (tag) {
         case 0x09:
           reader.fixed64();
@@ -64,32 +64,32 @@ class LogScanner extends RecordScanner {
           timeHigh = reader.high;
           break;
         case 0x10:
-          severity = reader.varint();
+          severity = reader.readVarint();
           break;
         case 0x1a:
-          textEnd = reader.end(end);
+          textEnd = reader.readEnd(end);
           textStart = reader.at;
           reader.at = textEnd;
           break;
         case 0x2a:
-          bodyEnd = reader.end(end);
+          bodyEnd = reader.readEnd(end);
           bodyStart = reader.at;
           reader.at = bodyEnd;
           break;
         case 0x32:
-          this.attributes.push(reader, reader.end(end));
+          this.attributes.push(reader, reader.readEnd(end));
           break;
         case 0x38:
-          dropped = reader.varint();
+          droppedAttributes = reader.readVarint();
           break;
         case 0x45:
           flags = reader.fixed32();
           break;
         case 0x4a:
-          trace = idStart(reader, end, 16);
+          traceStart = readIdStart(reader, end, 16);
           break;
         case 0x52:
-          span = idStart(reader, end, 8);
+          spanStart = readIdStart(reader, end, 8);
           break;
         case 0x59:
           reader.fixed64();
@@ -97,7 +97,7 @@ class LogScanner extends RecordScanner {
           observedHigh = reader.high;
           break;
         case 0x62:
-          nameEnd = reader.end(end);
+          nameEnd = reader.readEnd(end);
           nameStart = reader.at;
           reader.at = nameEnd;
           break;
@@ -105,7 +105,7 @@ class LogScanner extends RecordScanner {
           reader.skip(tag, end);
       }
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     this.#pushTimes(timeLow, timeHigh, observedLow, observedHigh);
     columns.severity_number.push(Math.min(severity, 255));
     columns.severity_text.push(reader.bytes, textStart, textEnd);
@@ -114,39 +114,39 @@ class LogScanner extends RecordScanner {
     const bodiesBefore = columns.body.length;
     columns.body_type.pushIndex(this.#typeCodeIndex(pushAnyValue(reader, bodyEnd, columns.body)));
     reader.at = end;
-    this.attributes.close();
-    columns.dropped_attributes.push(dropped);
-    columns.trace_id.push(reader.bytes, trace);
-    columns.span_id.push(reader.bytes, span);
+    this.attributes.endRow();
+    columns.dropped_attributes.push(droppedAttributes);
+    columns.trace_id.push(reader.bytes, traceStart);
+    columns.span_id.push(reader.bytes, spanStart);
     columns.flags.push(flags);
     const hasText = textEnd > textStart;
-    this.counts.optionalFields(
+    this.counts.setOptionalFields(
       columns.flags.rows - 1,
       // An empty body takes one byte, its length.
       (columns.body.length > bodiesBefore + 1 ? 1 : 0) +
         (hasText || (severity > 0 && severity <= maxNamedSeverity) ? 2 : 0) +
         (hasText ? 4 : 0) +
         (nameEnd > nameStart ? 8 : 0) +
-        (isId(reader.bytes, trace, 16) ? 16 : 0) +
-        (isId(reader.bytes, span, 8) ? 32 : 0),
+        (isId(reader.bytes, traceStart, 16) ? 16 : 0) +
+        (isId(reader.bytes, spanStart, 8) ? 32 : 0),
     );
   }
 
   /** Pushes the record's time, or else the observed time, or else the reception time. */
   #pushTimes(timeLow: number, timeHigh: number, observedLow: number, observedHigh: number): void {
     const isObserved = (observedLow | observedHigh) !== 0;
-    const lowSeen = isObserved ? observedLow : this.received.low;
-    const highSeen = isObserved ? observedHigh : this.received.high;
-    const isTimed = (timeLow | timeHigh) !== 0;
-    pushTime(this.timestamp, isTimed ? timeLow : lowSeen, isTimed ? timeHigh : highSeen);
-    pushTime(this.#columns.observed_timestamp, lowSeen, highSeen);
+    const fallbackLow = isObserved ? observedLow : this.receivedTime.low;
+    const fallbackHigh = isObserved ? observedHigh : this.receivedTime.high;
+    const hasTime = (timeLow | timeHigh) !== 0;
+    pushTime(this.timestamp, hasTime ? timeLow : fallbackLow, hasTime ? timeHigh : fallbackHigh);
+    pushTime(this.#columns.observed_timestamp, fallbackLow, fallbackHigh);
   }
 
   #typeCodeIndex(typeCode: number): number {
     typeCodeBytes[0] = typeCode;
-    return this.#columns.body_type.index(typeCodeBytes, 0, 1);
+    return this.#columns.body_type.findOrAdd(typeCodeBytes, 0, 1);
   }
 }
 
 /** Returns the scanner of the logs sink. */
-export const logScanner = (): Scanner => new LogScanner().scanner();
+export const createLogScanner = (): Scanner => new LogScanner().createScanner();

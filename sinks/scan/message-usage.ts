@@ -1,16 +1,16 @@
 import { distributeByWeight } from '../../schemas/shares.ts';
 import { decodeHeaders, type Member, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
-import { hourOf } from './source.ts';
+import { toHour } from './source.ts';
 import { emptyUsageRow, UsageColumns, type UsageRow } from './usage-columns.ts';
 
-interface Landed {
+interface ServiceCounts {
   readonly service: string;
   records: number;
   bytes: number;
 }
 
 /** The counts of a service, initially zero. */
-const landedIn = (services: Map<string, Landed>, service: string): Landed => {
+const findOrAddService = (services: Map<string, ServiceCounts>, service: string): ServiceCounts => {
   let landed = services.get(service);
   if (landed === undefined) {
     landed = { service, records: 0, bytes: 0 };
@@ -20,19 +20,19 @@ const landedIn = (services: Map<string, Landed>, service: string): Landed => {
 };
 
 /** The part of a message that was received in one hour */
-interface Received {
+interface HourVolume {
   readonly hour: number;
   requests: number;
   records: number;
   bytes: number;
-  readonly landed: Map<string, Landed>;
+  readonly landed: Map<string, ServiceCounts>;
 }
 
 /** Returns the accepted volume of a telemetry message by hour, from its headers. */
-const receivedOf = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, Received> => {
-  const hours = new Map<number, Received>();
+const volumeByHour = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number, HourVolume> => {
+  const hours = new Map<number, HourVolume>();
   for (const { receivedAtMs, records, size, sentBytes = size } of members) {
-    const hour = hourOf(receivedAtMs);
+    const hour = toHour(receivedAtMs);
     let received = hours.get(hour);
     if (received === undefined) {
       received = { hour, requests: 0, records: 0, bytes: 0, landed: new Map() };
@@ -45,7 +45,7 @@ const receivedOf = ({ members }: Pick<TelemetryHeaders, 'members'>): Map<number,
   return hours;
 };
 
-const rowOf = (
+const createRow = (
   { tenantId, projectId, keyId, signal, onlyGroup }: TelemetryHeaders,
   { partition, offset }: Pick<UsageRow, 'partition' | 'offset'>,
 ): UsageRow => ({
@@ -64,28 +64,28 @@ export class MessageUsage {
   readonly #columns = new UsageColumns();
   readonly rows = this.#columns.rows;
   #headers: TelemetryHeaders | undefined;
-  #hours = new Map<number, Received>();
+  #hours = new Map<number, HourVolume>();
   #member: Member | undefined;
   /** Landed counts of the member; bytes are wire bytes */
-  readonly #found = new Map<string, Landed>();
-  #last: Landed | undefined;
+  readonly #serviceCounts = new Map<string, ServiceCounts>();
+  #last: ServiceCounts | undefined;
 
   /** Begins a message, and discards the counts of an unfinished one. */
   begin(headers: TelemetryHeaders): void {
     this.#headers = headers;
-    this.#hours = receivedOf(headers);
+    this.#hours = volumeByHour(headers);
     this.#forget();
   }
 
   /** Begins a member, and ends the previous one. */
-  member(member: Member): void {
+  beginMember(beginMember: Member): void {
     this.#distributeBytes();
-    this.#member = member;
+    this.#member = beginMember;
   }
 
   /** Counts landed records. `bytes` are wire bytes. */
-  landed(service: string, records: number, bytes: number): void {
-    this.#last = this.#last?.service === service ? this.#last : landedIn(this.#found, service);
+  countLanded(service: string, records: number, bytes: number): void {
+    this.#last = this.#last?.service === service ? this.#last : findOrAddService(this.#serviceCounts, service);
     this.#last.records += records;
     this.#last.bytes += bytes;
   }
@@ -96,16 +96,16 @@ export class MessageUsage {
    */
   #distributeBytes(): void {
     const member = this.#member;
-    const received = member && this.#hours.get(hourOf(member.receivedAtMs));
+    const received = member && this.#hours.get(toHour(member.receivedAtMs));
     if (received !== undefined) {
-      if (this.#found.size === 0) landedIn(this.#found, '');
-      const found = [...this.#found.values()];
+      if (this.#serviceCounts.size === 0) findOrAddService(this.#serviceCounts, '');
+      const found = [...this.#serviceCounts.values()];
       const shares = distributeByWeight(
         member?.sentBytes ?? member?.size ?? 0,
         found.map(({ bytes }) => bytes),
       );
       for (const [index, { service, records }] of found.entries()) {
-        const landed = landedIn(received.landed, service);
+        const landed = findOrAddService(received.landed, service);
         landed.records += records;
         landed.bytes += shares[index] ?? 0;
       }
@@ -115,7 +115,7 @@ export class MessageUsage {
 
   #forget(): void {
     this.#member = undefined;
-    this.#found.clear();
+    this.#serviceCounts.clear();
     this.#last = undefined;
   }
 
@@ -123,7 +123,7 @@ export class MessageUsage {
   end(partition: number, offset: number): void {
     if (this.#headers === undefined) return;
     this.#distributeBytes();
-    const row = rowOf(this.#headers, { partition, offset });
+    const row = createRow(this.#headers, { partition, offset });
     for (const { hour, requests, records, bytes, landed } of this.#hours.values()) {
       let accepted = { requests, records, bytes };
       for (const { service, records: landed_records, bytes: landed_bytes } of landed.values()) {
@@ -135,13 +135,13 @@ export class MessageUsage {
 }
 
 /** Returns the rows of a message that did not land, from its headers. Throws if they are unreadable. */
-export const acceptedRows = (
+export const toAcceptedRows = (
   headers: Readonly<Record<string, string>>,
   place: Pick<UsageRow, 'partition' | 'offset'>,
 ): UsageRow[] => {
   const decoded = decodeHeaders(headers);
-  const row = rowOf(decoded, place);
-  return [...receivedOf(decoded).values()].map(({ hour, requests, records, bytes }) => ({
+  const row = createRow(decoded, place);
+  return [...volumeByHour(decoded).values()].map(({ hour, requests, records, bytes }) => ({
     ...row,
     hour,
     requests,

@@ -1,18 +1,18 @@
 import { metricMetadataTable } from '../../schemas/tables/metrics.ts';
 import { NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { type Rows, rowsOf } from '../native/rows.ts';
+import { createRows, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
 import type { Metadata } from './remote-write-metadata.ts';
 import { LandedHours } from './seen-ids.ts';
-import { hourOf, type RowSource } from './source.ts';
+import { type RowSource, toHour } from './source.ts';
 
 /**
  * Writes rows of the metadata that remote-write 1.0 sends separately from samples: when it is new, and once per hour
  * while it is sent.
  */
 export class MetadataRows {
-  readonly seen = new LandedHours();
+  readonly landedHours = new LandedHours();
   readonly #columns = {
     tenant_id: new DictionaryColumn(),
     project_id: new DictionaryColumn(),
@@ -24,7 +24,7 @@ export class MetadataRows {
     description: new StringColumn(),
     last_seen: new WordsColumn("DateTime64(3, 'UTC')"),
   } as const;
-  readonly rows: Rows = rowsOf(metricMetadataTable, this.#columns);
+  readonly rows: TableWriters = createRows(metricMetadataTable, this.#columns);
   readonly #hashInput = new StringColumn();
   readonly #hash = new Murmur();
 
@@ -34,10 +34,10 @@ export class MetadataRows {
     hashInput.reset();
     for (const text of [source.projectId, family, kind, unit, description]) hashInput.pushText(text);
     this.#hash.seed(0).update(hashInput.bytes, 0, hashInput.length);
-    const tenant = this.seen.tenant(source.tenantId);
-    let slot = this.seen.find(tenant, this.#hash);
-    if (slot < 0) slot = this.seen.add(tenant, this.#hash, 0, 0);
-    if (!this.seen.claim(slot, hourOf(source.receivedAtMs))) return;
+    const tenant = this.landedHours.tenant(source.tenantId);
+    let slot = this.landedHours.find(tenant, this.#hash);
+    if (slot < 0) slot = this.landedHours.addEntry(tenant, this.#hash, 0, 0);
+    if (!this.landedHours.claim(slot, toHour(source.receivedAtMs))) return;
     const columns = this.#columns;
     columns.tenant_id.pushText(source.tenantId);
     columns.project_id.pushText(source.projectId);

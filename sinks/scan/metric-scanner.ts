@@ -1,4 +1,4 @@
-import { emittedPosition } from '../../schemas/records/emitted.ts';
+import { parseEmittedPosition } from '../../schemas/records/emitted.ts';
 import { emittedMetricsTable } from '../../schemas/tables/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
 import { ValueRows } from '../native/value-rows.ts';
@@ -12,7 +12,7 @@ import { type Scanner, scanMembers } from './scanner.ts';
 import { SeriesRows } from './series-rows.ts';
 
 /** Returns the scanner of the metrics sink: OTLP metrics and remote-write land in the same tables. */
-export const metricScanner = (): Scanner => {
+export const createMetricScanner = (): Scanner => {
   const resources = new ResourceRows();
   const series = new SeriesRows();
   const metadata = new MetadataRows();
@@ -20,20 +20,20 @@ export const metricScanner = (): Scanner => {
   const usage = new MessageUsage();
   const otlp = new OtlpMetrics(resources, series, tables, usage);
   const remoteWrite = new RemoteWrite(series, metadata, tables, usage);
-  const emitted = new ValueRows(emittedMetricsTable);
+  const emittedPositions = new ValueRows(emittedMetricsTable);
   const scan = scanMembers(usage, (body, format, source) => {
     if (format === 'otlp') otlp.body(body, source);
     else remoteWrite.body(body, format, source);
   });
   return {
-    tables: [resources.rows, series.rows, metadata.rows, ...tables.rows, usage.rows, emitted.rows],
-    seen: [resources.seen, series.seen, metadata.seen],
+    tables: [resources.rows, series.rows, metadata.rows, ...tables.rows, usage.rows, emittedPositions.rows],
+    landedHours: [resources.landedHours, series.landedHours, metadata.landedHours],
     scan(message, partition) {
       scan(message, partition);
       const { offset, timestampMs, headers } = message;
-      const position = emittedPosition(headers);
+      const position = parseEmittedPosition(headers);
       if (position === undefined) return;
-      emitted.push({
+      emittedPositions.push({
         tenant_id: headers['tenant'] ?? '',
         topic: topics.remoteWrite.name,
         partition,
@@ -44,7 +44,7 @@ export const metricScanner = (): Scanner => {
         emitted_part: position.part,
       });
     },
-    abandon() {
+    discardRow() {
       otlp.abandon();
       remoteWrite.abandon();
     },

@@ -1,5 +1,5 @@
 import { PermanentError } from '../../schemas/errors.ts';
-import { doubleOf, numberOf, type WireCursor, zigzag } from '../../schemas/protobuf/cursor.ts';
+import { decodeZigzag, toDouble, toSignedNumber, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { WordsColumn } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import type { HistogramColumns } from './point-columns.ts';
@@ -10,14 +10,14 @@ import type { HistogramColumns } from './point-columns.ts';
  */
 const maxBuckets = 65_536;
 /** Schema of histograms with explicit bounds. */
-const customBounds = -53;
+const customBoundsSchema = -53;
 /** The last reset hint. */
-const gauge = 3;
+const gaugeResetHint = 3;
 
 /** Spans and counts of one sign */
-class Side {
+class SignedBuckets {
   readonly spans: number[] = [];
-  /** Deltas of integer histograms, which `settle` converts to counts */
+  /** Deltas of integer histograms, which `convertDeltas` converts to counts */
   readonly deltas: number[] = [];
   readonly counts: number[] = [];
 
@@ -27,7 +27,7 @@ class Side {
     this.counts.length = 0;
   }
 
-  settle(): void {
+  convertDeltas(): void {
     if (this.counts.length > 0) return;
     let sum = 0;
     for (const delta of this.deltas) {
@@ -57,7 +57,7 @@ class Side {
       }
       for (let bucket = 0; bucket < length; bucket++) {
         const count = this.counts[next++] ?? 0;
-        column.elements.pushInteger(roundedCount(count));
+        column.elements.pushInteger(roundCount(count));
         exact?.elements.pushDouble(count);
       }
     }
@@ -66,8 +66,8 @@ class Side {
 }
 
 /** The nearest integer, since the table stores integer counts. */
-const roundedCount = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
-const isWhole = (count: number): boolean => count === roundedCount(count);
+const roundCount = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);
+const isStorableInteger = (count: number): boolean => count === roundCount(count);
 
 /**
  * Converts Prometheus's native histograms to the form of OTLP's exponential histograms. Prometheus's bucket `i` ends
@@ -78,8 +78,8 @@ export class NativeHistogram {
   timestampMs = 0;
   startMs = 0;
   isStale = false;
-  readonly #positive = new Side();
-  readonly #negative = new Side();
+  readonly #positive = new SignedBuckets();
+  readonly #negative = new SignedBuckets();
   #count = 0;
   #zeroCount = 0;
   #sumLow = 0;
@@ -93,46 +93,47 @@ export class NativeHistogram {
   read(reader: WireCursor, end: number): void {
     this.#clear();
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (!(this.#readScalar(reader, tag) || this.#readBuckets(reader, tag, end))) reader.skip(tag, end);
     }
-    reader.expect(end);
-    this.#positive.settle();
-    this.#negative.settle();
+    reader.expectPosition(end);
+    this.#positive.convertDeltas();
+    this.#negative.convertDeltas();
   }
 
-  write({ own }: HistogramColumns): void {
-    own.count.pushInteger(roundedCount(this.#count));
-    own.sum.push(this.#sumLow, this.#sumHigh);
-    own.min.pushNull();
-    own.max.pushNull();
-    own.zero_count.pushInteger(roundedCount(this.#zeroCount));
-    own.zero_threshold.pushDouble(this.#threshold);
-    own.reset_hint.push(this.#resetHint);
-    for (const number of this.#positive.spans) own.positive_spans.elements.push(number);
-    for (const number of this.#negative.spans) own.negative_spans.elements.push(number);
-    const all = [this.#count, this.#zeroCount, ...this.#positive.counts, ...this.#negative.counts];
-    const exact = all.every(isWhole) ? undefined : own.exact_counts;
+  write({ histogramColumns }: HistogramColumns): void {
+    histogramColumns.count.pushInteger(roundCount(this.#count));
+    histogramColumns.sum.push(this.#sumLow, this.#sumHigh);
+    histogramColumns.min.pushNull();
+    histogramColumns.max.pushNull();
+    histogramColumns.zero_count.pushInteger(roundCount(this.#zeroCount));
+    histogramColumns.zero_threshold.pushDouble(this.#threshold);
+    histogramColumns.reset_hint.push(this.#resetHint);
+    for (const number of this.#positive.spans) histogramColumns.positive_spans.elements.push(number);
+    for (const number of this.#negative.spans) histogramColumns.negative_spans.elements.push(number);
+    const counts = [this.#count, this.#zeroCount, ...this.#positive.counts, ...this.#negative.counts];
+    const exact = counts.every(isStorableInteger) ? undefined : histogramColumns.exact_counts;
     exact?.elements.pushDouble(this.#count);
     exact?.elements.pushDouble(this.#zeroCount);
-    if (this.#schema === customBounds) {
-      for (const bound of this.#bounds) own.bounds.elements.pushDouble(bound);
-      const before = own.counts.elements.rows;
+    if (this.#schema === customBoundsSchema) {
+      for (const bound of this.#bounds) histogramColumns.bounds.elements.pushDouble(bound);
+      const before = histogramColumns.counts.elements.rows;
       // Buckets before the first span are empty. Explicit histograms have one bucket more than bounds.
       for (let zero = 0; zero < Math.min(this.#positive.spans[0] ?? 0, maxBuckets); zero++) {
-        own.counts.elements.push(0, 0);
+        histogramColumns.counts.elements.push(0, 0);
         exact?.elements.push(0, 0);
       }
-      this.#positive.write(own.counts, exact);
-      while (own.counts.elements.rows - before < this.#bounds.length + 1) own.counts.elements.push(0, 0);
-      own.scale.push(0);
-      own.positive_offset.push(0);
-      own.negative_offset.push(0);
+      this.#positive.write(histogramColumns.counts, exact);
+      while (histogramColumns.counts.elements.rows - before < this.#bounds.length + 1)
+        histogramColumns.counts.elements.push(0, 0);
+      histogramColumns.scale.push(0);
+      histogramColumns.positive_offset.push(0);
+      histogramColumns.negative_offset.push(0);
       return;
     }
-    own.scale.push(this.#schema);
-    own.positive_offset.push(this.#positive.write(own.positive_counts, exact) - 1);
-    own.negative_offset.push(this.#negative.write(own.negative_counts, exact) - 1);
+    histogramColumns.scale.push(this.#schema);
+    histogramColumns.positive_offset.push(this.#positive.write(histogramColumns.positive_counts, exact) - 1);
+    histogramColumns.negative_offset.push(this.#negative.write(histogramColumns.negative_counts, exact) - 1);
   }
 
   #clear(): void {
@@ -159,11 +160,11 @@ export class NativeHistogram {
       this.#sumLow = reader.low;
       this.#sumHigh = reader.high;
       this.isStale = reader.low === 2 && reader.high === 0x7ff00000;
-    } else if (tag === 0x20) this.#schema = zigzag(reader.varint());
+    } else if (tag === 0x20) this.#schema = decodeZigzag(reader.readVarint());
     else if (tag === 0x29) this.#threshold = double(reader);
     else if (tag === 0x30) this.#zeroCount = unsigned(reader);
     else if (tag === 0x39) this.#zeroCount = double(reader);
-    else if (tag === 0x70) this.#resetHint = hintOf(reader.varint());
+    else if (tag === 0x70) this.#resetHint = normalizeResetHint(reader.readVarint());
     else if (tag === 0x78) this.timestampMs = signed(reader);
     else if (tag === 0x88) this.startMs = signed(reader);
     else return false;
@@ -171,20 +172,20 @@ export class NativeHistogram {
   }
 
   #readBuckets(reader: WireCursor, tag: number, end: number): boolean {
-    if (tag === 0x42) readSpan(reader, reader.end(end), this.#negative.spans);
-    else if (tag === 0x5a) readSpan(reader, reader.end(end), this.#positive.spans);
-    else if (tag === 0x4a || tag === 0x48) readMany(reader, tag, end, this.#negative.deltas, zigzag64);
-    else if (tag === 0x62 || tag === 0x60) readMany(reader, tag, end, this.#positive.deltas, zigzag64);
-    else if (tag === 0x52 || tag === 0x51) readMany(reader, tag, end, this.#negative.counts, double);
-    else if (tag === 0x6a || tag === 0x69) readMany(reader, tag, end, this.#positive.counts, double);
-    else if (tag === 0x82 || tag === 0x81) readMany(reader, tag, end, this.#bounds, double);
+    if (tag === 0x42) readSpan(reader, reader.readEnd(end), this.#negative.spans);
+    else if (tag === 0x5a) readSpan(reader, reader.readEnd(end), this.#positive.spans);
+    else if (tag === 0x4a || tag === 0x48) readRepeated(reader, tag, end, this.#negative.deltas, zigzag64);
+    else if (tag === 0x62 || tag === 0x60) readRepeated(reader, tag, end, this.#positive.deltas, zigzag64);
+    else if (tag === 0x52 || tag === 0x51) readRepeated(reader, tag, end, this.#negative.counts, double);
+    else if (tag === 0x6a || tag === 0x69) readRepeated(reader, tag, end, this.#positive.counts, double);
+    else if (tag === 0x82 || tag === 0x81) readRepeated(reader, tag, end, this.#bounds, double);
     else return false;
     return true;
   }
 }
 
 /** Unknown hints count as unspecified. */
-const hintOf = (hint: number): number => (hint > gauge ? 0 : hint);
+const normalizeResetHint = (hint: number): number => (hint > gaugeResetHint ? 0 : hint);
 
 const unsigned = (reader: WireCursor): number => {
   reader.varint64();
@@ -193,12 +194,12 @@ const unsigned = (reader: WireCursor): number => {
 
 const signed = (reader: WireCursor): number => {
   reader.varint64();
-  return numberOf(reader.low, reader.high);
+  return toSignedNumber(reader.low, reader.high);
 };
 
 const double = (reader: WireCursor): number => {
   reader.fixed64();
-  return doubleOf(reader.low, reader.high);
+  return toDouble(reader.low, reader.high);
 };
 
 const zigzag64 = (reader: WireCursor): number => {
@@ -210,24 +211,24 @@ const readSpan = (reader: WireCursor, end: number, spans: number[]): void => {
   let offset = 0;
   let length = 0;
   while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag === 0x08) offset = zigzag(reader.varint());
-    else if (tag === 0x10) length = reader.varint();
+    const tag = reader.readVarint();
+    if (tag === 0x08) offset = decodeZigzag(reader.readVarint());
+    else if (tag === 0x10) length = reader.readVarint();
     else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   spans.push(offset, length);
 };
 
-const readMany = (
+const readRepeated = (
   reader: WireCursor,
   tag: number,
   end: number,
   into: number[],
-  one: (reader: WireCursor) => number,
+  readValue: (reader: WireCursor) => number,
 ): void => {
   const isPacked = (tag & 7) === 2;
-  const stop = isPacked ? reader.end(end) : reader.at + 1;
-  while (reader.at < stop) into.push(one(reader));
-  if (isPacked) reader.expect(stop);
+  const stop = isPacked ? reader.readEnd(end) : reader.at + 1;
+  while (reader.at < stop) into.push(readValue(reader));
+  if (isPacked) reader.expectPosition(stop);
 };

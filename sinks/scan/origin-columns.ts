@@ -21,7 +21,7 @@ export class OriginColumns {
     columns.tenant_id.fill(columns.tenant_id.indexOfText(tenantId), count);
     columns.project_id.fill(columns.project_id.indexOfText(projectId), count);
     columns.received_at.fill(receivedAtMs >>> 0, Math.floor(receivedAtMs / 4_294_967_296), count);
-    columns.partition.fill(partition, count);
+    columns.partition.pushRepeated(partition, count);
     columns.offset.fill(offset >>> 0, Math.floor(offset / 4_294_967_296), count);
   }
 }

@@ -1,4 +1,4 @@
-import { jsonOfAttributes, textOf } from '../../schemas/otlp/any-value.ts';
+import { decodeText, jsonOfAttributes } from '../../schemas/otlp/any-value.ts';
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
@@ -7,7 +7,7 @@ import { OtlpPoints } from './otlp-points.ts';
 import { type OtlpVisitor, OtlpWalker } from './otlp-walker.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { ResourceRows } from './resource-rows.ts';
-import { findScope, type Run, ScopeColumns } from './scope-columns.ts';
+import { type ByteRange, findScope, ScopeColumns } from './scope-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
 import type { RowSource } from './source.ts';
 
@@ -30,13 +30,13 @@ export class OtlpMetrics implements OtlpVisitor {
   readonly #scopes = new ScopeColumns();
   readonly #walker: OtlpWalker;
   /** Hash of the shared data of a metric's points, and initial state of each point's hash */
-  readonly #shared = new Murmur();
-  readonly #project = new Murmur();
+  readonly #metricHash = new Murmur();
+  readonly #projectHash = new Murmur();
   #context: SeriesContext | undefined;
   #service = '';
-  #scope: Run = [0, 0];
+  #scopeRange: ByteRange = [0, 0];
   /** Ranges of the current metric, its name, its description and its unit */
-  #metricRun: Run = [0, 0];
+  #metricRange: ByteRange = [0, 0];
   #name = [0, 0] as [number, number];
   #description = [0, 0] as [number, number];
   #unit = [0, 0] as [number, number];
@@ -48,7 +48,7 @@ export class OtlpMetrics implements OtlpVisitor {
 
   constructor(resources: ResourceRows, series: SeriesRows, tables: MetricTables, usage: MessageUsage) {
     this.#resources = resources;
-    this.#points = new OtlpPoints(series, tables, () => this.#contextOf());
+    this.#points = new OtlpPoints(series, tables, () => this.#createContext());
     this.#walker = new OtlpWalker(resources, this.#services, usage);
   }
 
@@ -57,9 +57,9 @@ export class OtlpMetrics implements OtlpVisitor {
     this.#services.reset();
     this.#scopes.reset();
     const project = Buffer.from(source.projectId, 'utf8');
-    this.#project.seed(0).update(project, 0, project.length);
+    this.#projectHash.seed(0).update(project, 0, project.length);
     this.#points.begin(source);
-    this.#walker.walk(new WireCursor(bytes), bytes.length, source, this);
+    this.#walker.walkRequest(new WireCursor(bytes), bytes.length, source, this);
   }
 
   abandon(): void {
@@ -73,13 +73,13 @@ export class OtlpMetrics implements OtlpVisitor {
   scope(reader: WireCursor, end: number): void {
     const { scope, schemaUrl } = findScope(reader, end);
     this.#scopes.read(reader, scope, schemaUrl);
-    this.#scope = scope;
+    this.#scopeRange = scope;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x12) this.#metric(reader, reader.end(end));
+      const tag = reader.readVarint();
+      if (tag === 0x12) this.#metric(reader, reader.readEnd(end));
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
   }
 
   #metric(reader: WireCursor, end: number): void {
@@ -90,22 +90,22 @@ export class OtlpMetrics implements OtlpVisitor {
     let kind = 0;
     let start = end;
     let stop = end;
-    this.#metricRun = [reader.at, end];
+    this.#metricRange = [reader.at, end];
     this.#hasMetadata = false;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       const from = reader.at;
       reader.skip(tag, end);
-      if (tag === 0x0a) this.#name = bounds(reader, from);
-      else if (tag === 0x12) this.#description = bounds(reader, from);
-      else if (tag === 0x1a) this.#unit = bounds(reader, from);
+      if (tag === 0x0a) this.#name = contentRange(reader, from);
+      else if (tag === 0x12) this.#description = contentRange(reader, from);
+      else if (tag === 0x1a) this.#unit = contentRange(reader, from);
       else if (tag === metadataTag) this.#hasMetadata = true;
       else if (kinds.has(tag as KindTag)) {
         kind = tag;
-        [start, stop] = bounds(reader, from);
+        [start, stop] = contentRange(reader, from);
       }
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     if (kind === 0) return;
     this.#tag = kind as KindTag;
     reader.at = start;
@@ -118,65 +118,65 @@ export class OtlpMetrics implements OtlpVisitor {
     this.#temporality = 0;
     this.#monotonic = false;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x10) this.#temporality = Math.min(reader.varint(), 255);
-      else if (tag === 0x18) this.#monotonic = reader.varint() !== 0;
+      const tag = reader.readVarint();
+      if (tag === 0x10) this.#temporality = Math.min(reader.readVarint(), 255);
+      else if (tag === 0x18) this.#monotonic = reader.readVarint() !== 0;
       else reader.skip(tag, end);
     }
-    this.#share();
+    this.#startHash();
     reader.at = begin;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x0a) {
-        const stop = reader.end(end);
-        this.#points.push(reader, stop, this.#tag, this.#shared, this.#name);
+        const stop = reader.readEnd(end);
+        this.#points.push(reader, stop, this.#tag, this.#metricHash, this.#name);
       } else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
   }
 
   /** Starts the raw hash of the metric's series with everything that distinguishes them except labels. */
-  #share(): void {
+  #startHash(): void {
     const bytes = this.#bytes;
     const flags = this.#tag | (this.#temporality << 8) | (this.#monotonic ? 65_536 : 0);
-    this.#shared
-      .seed(this.#resources.low, this.#resources.high, this.#project.a, this.#project.b ^ flags)
-      .update(bytes, ...this.#scope)
+    this.#metricHash
+      .seed(this.#resources.low, this.#resources.high, this.#projectHash.a, this.#projectHash.b ^ flags)
+      .update(bytes, ...this.#scopeRange)
       .update(bytes, ...this.#unit)
       .update(bytes, ...this.#name);
   }
 
-  #metadata(): string {
+  #readMetadata(): string {
     if (!this.#hasMetadata) return '';
-    const [start, end] = this.#metricRun;
+    const [start, end] = this.#metricRange;
     return jsonOfAttributes(new WireCursor(this.#bytes, start), end, metadataTag);
   }
 
-  #contextOf(): SeriesContext {
+  #createContext(): SeriesContext {
     const bytes = this.#bytes;
     this.#context ??= {
-      metric: textOf(bytes, ...this.#name),
+      metric: decodeText(bytes, ...this.#name),
       kind: kinds.get(this.#tag) ?? '',
       temporality: this.#temporality,
       monotonic: this.#monotonic,
-      unit: textOf(bytes, ...this.#unit),
-      description: textOf(bytes, ...this.#description),
+      unit: decodeText(bytes, ...this.#unit),
+      description: decodeText(bytes, ...this.#description),
       source: 'otlp',
       service: this.#service,
       resourceLow: this.#resources.low,
       resourceHigh: this.#resources.high,
-      ...this.#scopes.texts(),
-      metadata: this.#metadata(),
+      ...this.#scopes.toTexts(),
+      metadata: this.#readMetadata(),
     };
     return this.#context;
   }
 }
 
 /** Bounds of the length-delimited field just skipped, whose length starts at `from`. */
-const bounds = (reader: WireCursor, from: number): [number, number] => {
+const contentRange = (reader: WireCursor, from: number): [number, number] => {
   const stop = reader.at;
   reader.at = from;
-  reader.varint();
+  reader.readVarint();
   const start = reader.at;
   reader.at = stop;
   return [start, stop];

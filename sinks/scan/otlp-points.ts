@@ -1,10 +1,16 @@
-import { idStart, malformed, numberOf, type WireCursor, zigzag } from '../../schemas/protobuf/cursor.ts';
+import {
+  createMalformedError,
+  decodeZigzag,
+  readIdStart,
+  toSignedNumber,
+  type WireCursor,
+} from '../../schemas/protobuf/cursor.ts';
 import type { WordsColumn } from '../native/fixed.ts';
 import type { ArrayColumn } from '../native/nested.ts';
 import { Murmur } from './hash.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
-import { maxTimeHigh, nanosecondWords, type RowSource } from './source.ts';
+import { maxTimeHigh, type RowSource, toNanosecondWords } from './source.ts';
 
 /** Prometheus's staleness marker, which is also used for a point without a recorded value. */
 export const staleLow = 2;
@@ -28,7 +34,7 @@ interface Layout {
 type Words = ArrayColumn<WordsColumn>;
 
 /** Count, sum, min, max and the two zero fields of a histogram: optional 64-bit fields. */
-class Basics {
+class HistogramBasics {
   readonly #words = new Uint32Array(12);
   #present = 0;
 
@@ -57,7 +63,7 @@ class Basics {
   }
 
   /** Writes count, and sum, min and max or null. */
-  write(own: MetricTables['histograms']['own']): void {
+  write(own: MetricTables['histograms']['histogramColumns']): void {
     own.count.push(this.low(0), this.high(0));
     for (const [index, column] of [own.sum, own.min, own.max].entries()) {
       if ((this.#present & (2 << index)) === 0) column.pushNull();
@@ -66,17 +72,17 @@ class Basics {
   }
 }
 
-const millisecondsOf = (low = 0, high = 0): number => Math.floor((high * 4_294_967_296 + low) / 1_000_000);
+const toMilliseconds = (low = 0, high = 0): number => Math.floor((high * 4_294_967_296 + low) / 1_000_000);
 
 /** Scans data points of all kinds. A point is read once, and its exemplars again when its series is known. */
 export class OtlpPoints {
   readonly #series: SeriesRows;
   readonly #tables: MetricTables;
   readonly #context: () => SeriesContext;
-  readonly #raw = new Murmur();
-  readonly #basics = new Basics();
+  readonly #rawHash = new Murmur();
+  readonly #basics = new HistogramBasics();
   readonly #times = new Uint32Array(4);
-  #received = nanosecondWords(0);
+  #received = toNanosecondWords(0);
   #source: RowSource | undefined;
   #flags = 0;
   #hasExemplars = false;
@@ -85,7 +91,7 @@ export class OtlpPoints {
   #start = 0;
   #end = 0;
   /** Called by `SeriesRows` for a new series. Created once instead of per point */
-  readonly #sort = (): void => this.#sortAttributes();
+  readonly #fillSortedAttributes = (): void => this.#sortAttributes();
 
   constructor(series: SeriesRows, tables: MetricTables, context: () => SeriesContext) {
     this.#series = series;
@@ -95,7 +101,7 @@ export class OtlpPoints {
 
   begin(source: RowSource): void {
     this.#source = source;
-    this.#received = nanosecondWords(source.receivedAtMs);
+    this.#received = toNanosecondWords(source.receivedAtMs);
   }
 
   abandon(): void {
@@ -104,7 +110,7 @@ export class OtlpPoints {
 
   /** Reads the point between the reader's position and `end`. */
   push(reader: WireCursor, end: number, kind: number, shared: Murmur, name: readonly [number, number]): void {
-    this.#raw.seed(shared.a, shared.b, shared.c, shared.d);
+    this.#rawHash.seed(shared.a, shared.b, shared.c, shared.d);
     this.#times.fill(0);
     this.#flags = 0;
     this.#hasExemplars = false;
@@ -113,35 +119,35 @@ export class OtlpPoints {
     this.#end = end;
     const source = this.#source;
     if (source === undefined) return;
-    const columns = this.#read(reader, end, kind);
-    reader.expect(end);
+    const columns = this.#readPoint(reader, end, kind);
+    reader.expectPosition(end);
     if (this.#times[0] === 0 && this.#times[1] === 0) {
       this.#times[0] = this.#received.low;
       this.#times[1] = this.#received.high;
     }
-    this.#series.identify(this.#raw, source, this.#sort, this.#context);
-    const ms = millisecondsOf(this.#times[0], this.#times[1]);
-    this.#series.recordPoints(ms, ms, source, this.#sort, this.#context);
+    this.#series.identify(this.#rawHash, source, this.#fillSortedAttributes, this.#context);
+    const ms = toMilliseconds(this.#times[0], this.#times[1]);
+    this.#series.recordPoints(ms, ms, source, this.#fillSortedAttributes, this.#context);
     columns.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
     columns.pushTimes(this.#times, this.#flags);
     if (this.#hasExemplars) this.#readExemplars(reader, end, name);
-    columns.settle(source);
+    columns.fillOrigin(source);
     source.ordinal++;
   }
 
-  #read(reader: WireCursor, end: number, kind: number) {
+  #readPoint(reader: WireCursor, end: number, kind: number) {
     if (kind === 0x4a) return this.#histogram(reader, end);
     if (kind === 0x52) return this.#exponential(reader, end);
     if (kind === 0x5a) return this.#summary(reader, end);
-    return this.#number(reader, end);
+    return this.#readNumber(reader, end);
   }
 
   /** Reads a field that all kinds share. Returns `false` for other fields. */
-  #shared(reader: WireCursor, tag: number, end: number): boolean {
+  #readSharedField(reader: WireCursor, tag: number, end: number): boolean {
     if (tag === this.#layout.attributes) this.#hashAttributes(reader, tag, end);
     else if (tag === 0x19) this.#time(reader, 0);
     else if (tag === 0x11) this.#time(reader, 2);
-    else if (tag === this.#layout.flags) this.#flags = reader.varint();
+    else if (tag === this.#layout.flags) this.#flags = reader.readVarint();
     else if (tag === this.#layout.exemplars) {
       this.#hasExemplars = true;
       reader.skip(tag, end);
@@ -151,20 +157,20 @@ export class OtlpPoints {
 
   #time(reader: WireCursor, at: number): void {
     reader.fixed64();
-    const isBeyond = reader.high > maxTimeHigh;
-    this.#times[at] = isBeyond ? 0xffffffff : reader.low;
-    this.#times[at + 1] = isBeyond ? maxTimeHigh : reader.high;
+    const isOutOfRange = reader.high > maxTimeHigh;
+    this.#times[at] = isOutOfRange ? 0xffffffff : reader.low;
+    this.#times[at + 1] = isOutOfRange ? maxTimeHigh : reader.high;
   }
 
   /** Hashes adjacent attributes in one run, including tags and lengths. */
   #hashAttributes(reader: WireCursor, tag: number, end: number): void {
     const start = reader.at;
-    reader.at = reader.end(end);
+    reader.at = reader.readEnd(end);
     while (reader.at < end && reader.bytes[reader.at] === tag) {
       reader.at++;
-      reader.at = reader.end(end);
+      reader.at = reader.readEnd(end);
     }
-    this.#raw.update(reader.bytes, start, reader.at);
+    this.#rawHash.update(reader.bytes, start, reader.at);
   }
 
   #sortAttributes(): void {
@@ -173,27 +179,27 @@ export class OtlpPoints {
     const { at } = reader;
     reader.at = this.#start;
     while (reader.at < this.#end) {
-      const tag = reader.varint();
-      if (tag === this.#layout.attributes) this.#series.sorted.add(reader, reader.end(this.#end));
+      const tag = reader.readVarint();
+      if (tag === this.#layout.attributes) this.#series.sorted.add(reader, reader.readEnd(this.#end));
       else reader.skip(tag, this.#end);
     }
     reader.at = at;
   }
 
-  #number(reader: WireCursor, end: number) {
+  #readNumber(reader: WireCursor, end: number) {
     this.#layout = layouts.number;
     const { samples } = this.#tables;
     let low = 0;
     let high = 0;
     let isInteger = false;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x21 || tag === 0x31) {
         reader.fixed64();
         low = reader.low;
         high = reader.high;
         isInteger = tag === 0x31;
-      } else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+      } else if (!this.#readSharedField(reader, tag, end)) reader.skip(tag, end);
     }
     if ((this.#flags & 1) !== 0) samples.pushDouble(staleLow, staleHigh);
     else if (isInteger) samples.pushInteger(low, high);
@@ -204,22 +210,22 @@ export class OtlpPoints {
   #histogram(reader: WireCursor, end: number) {
     this.#layout = layouts.histogram;
     const { histograms } = this.#tables;
-    const { own } = histograms;
+    const { histogramColumns } = histograms;
     const basics = this.#basics.clear();
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
-      if (tag === 0x32 || tag === 0x31) pushWords(reader, tag, end, own.counts);
-      else if (tag === 0x3a || tag === 0x39) pushWords(reader, tag, end, own.bounds);
-      else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+      if (tag === 0x32 || tag === 0x31) pushWords(reader, tag, end, histogramColumns.counts);
+      else if (tag === 0x3a || tag === 0x39) pushWords(reader, tag, end, histogramColumns.bounds);
+      else if (!this.#readSharedField(reader, tag, end)) reader.skip(tag, end);
     }
-    basics.write(own);
-    own.scale.push(0);
-    own.zero_count.push(0, 0);
-    own.zero_threshold.push(0, 0);
-    own.positive_offset.push(0);
-    own.negative_offset.push(0);
-    own.reset_hint.push(0);
+    basics.write(histogramColumns);
+    histogramColumns.scale.push(0);
+    histogramColumns.zero_count.push(0, 0);
+    histogramColumns.zero_threshold.push(0, 0);
+    histogramColumns.positive_offset.push(0);
+    histogramColumns.negative_offset.push(0);
+    histogramColumns.reset_hint.push(0);
     histograms.close();
     return histograms;
   }
@@ -227,26 +233,26 @@ export class OtlpPoints {
   #exponential(reader: WireCursor, end: number) {
     this.#layout = layouts.exponential;
     const { histograms } = this.#tables;
-    const { own } = histograms;
+    const { histogramColumns } = histograms;
     const basics = this.#basics.clear();
     let scale = 0;
     let positive = 0;
     let negative = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
-      if (tag === 0x30) scale = zigzag(reader.varint());
-      else if (tag === 0x42) positive = pushBuckets(reader, reader.end(end), own.positive_counts);
-      else if (tag === 0x4a) negative = pushBuckets(reader, reader.end(end), own.negative_counts);
-      else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+      if (tag === 0x30) scale = decodeZigzag(reader.readVarint());
+      else if (tag === 0x42) positive = pushBuckets(reader, reader.readEnd(end), histogramColumns.positive_counts);
+      else if (tag === 0x4a) negative = pushBuckets(reader, reader.readEnd(end), histogramColumns.negative_counts);
+      else if (!this.#readSharedField(reader, tag, end)) reader.skip(tag, end);
     }
-    basics.write(own);
-    own.scale.push(scale);
-    own.zero_count.push(basics.low(4), basics.high(4));
-    own.zero_threshold.push(basics.low(5), basics.high(5));
-    own.positive_offset.push(positive);
-    own.negative_offset.push(negative);
-    own.reset_hint.push(0);
+    basics.write(histogramColumns);
+    histogramColumns.scale.push(scale);
+    histogramColumns.zero_count.push(basics.low(4), basics.high(4));
+    histogramColumns.zero_threshold.push(basics.low(5), basics.high(5));
+    histogramColumns.positive_offset.push(positive);
+    histogramColumns.negative_offset.push(negative);
+    histogramColumns.reset_hint.push(0);
     histograms.close();
     return histograms;
   }
@@ -254,18 +260,19 @@ export class OtlpPoints {
   #summary(reader: WireCursor, end: number) {
     this.#layout = layouts.summary;
     const { summaries } = this.#tables;
-    const { own } = summaries;
+    const { summaryColumns } = summaries;
     const basics = this.#basics.clear();
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (basics.read(reader, this.#layout.words.indexOf(tag))) continue;
-      if (tag === 0x32) pushQuantile(reader, reader.end(end), own.quantiles, own.quantile_values);
-      else if (!this.#shared(reader, tag, end)) reader.skip(tag, end);
+      if (tag === 0x32)
+        pushQuantile(reader, reader.readEnd(end), summaryColumns.quantiles, summaryColumns.quantile_values);
+      else if (!this.#readSharedField(reader, tag, end)) reader.skip(tag, end);
     }
-    own.count.push(basics.low(0), basics.high(0));
-    own.sum.push(basics.low(1), basics.high(1));
-    own.quantiles.close();
-    own.quantile_values.close();
+    summaryColumns.count.push(basics.low(0), basics.high(0));
+    summaryColumns.sum.push(basics.low(1), basics.high(1));
+    summaryColumns.quantiles.endRow();
+    summaryColumns.quantile_values.endRow();
     return summaries;
   }
 
@@ -274,15 +281,15 @@ export class OtlpPoints {
     const { exemplars } = this.#tables;
     reader.at = this.#start;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag !== this.#layout.exemplars) {
         reader.skip(tag, end);
         continue;
       }
-      this.#exemplar(reader, reader.end(end));
+      this.#exemplar(reader, reader.readEnd(end));
       exemplars.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
     }
-    if (source !== undefined) exemplars.settle(source);
+    if (source !== undefined) exemplars.fillOrigin(source);
   }
 
   #exemplar(reader: WireCursor, end: number): void {
@@ -291,38 +298,39 @@ export class OtlpPoints {
     let low = 0;
     let high = 0;
     let isInteger = false;
-    let trace = -1;
-    let span = -1;
+    let traceStart = -1;
+    let spanStart = -1;
     // The point's times were already written.
     times.fill(0);
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x3a) exemplars.attributes.push(reader, reader.end(end));
+      const tag = reader.readVarint();
+      if (tag === 0x3a) exemplars.attributes.push(reader, reader.readEnd(end));
       else if (tag === 0x11) this.#time(reader, 0);
       else if (tag === 0x19 || tag === 0x31) {
         reader.fixed64();
         low = reader.low;
         high = reader.high;
         isInteger = tag === 0x31;
-      } else if (tag === 0x22) span = idStart(reader, end, 8);
-      else if (tag === 0x2a) trace = idStart(reader, end, 16);
+      } else if (tag === 0x22) spanStart = readIdStart(reader, end, 8);
+      else if (tag === 0x2a) traceStart = readIdStart(reader, end, 16);
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     exemplars.pushTime(times[0] as number, times[1] as number);
-    if (isInteger) exemplars.value.pushDouble(numberOf(low, high));
+    if (isInteger) exemplars.value.pushDouble(toSignedNumber(low, high));
     else exemplars.value.push(low, high);
-    exemplars.trace_id.push(reader.bytes, trace);
-    exemplars.span_id.push(reader.bytes, span);
-    exemplars.attributes.close();
+    exemplars.trace_id.push(reader.bytes, traceStart);
+    exemplars.span_id.push(reader.bytes, spanStart);
+    exemplars.attributes.endRow();
   }
 }
 
 /** A repeated fixed64 or double, packed or separate, whose bytes are those of the column. */
 const pushWords = (reader: WireCursor, tag: number, end: number, column: Words): void => {
-  const stop = (tag & 7) === 2 ? reader.end(end) : reader.at + 8;
-  if (stop > end || (stop - reader.at) % 8 !== 0) throw malformed('packed numbers end in the middle of one', stop);
-  column.elements.copy(reader.bytes, reader.at, stop);
+  const stop = (tag & 7) === 2 ? reader.readEnd(end) : reader.at + 8;
+  if (stop > end || (stop - reader.at) % 8 !== 0)
+    throw createMalformedError('packed numbers end in the middle of one', stop);
+  column.elements.pushWire(reader.bytes, reader.at, stop);
   reader.at = stop;
 };
 
@@ -330,16 +338,16 @@ const pushWords = (reader: WireCursor, tag: number, end: number, column: Words):
 const pushBuckets = (reader: WireCursor, end: number, column: Words): number => {
   let offset = 0;
   while (reader.at < end) {
-    const tag = reader.varint();
-    if (tag === 0x08) offset = zigzag(reader.varint());
+    const tag = reader.readVarint();
+    if (tag === 0x08) offset = decodeZigzag(reader.readVarint());
     else if (tag === 0x10) pushVarint(reader, column);
     else if (tag === 0x12) {
-      const stop = reader.end(end);
+      const stop = reader.readEnd(end);
       while (reader.at < stop) pushVarint(reader, column);
-      reader.expect(stop);
+      reader.expectPosition(stop);
     } else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   return offset;
 };
 
@@ -354,7 +362,7 @@ const pushQuantile = (reader: WireCursor, end: number, quantiles: Words, values:
   let low = 0;
   let high = 0;
   while (reader.at < end) {
-    const tag = reader.varint();
+    const tag = reader.readVarint();
     if (tag === 0x09) {
       reader.fixed64();
       quantileLow = reader.low;
@@ -365,7 +373,7 @@ const pushQuantile = (reader: WireCursor, end: number, quantiles: Words, values:
       high = reader.high;
     } else reader.skip(tag, end);
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   quantiles.elements.push(quantileLow, quantileHigh);
   values.elements.push(low, high);
 };

@@ -3,12 +3,12 @@
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 import { StringColumn } from '../native/strings.ts';
-import { serviceOf } from './attributes.ts';
+import { readService } from './attributes.ts';
 import type { MessageUsage } from './message-usage.ts';
 import type { ResourceRows } from './resource-rows.ts';
 import type { RowSource } from './source.ts';
 
-const nothing = new Uint8Array(0);
+const noBytes = new Uint8Array(0);
 
 /** Callbacks of a signal's scanner for each level. */
 export interface OtlpVisitor {
@@ -37,48 +37,48 @@ export class OtlpWalker {
     this.#usage = usage;
   }
 
-  walk(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): void {
+  walkRequest(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): void {
     while (reader.at < end) {
       const { at } = reader;
       const { ordinal } = source;
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x0a) {
-        const service = this.#resource(reader, reader.end(end), source, visitor);
-        this.#usage.landed(this.#services.textAt(service), source.ordinal - ordinal, reader.at - at);
+        const service = this.#readResource(reader, reader.readEnd(end), source, visitor);
+        this.#usage.countLanded(this.#services.textAt(service), source.ordinal - ordinal, reader.at - at);
       } else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
   }
 
   /** Returns the index of the resource's service. */
-  #resource(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): number {
+  #readResource(reader: WireCursor, end: number, source: RowSource, visitor: OtlpVisitor): number {
     const begin = reader.at;
     let start = begin;
     let stop = begin;
-    let schema: Uint8Array = nothing;
+    let schema: Uint8Array = noBytes;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x0a) {
-        stop = reader.end(end);
+        stop = reader.readEnd(end);
         start = reader.at;
         reader.at = stop;
       } else if (tag === 0x1a) {
-        const schemaEnd = reader.end(end);
+        const schemaEnd = reader.readEnd(end);
         schema = reader.bytes.subarray(reader.at, schemaEnd);
         reader.at = schemaEnd;
       } else reader.skip(tag, end);
     }
     this.#resources.identify(reader.bytes, start, stop, schema, source);
     reader.at = start;
-    const service = serviceOf(reader, stop, this.#services, this.#scratch);
+    const service = readService(reader, stop, this.#services, this.#scratch);
     visitor.resource(service, reader.bytes, start, stop);
     reader.at = begin;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x12) visitor.scope(reader, reader.end(end), source);
+      const tag = reader.readVarint();
+      if (tag === 0x12) visitor.scope(reader, reader.readEnd(end), source);
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     return service;
   }
 }

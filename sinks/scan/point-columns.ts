@@ -1,8 +1,8 @@
-import { numberOf } from '../../schemas/protobuf/cursor.ts';
+import { toSignedNumber } from '../../schemas/protobuf/cursor.ts';
 import { exemplarsTable, histogramsTable, samplesTable, summariesTable } from '../../schemas/tables/metrics.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
-import { ArrayColumn, MapColumn, NullableDoubles } from '../native/nested.ts';
-import { type Rows, rowsOf } from '../native/rows.ts';
+import { ArrayColumn, MapColumn, NullableDoubleColumn } from '../native/nested.ts';
+import { createRows, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns } from './attributes.ts';
 import { OriginColumns } from './origin-columns.ts';
@@ -18,14 +18,14 @@ class PointColumns {
     series_id: new WordsColumn('UInt64'),
     timestamp: new WordsColumn(nanoseconds),
   } as const;
-  readonly #timed = {
+  readonly #timeColumns = {
     start_timestamp: new WordsColumn(nanoseconds),
     flags: new NumberColumn('UInt32'),
   } as const;
 
   /** Further columns of samples, histograms and summaries. */
-  get all() {
-    return { ...this.origin.columns, ...this.columns, ...this.#timed };
+  get allColumns() {
+    return { ...this.origin.columns, ...this.columns, ...this.#timeColumns };
   }
 
   push(bytes: Uint8Array, metricStart: number, metricEnd: number, low: number, high: number): void {
@@ -36,8 +36,8 @@ class PointColumns {
   /** Appends the words of time and start time, and the flags. */
   pushTimes(times: Uint32Array, flags: number): void {
     this.columns.timestamp.push(times[0] as number, times[1] as number);
-    this.#timed.start_timestamp.push(times[2] as number, times[3] as number);
-    this.#timed.flags.push(flags);
+    this.#timeColumns.start_timestamp.push(times[2] as number, times[3] as number);
+    this.#timeColumns.flags.push(flags);
   }
 
   /** Appends only the time, for exemplars. */
@@ -46,7 +46,7 @@ class PointColumns {
   }
 
   /** Fills the origin of the rows since the last call. */
-  settle(source: RowSource): void {
+  fillOrigin(source: RowSource): void {
     this.origin.fill(source, this.columns.metric.rows - this.origin.columns.partition.rows);
   }
 }
@@ -56,7 +56,11 @@ class SampleColumns extends PointColumns {
   readonly value = new WordsColumn('Float64');
   /** The value of an integer that a double cannot represent; 0 for any other value */
   readonly integer = new WordsColumn('Int64');
-  readonly rows: Rows = rowsOf(samplesTable, { ...this.all, value: this.value, integer: this.integer });
+  readonly rows: TableWriters = createRows(samplesTable, {
+    ...this.allColumns,
+    value: this.value,
+    integer: this.integer,
+  });
 
   /** Appends a double, bit for bit. */
   pushDouble(low: number, high: number): void {
@@ -65,7 +69,7 @@ class SampleColumns extends PointColumns {
   }
 
   pushInteger(low: number, high: number): void {
-    const value = numberOf(low, high);
+    const value = toSignedNumber(low, high);
     this.value.pushDouble(value);
     if (Number.isSafeInteger(value)) this.integer.push(0, 0);
     else this.integer.push(low, high);
@@ -74,11 +78,11 @@ class SampleColumns extends PointColumns {
 
 /** Rows of `histograms`. */
 export class HistogramColumns extends PointColumns {
-  readonly own = {
+  readonly histogramColumns = {
     count: new WordsColumn('UInt64'),
-    sum: new NullableDoubles(),
-    min: new NullableDoubles(),
-    max: new NullableDoubles(),
+    sum: new NullableDoubleColumn(),
+    min: new NullableDoubleColumn(),
+    max: new NullableDoubleColumn(),
     bounds: new ArrayColumn(new WordsColumn('Float64')),
     counts: new ArrayColumn(new WordsColumn('UInt64')),
     scale: new NumberColumn('Int32'),
@@ -93,29 +97,29 @@ export class HistogramColumns extends PointColumns {
     positive_spans: new ArrayColumn(new NumberColumn('Int32')),
     negative_spans: new ArrayColumn(new NumberColumn('Int32')),
   } as const;
-  readonly rows: Rows = rowsOf(histogramsTable, { ...this.all, ...this.own });
+  readonly rows: TableWriters = createRows(histogramsTable, { ...this.allColumns, ...this.histogramColumns });
 
   /** Ends the row's arrays. */
   close(): void {
-    this.own.bounds.close();
-    this.own.counts.close();
-    this.own.positive_counts.close();
-    this.own.negative_counts.close();
-    this.own.exact_counts.close();
-    this.own.positive_spans.close();
-    this.own.negative_spans.close();
+    this.histogramColumns.bounds.endRow();
+    this.histogramColumns.counts.endRow();
+    this.histogramColumns.positive_counts.endRow();
+    this.histogramColumns.negative_counts.endRow();
+    this.histogramColumns.exact_counts.endRow();
+    this.histogramColumns.positive_spans.endRow();
+    this.histogramColumns.negative_spans.endRow();
   }
 }
 
 /** Rows of `summaries` */
 class SummaryColumns extends PointColumns {
-  readonly own = {
+  readonly summaryColumns = {
     count: new WordsColumn('UInt64'),
     sum: new WordsColumn('Float64'),
     quantiles: new ArrayColumn(new WordsColumn('Float64')),
     quantile_values: new ArrayColumn(new WordsColumn('Float64')),
   } as const;
-  readonly rows: Rows = rowsOf(summariesTable, { ...this.all, ...this.own });
+  readonly rows: TableWriters = createRows(summariesTable, { ...this.allColumns, ...this.summaryColumns });
 }
 
 /** Rows of `exemplars`. Their attributes precede the identification of their series. */
@@ -126,7 +130,7 @@ class ExemplarColumns extends PointColumns {
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
   readonly attributes = new AttributeWriter(this.#map, this.#types);
-  readonly rows: Rows = rowsOf(exemplarsTable, {
+  readonly rows: TableWriters = createRows(exemplarsTable, {
     ...this.origin.columns,
     ...this.columns,
     value: this.value,
@@ -143,14 +147,14 @@ export class MetricTables {
   readonly summaries = new SummaryColumns();
   readonly exemplars = new ExemplarColumns();
 
-  get rows(): readonly Rows[] {
+  get rows(): readonly TableWriters[] {
     return [this.samples.rows, this.histograms.rows, this.summaries.rows, this.exemplars.rows];
   }
 
   settle(source: RowSource): void {
-    this.samples.settle(source);
-    this.histograms.settle(source);
-    this.summaries.settle(source);
-    this.exemplars.settle(source);
+    this.samples.fillOrigin(source);
+    this.histograms.fillOrigin(source);
+    this.summaries.fillOrigin(source);
+    this.exemplars.fillOrigin(source);
   }
 }

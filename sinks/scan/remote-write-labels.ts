@@ -1,4 +1,4 @@
-import { malformed, type WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { createMalformedError, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
 
@@ -15,7 +15,7 @@ const isMetricName = (bytes: Uint8Array, start: number, end: number): boolean =>
  * numbering.
  */
 export class SymbolTable {
-  #places = new Int32Array(2_048);
+  #ranges = new Int32Array(2_048);
   #hashes = new Int32Array(2_048);
   readonly #murmur = new Murmur();
   size = 0;
@@ -26,13 +26,13 @@ export class SymbolTable {
 
   add(bytes: Uint8Array, start: number, end: number): void {
     const at = this.size * 2;
-    if (at === this.#places.length) {
-      this.#places = enlarged(this.#places);
-      this.#hashes = enlarged(this.#hashes);
+    if (at === this.#ranges.length) {
+      this.#ranges = enlarge(this.#ranges);
+      this.#hashes = enlarge(this.#hashes);
     }
     this.#murmur.seed(0).update(bytes, start, end);
-    this.#places[at] = start;
-    this.#places[at + 1] = end;
+    this.#ranges[at] = start;
+    this.#ranges[at + 1] = end;
     this.#hashes[at] = this.#murmur.a;
     this.#hashes[at + 1] = this.#murmur.b;
     this.size++;
@@ -40,19 +40,19 @@ export class SymbolTable {
 
   check(symbol: number, position: number): number {
     if (symbol < this.size) return symbol;
-    throw malformed(`symbol ${symbol} is not among the ${this.size} of the request`, position);
+    throw createMalformedError(`symbol ${symbol} is not among the ${this.size} of the request`, position);
   }
 
   start(symbol: number): number {
-    return this.#places[symbol * 2] as number;
+    return this.#ranges[symbol * 2] as number;
   }
 
   end(symbol: number): number {
-    return this.#places[symbol * 2 + 1] as number;
+    return this.#ranges[symbol * 2 + 1] as number;
   }
 
   /** Mixes a symbol's hash into that of a series. */
-  mix(symbol: number, into: Murmur): void {
+  mixHash(symbol: number, into: Murmur): void {
     into.a = Math.imul(into.a ^ (this.#hashes[symbol * 2] as number), 0x85ebca6b) + (into.b | 0);
     into.b = Math.imul(into.b ^ (this.#hashes[symbol * 2 + 1] as number), 0xc2b2ae35) + (into.a >>> 13);
     into.a |= 0;
@@ -60,7 +60,7 @@ export class SymbolTable {
   }
 }
 
-const enlarged = (before: Int32Array): Int32Array<ArrayBuffer> => {
+const enlarge = (before: Int32Array): Int32Array<ArrayBuffer> => {
   const after = new Int32Array(before.length * 2);
   after.set(before);
   return after;
@@ -68,15 +68,15 @@ const enlarged = (before: Int32Array): Int32Array<ArrayBuffer> => {
 
 /** Labels of the current series: ranges of names and values in the request, four numbers per label. */
 export class Labels {
-  places = new Int32Array(256);
+  ranges = new Int32Array(256);
   count = 0;
   nameStart = 0;
   nameEnd = 0;
   /** Name whose value is in the next run of references */
-  #pending = -1;
+  #pendingName = -1;
 
   clear(): void {
-    this.#pending = -1;
+    this.#pendingName = -1;
     this.count = 0;
     this.nameStart = 0;
     this.nameEnd = 0;
@@ -89,11 +89,11 @@ export class Labels {
       return;
     }
     const at = this.count * 4;
-    if (at === this.places.length) this.places = enlarged(this.places);
-    this.places[at] = keyStart;
-    this.places[at + 1] = keyEnd;
-    this.places[at + 2] = start;
-    this.places[at + 3] = end;
+    if (at === this.ranges.length) this.ranges = enlarge(this.ranges);
+    this.ranges[at] = keyStart;
+    this.ranges[at + 1] = keyEnd;
+    this.ranges[at + 2] = start;
+    this.ranges[at + 3] = end;
     this.count++;
   }
 
@@ -104,18 +104,18 @@ export class Labels {
     let start = 0;
     let stop = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x0a) {
-        keyEnd = reader.end(end);
+        keyEnd = reader.readEnd(end);
         keyStart = reader.at;
         reader.at = keyEnd;
       } else if (tag === 0x12) {
-        stop = reader.end(end);
+        stop = reader.readEnd(end);
         start = reader.at;
         reader.at = stop;
       } else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     this.add(reader.bytes, keyStart, keyEnd, start, stop);
   }
 
@@ -123,30 +123,30 @@ export class Labels {
    * Adds the labels whose references are between the reader's position and `end`, and mixes them into `raw` if
    * specified. The references may be split into several runs at any position.
    */
-  refer(reader: WireCursor, end: number, symbols: SymbolTable, raw?: Murmur): void {
+  addReferences(reader: WireCursor, end: number, symbols: SymbolTable, raw?: Murmur): void {
     while (reader.at < end) {
-      const key = this.#pending < 0 ? symbols.check(reader.varint(), reader.at) : this.#pending;
+      const key = this.#pendingName < 0 ? symbols.check(reader.readVarint(), reader.at) : this.#pendingName;
       if (reader.at >= end) {
-        this.#pending = key;
+        this.#pendingName = key;
         break;
       }
-      this.#pending = -1;
-      const value = symbols.check(reader.varint(), reader.at);
+      this.#pendingName = -1;
+      const value = symbols.check(reader.readVarint(), reader.at);
       this.add(reader.bytes, symbols.start(key), symbols.end(key), symbols.start(value), symbols.end(value));
       if (raw === undefined) continue;
-      symbols.mix(key, raw);
-      symbols.mix(value, raw);
+      symbols.mixHash(key, raw);
+      symbols.mixHash(value, raw);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
   }
 
   /** Adds a single reference, for encoders that do not pack. */
-  referOne(reader: WireCursor, symbols: SymbolTable, raw?: Murmur): void {
+  addReference(reader: WireCursor, symbols: SymbolTable, raw?: Murmur): void {
     const start = reader.at;
-    reader.varint();
+    reader.readVarint();
     const end = reader.at;
     reader.at = start;
-    this.refer(reader, end, symbols, raw);
+    this.addReferences(reader, end, symbols, raw);
   }
 }
 
@@ -161,21 +161,21 @@ export class JobNames {
   }
 
   /** Returns the series' job, or an empty text. */
-  of(bytes: Uint8Array, { places, count }: Labels): string {
+  findJob(bytes: Uint8Array, { ranges, count }: Labels): string {
     for (let at = 0; at < count * 4; at += 4) {
-      const key = places[at] as number;
-      const isJob = (places[at + 1] as number) - key === 3 && isText(bytes, key, 0x6a, 0x6f, 0x62);
-      if (isJob) return this.#text(bytes, places[at + 2] as number, places[at + 3] as number);
+      const key = ranges[at] as number;
+      const isJob = (ranges[at + 1] as number) - key === 3 && equalsThreeBytes(bytes, key, 0x6a, 0x6f, 0x62);
+      if (isJob) return this.#text(bytes, ranges[at + 2] as number, ranges[at + 3] as number);
     }
     return '';
   }
 
   #text(bytes: Uint8Array, start: number, end: number): string {
-    const index = this.#names.index(bytes, start, end);
+    const index = this.#names.findOrAdd(bytes, start, end);
     this.#texts[index] ??= this.#names.textAt(index);
     return this.#texts[index];
   }
 }
 
-const isText = (bytes: Uint8Array, at: number, first: number, second: number, third: number): boolean =>
+const equalsThreeBytes = (bytes: Uint8Array, at: number, first: number, second: number, third: number): boolean =>
   bytes[at] === first && bytes[at + 1] === second && bytes[at + 2] === third;

@@ -8,7 +8,7 @@ export interface Metadata {
 const kinds = ['unknown', 'counter', 'gauge', 'histogram', 'gauge_histogram', 'summary', 'info', 'state_set'] as const;
 
 /** Returns the name of a metadata type. */
-export const kindOf = (type: number): string => kinds[type] ?? 'unknown';
+export const kindName = (type: number): string => kinds[type] ?? 'unknown';
 
 export const noMetadata: Metadata = { kind: 'unknown', unit: '', description: '' };
 
@@ -21,15 +21,15 @@ const maxFamilies = 50_000;
  * effort: the row of a series that was received first has the kind `unknown` until the next hour. `metric_metadata` is
  * current at once.
  */
-export class MetadataMemory {
+export class MetadataCache {
   readonly #families = new Map<string, Metadata>();
 
-  learn(tenantId: string, projectId: string, family: string, metadata: Metadata): void {
+  store(tenantId: string, projectId: string, family: string, metadata: Metadata): void {
     if (this.#families.size >= maxFamilies) this.#families.clear();
     this.#families.set(`${tenantId}\n${projectId}\n${family}`, metadata);
   }
 
-  of(tenantId: string, projectId: string, metric: string): Metadata {
+  find(tenantId: string, projectId: string, metric: string): Metadata {
     const scope = `${tenantId}\n${projectId}\n`;
     return this.#families.get(scope + metric) ?? this.#families.get(scope + metric.replace(suffixes, '')) ?? noMetadata;
   }

@@ -1,5 +1,5 @@
-import { textOf } from '../../schemas/otlp/any-value.ts';
-import { numberOf, WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { decodeText } from '../../schemas/otlp/any-value.ts';
+import { toSignedNumber, WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
 import { Murmur } from './hash.ts';
 import type { MessageUsage } from './message-usage.ts';
@@ -8,9 +8,9 @@ import { NativeHistogram } from './native-histogram.ts';
 import { staleHigh, staleLow } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
 import { JobNames, Labels, SymbolTable } from './remote-write-labels.ts';
-import { kindOf, type Metadata, MetadataMemory, noMetadata } from './remote-write-metadata.ts';
+import { kindName, type Metadata, MetadataCache, noMetadata } from './remote-write-metadata.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';
-import { nanosecondWords, type RowSource } from './source.ts';
+import { type RowSource, toNanosecondWords } from './source.ts';
 
 /** Tags that differ between the two versions. */
 const versions = {
@@ -24,14 +24,14 @@ export class RemoteWrite {
   readonly #metadataRows: MetadataRows;
   readonly #tables: MetricTables;
   readonly #usage: MessageUsage;
-  readonly #memory = new MetadataMemory();
+  readonly #metadataCache = new MetadataCache();
   readonly #symbols = new SymbolTable();
   readonly #labels = new Labels();
   readonly #jobs = new JobNames();
   readonly #exemplarLabels = new Labels();
   readonly #histogram = new NativeHistogram();
-  readonly #raw = new Murmur();
-  readonly #project = new Murmur();
+  readonly #rawHash = new Murmur();
+  readonly #projectHash = new Murmur();
   readonly #times = new Uint32Array(4);
   #version: (typeof versions)[keyof typeof versions] = versions['remote-write-1'];
   #source: RowSource | undefined;
@@ -44,9 +44,9 @@ export class RemoteWrite {
   #newestMs = Number.NEGATIVE_INFINITY;
   /** Samples of a request mostly share one time */
   #lastMs = Number.NaN;
-  #lastTime = nanosecondWords(0);
-  readonly #sort = (): void => this.#sortLabels();
-  readonly #context = (): SeriesContext => this.#contextOf();
+  #lastTime = toNanosecondWords(0);
+  readonly #fillSortedLabels = (): void => this.#sortLabels();
+  readonly #context = (): SeriesContext => this.#createContext();
 
   constructor(series: SeriesRows, metadataRows: MetadataRows, tables: MetricTables, usage: MessageUsage) {
     this.#series = series;
@@ -61,17 +61,17 @@ export class RemoteWrite {
     this.#jobs.reset();
     this.#reader = new WireCursor(bytes);
     const project = Buffer.from(source.projectId, 'utf8');
-    this.#project.seed(1).update(project, 0, project.length);
+    this.#projectHash.seed(1).update(project, 0, project.length);
     this.#readShared(bytes.length, source);
     const reader = this.#reader;
     reader.at = 0;
     while (reader.at < bytes.length) {
       const { at } = reader;
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === this.#version.series) {
         const { ordinal } = source;
-        this.#timeSeries(reader, reader.end(bytes.length));
-        this.#usage.landed(this.#jobs.of(bytes, this.#labels), source.ordinal - ordinal, reader.at - at);
+        this.#timeSeries(reader, reader.readEnd(bytes.length));
+        this.#usage.countLanded(this.#jobs.findJob(bytes, this.#labels), source.ordinal - ordinal, reader.at - at);
       } else reader.skip(tag, bytes.length);
     }
     this.#tables.settle(source);
@@ -87,32 +87,32 @@ export class RemoteWrite {
     const isFirst = this.#version === versions['remote-write-1'];
     this.#symbols.clear();
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x22 && !isFirst) {
-        const stop = reader.end(end);
+        const stop = reader.readEnd(end);
         this.#symbols.add(reader.bytes, reader.at, stop);
         reader.at = stop;
-      } else if (tag === 0x1a && isFirst) this.#learn(reader, reader.end(end), source);
+      } else if (tag === 0x1a && isFirst) this.#readFamilyMetadata(reader, reader.readEnd(end), source);
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
   }
 
-  #learn(reader: WireCursor, end: number, source: RowSource): void {
+  #readFamilyMetadata(reader: WireCursor, end: number, source: RowSource): void {
     let type = 0;
     const texts = { family: '', description: '', unit: '' };
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x08) type = reader.varint();
+      const tag = reader.readVarint();
+      if (tag === 0x08) type = reader.readVarint();
       else if (tag === 0x12) texts.family = readText(reader, end);
       else if (tag === 0x22) texts.description = readText(reader, end);
       else if (tag === 0x2a) texts.unit = readText(reader, end);
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     const { family, description, unit } = texts;
-    const metadata = { kind: kindOf(type), description, unit };
-    this.#memory.learn(source.tenantId, source.projectId, family, metadata);
+    const metadata = { kind: kindName(type), description, unit };
+    this.#metadataCache.store(source.tenantId, source.projectId, family, metadata);
     this.#metadataRows.write(family, metadata, source);
   }
 
@@ -126,52 +126,52 @@ export class RemoteWrite {
     this.#createdMs = 0;
     this.#oldestMs = Number.POSITIVE_INFINITY;
     this.#newestMs = Number.NEGATIVE_INFINITY;
-    this.#raw.seed(this.#project.a, this.#project.b);
+    this.#rawHash.seed(this.#projectHash.a, this.#projectHash.b);
     if (this.#version === versions['remote-write-1']) this.#readFirstVersion(reader, end);
     else this.#readSecondVersion(reader, end);
-    reader.expect(end);
+    reader.expectPosition(end);
     // Histograms have an ID of their own: rows with the same ID merge, and a row of plain samples would hide the
     // histograms.
-    if (this.#hasHistograms) this.#raw.b = ~this.#raw.b;
-    this.#series.identify(this.#raw, source, this.#sort, this.#context);
+    if (this.#hasHistograms) this.#rawHash.b = ~this.#rawHash.b;
+    this.#series.identify(this.#rawHash, source, this.#fillSortedLabels, this.#context);
     reader.at = begin;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x12) this.#sample(reader, reader.end(end));
-      else if (tag === this.#version.histograms) this.#nativeHistogram(reader, reader.end(end));
-      else if (tag === this.#version.exemplars) this.#exemplar(reader, reader.end(end));
+      const tag = reader.readVarint();
+      if (tag === 0x12) this.#sample(reader, reader.readEnd(end));
+      else if (tag === this.#version.histograms) this.#nativeHistogram(reader, reader.readEnd(end));
+      else if (tag === this.#version.exemplars) this.#exemplar(reader, reader.readEnd(end));
       else reader.skip(tag, end);
     }
     // One row for all points: labels are sent once for many points. Exemplars may arrive without a point.
     const [first, last] =
       this.#oldestMs <= this.#newestMs ? [this.#oldestMs, this.#newestMs] : [source.receivedAtMs, source.receivedAtMs];
-    this.#series.recordPoints(first, last, source, this.#sort, this.#context);
+    this.#series.recordPoints(first, last, source, this.#fillSortedLabels, this.#context);
   }
 
   #readFirstVersion(reader: WireCursor, end: number): void {
     let from = -1;
     while (reader.at < end) {
       const start = reader.at;
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x0a) {
         if (from < 0) from = start;
-        this.#labels.read(reader, reader.end(end));
+        this.#labels.read(reader, reader.readEnd(end));
         continue;
       }
-      if (from >= 0) this.#raw.update(reader.bytes, from, start);
+      if (from >= 0) this.#rawHash.update(reader.bytes, from, start);
       from = -1;
       this.#hasHistograms ||= tag === this.#version.histograms;
       reader.skip(tag, end);
     }
-    if (from >= 0) this.#raw.update(reader.bytes, from, end);
+    if (from >= 0) this.#rawHash.update(reader.bytes, from, end);
   }
 
   #readSecondVersion(reader: WireCursor, end: number): void {
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x0a) this.#labels.refer(reader, reader.end(end), this.#symbols, this.#raw);
-      else if (tag === 0x2a) this.#readMetadata(reader, reader.end(end));
-      else if (tag === 0x08) this.#labels.referOne(reader, this.#symbols, this.#raw);
+      const tag = reader.readVarint();
+      if (tag === 0x0a) this.#labels.addReferences(reader, reader.readEnd(end), this.#symbols, this.#rawHash);
+      else if (tag === 0x2a) this.#readMetadata(reader, reader.readEnd(end));
+      else if (tag === 0x08) this.#labels.addReference(reader, this.#symbols, this.#rawHash);
       else if (tag === 0x30) this.#readCreated(reader);
       else {
         this.#hasHistograms ||= tag === this.#version.histograms;
@@ -183,7 +183,7 @@ export class RemoteWrite {
   /** Up to 2.0-rc.3 the series contained the start of all its samples. */
   #readCreated(reader: WireCursor): void {
     reader.varint64();
-    this.#createdMs = numberOf(reader.low, reader.high);
+    this.#createdMs = toSignedNumber(reader.low, reader.high);
   }
 
   #readMetadata(reader: WireCursor, end: number): void {
@@ -191,21 +191,21 @@ export class RemoteWrite {
     let help = 0;
     let unit = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x08) type = reader.varint();
-      else if (tag === 0x18) help = reader.varint();
-      else if (tag === 0x20) unit = reader.varint();
+      const tag = reader.readVarint();
+      if (tag === 0x08) type = reader.readVarint();
+      else if (tag === 0x18) help = reader.readVarint();
+      else if (tag === 0x20) unit = reader.readVarint();
       else reader.skip(tag, end);
     }
-    reader.expect(end);
-    this.#second.type = type;
-    this.#second.help = help;
-    this.#second.unit = unit;
+    reader.expectPosition(end);
+    this.#metadataNumbers.type = type;
+    this.#metadataNumbers.help = help;
+    this.#metadataNumbers.unit = unit;
     this.#metadata = noMetadata;
   }
 
   /** Numbers of a 2.0 series' metadata; its texts are only read when a row is written */
-  readonly #second = { type: 0, help: 0, unit: 0 };
+  readonly #metadataNumbers = { type: 0, help: 0, unit: 0 };
 
   #sample(reader: WireCursor, end: number): void {
     const { samples } = this.#tables;
@@ -214,20 +214,20 @@ export class RemoteWrite {
     let milliseconds = 0;
     let startMs = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x09) {
         reader.fixed64();
         low = reader.low;
         high = reader.high;
       } else if (tag === 0x10) {
         reader.varint64();
-        milliseconds = numberOf(reader.low, reader.high);
+        milliseconds = toSignedNumber(reader.low, reader.high);
       } else if (tag === 0x18) {
         reader.varint64();
-        startMs = numberOf(reader.low, reader.high);
+        startMs = toSignedNumber(reader.low, reader.high);
       } else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     samples.pushDouble(low, high);
     this.#point(samples, milliseconds, startMs, low === staleLow && high === staleHigh);
   }
@@ -250,21 +250,21 @@ export class RemoteWrite {
     columns.push(this.#reader.bytes, nameStart, nameEnd, this.#series.low, this.#series.high);
     if (milliseconds < this.#oldestMs) this.#oldestMs = milliseconds;
     if (milliseconds > this.#newestMs) this.#newestMs = milliseconds;
-    const time = this.#timeOf(milliseconds);
+    const time = this.#toTime(milliseconds);
     this.#times[0] = time.low;
     this.#times[1] = time.high;
     const startOrCreatedMs = startMs === 0 ? this.#createdMs : startMs;
-    const start = startOrCreatedMs === 0 ? undefined : nanosecondWords(startOrCreatedMs);
+    const start = startOrCreatedMs === 0 ? undefined : toNanosecondWords(startOrCreatedMs);
     this.#times[2] = start?.low ?? 0;
     this.#times[3] = start?.high ?? 0;
     columns.pushTimes(this.#times, isStale ? 1 : 0);
     if (this.#source !== undefined) this.#source.ordinal++;
   }
 
-  #timeOf(milliseconds: number): { readonly low: number; readonly high: number } {
+  #toTime(milliseconds: number): { readonly low: number; readonly high: number } {
     if (milliseconds !== this.#lastMs) {
       this.#lastMs = milliseconds;
-      this.#lastTime = nanosecondWords(milliseconds);
+      this.#lastTime = toNanosecondWords(milliseconds);
     }
     return this.#lastTime;
   }
@@ -277,32 +277,32 @@ export class RemoteWrite {
     let high = 0;
     let milliseconds = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x0a && this.#version === versions['remote-write-1']) labels.read(reader, reader.end(end));
-      else if (tag === 0x0a) labels.refer(reader, reader.end(end), this.#symbols);
-      else if (tag === 0x08) labels.referOne(reader, this.#symbols);
+      const tag = reader.readVarint();
+      if (tag === 0x0a && this.#version === versions['remote-write-1']) labels.read(reader, reader.readEnd(end));
+      else if (tag === 0x0a) labels.addReferences(reader, reader.readEnd(end), this.#symbols);
+      else if (tag === 0x08) labels.addReference(reader, this.#symbols);
       else if (tag === 0x11) {
         reader.fixed64();
         low = reader.low;
         high = reader.high;
       } else if (tag === 0x18) {
         reader.varint64();
-        milliseconds = numberOf(reader.low, reader.high);
+        milliseconds = toSignedNumber(reader.low, reader.high);
       } else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     const { bytes } = reader;
     exemplars.push(bytes, this.#labels.nameStart, this.#labels.nameEnd, this.#series.low, this.#series.high);
-    const time = this.#timeOf(milliseconds);
+    const time = this.#toTime(milliseconds);
     exemplars.pushTime(time.low, time.high);
     exemplars.value.push(low, high);
     this.#pushId('trace_id', 16);
     this.#pushId('span_id', 8);
     for (let at = 0; at < labels.count * 4; at += 4) {
-      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = labels.places.subarray(at, at + 4);
+      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = labels.ranges.subarray(at, at + 4);
       exemplars.attributes.pushText(bytes, keyStart, keyEnd, start, stop);
     }
-    exemplars.attributes.close();
+    exemplars.attributes.endRow();
   }
 
   /** Clients put the trace into labels with these names, in hexadecimal. */
@@ -310,9 +310,9 @@ export class RemoteWrite {
     const labels = this.#exemplarLabels;
     const { bytes } = this.#reader;
     for (let at = 0; at < labels.count * 4; at += 4) {
-      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = labels.places.subarray(at, at + 4);
-      if (stop - start !== width * 2 || textOf(bytes, keyStart, keyEnd) !== name) continue;
-      const id = Buffer.from(textOf(bytes, start, stop), 'hex');
+      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = labels.ranges.subarray(at, at + 4);
+      if (stop - start !== width * 2 || decodeText(bytes, keyStart, keyEnd) !== name) continue;
+      const id = Buffer.from(decodeText(bytes, start, stop), 'hex');
       if (id.length !== width) continue;
       this.#tables.exemplars[name].push(id, 0);
       return;
@@ -321,18 +321,18 @@ export class RemoteWrite {
   }
 
   #sortLabels(): void {
-    const { places, count } = this.#labels;
+    const { ranges, count } = this.#labels;
     const { bytes } = this.#reader;
     for (let at = 0; at < count * 4; at += 4) {
-      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = places.subarray(at, at + 4);
+      const [keyStart = 0, keyEnd = 0, start = 0, stop = 0] = ranges.subarray(at, at + 4);
       // Prometheus treats a label with an empty value as absent.
       if (start < stop) this.#series.sorted.addText(bytes, keyStart, keyEnd, start, stop);
     }
   }
 
-  #contextOf(): SeriesContext {
-    const metric = textOf(this.#reader.bytes, this.#labels.nameStart, this.#labels.nameEnd);
-    const { kind, unit, description } = this.#metadataOf(metric);
+  #createContext(): SeriesContext {
+    const metric = decodeText(this.#reader.bytes, this.#labels.nameStart, this.#labels.nameEnd);
+    const { kind, unit, description } = this.#findMetadata(metric);
     return {
       metric,
       kind: this.#hasHistograms ? 'exponential_histogram' : kind,
@@ -341,7 +341,7 @@ export class RemoteWrite {
       unit,
       description,
       source: 'prometheus',
-      service: this.#series.sorted.text('job'),
+      service: this.#series.sorted.findText('job'),
       resourceLow: 0,
       resourceHigh: 0,
       scopeName: '',
@@ -353,26 +353,26 @@ export class RemoteWrite {
     };
   }
 
-  #metadataOf(metric: string): Metadata {
+  #findMetadata(metric: string): Metadata {
     const source = this.#source;
     if (source === undefined) return noMetadata;
-    if (this.#metadata === undefined) return this.#memory.of(source.tenantId, source.projectId, metric);
+    if (this.#metadata === undefined) return this.#metadataCache.find(source.tenantId, source.projectId, metric);
     return {
-      kind: kindOf(this.#second.type),
-      unit: this.#symbol(this.#second.unit),
-      description: this.#symbol(this.#second.help),
+      kind: kindName(this.#metadataNumbers.type),
+      unit: this.#symbolText(this.#metadataNumbers.unit),
+      description: this.#symbolText(this.#metadataNumbers.help),
     };
   }
 
-  #symbol(symbol: number): string {
+  #symbolText(symbol: number): string {
     this.#symbols.check(symbol, this.#reader.at);
-    return textOf(this.#reader.bytes, this.#symbols.start(symbol), this.#symbols.end(symbol));
+    return decodeText(this.#reader.bytes, this.#symbols.start(symbol), this.#symbols.end(symbol));
   }
 }
 
 const readText = (reader: WireCursor, limit: number): string => {
-  const end = reader.end(limit);
-  const text = textOf(reader.bytes, reader.at, end);
+  const end = reader.readEnd(limit);
+  const text = decodeText(reader.bytes, reader.at, end);
   reader.at = end;
   return text;
 };

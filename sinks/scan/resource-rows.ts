@@ -2,12 +2,12 @@ import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { resourcesTable } from '../../schemas/tables/resources.ts';
 import { NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
-import { type Rows, rowsOf } from '../native/rows.ts';
+import { createRows, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
 import { LandedHours } from './seen-ids.ts';
-import { hourOf, type RowSource } from './source.ts';
+import { type RowSource, toHour } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
@@ -17,7 +17,7 @@ const milliseconds = "DateTime64(3, 'UTC')";
  * process or the version. Tables store it, so neither the form nor the function may change.
  */
 export class ResourceRows {
-  readonly seen = new LandedHours();
+  readonly landedHours = new LandedHours();
   /** ID that `identify` computed. */
   low = 0;
   high = 0;
@@ -32,46 +32,49 @@ export class ResourceRows {
   } as const;
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
-  readonly rows: Rows = rowsOf(resourcesTable, { ...this.#columns, ...attributeColumns(this.#map, this.#types) });
+  readonly rows: TableWriters = createRows(resourcesTable, {
+    ...this.#columns,
+    ...attributeColumns(this.#map, this.#types),
+  });
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly #sorted = new SortedAttributes();
   readonly #canonical = new StringColumn();
-  readonly #raw = new Murmur();
+  readonly #rawHash = new Murmur();
   readonly #hash = new Murmur();
-  #dropped = 0;
+  #droppedAttributes = 0;
 
   /**
    * Computes the ID of the Resource message between two positions (`start` = `end`: none), stores it in `low` and
    * `high`, and writes its row if that is due.
    */
   identify(bytes: Uint8Array, start: number, end: number, schema: Uint8Array, source: RowSource): void {
-    const tenant = this.seen.tenant(source.tenantId);
-    let slot = this.seen.find(tenant, this.#raw.seed(0).update(bytes, start, end));
-    const known = slot >= 0;
-    if (!known) {
+    const tenant = this.landedHours.tenant(source.tenantId);
+    let slot = this.landedHours.find(tenant, this.#rawHash.seed(0).update(bytes, start, end));
+    const isKnown = slot >= 0;
+    if (!isKnown) {
       this.#sort(bytes, start, end);
-      slot = this.seen.add(tenant, this.#raw, this.#hash.a, this.#hash.b);
+      slot = this.landedHours.addEntry(tenant, this.#rawHash, this.#hash.a, this.#hash.b);
     }
-    this.low = this.seen.low(slot);
-    this.high = this.seen.high(slot);
-    if (!this.seen.claim(slot, hourOf(source.receivedAtMs))) return;
-    if (known) this.#sort(bytes, start, end);
+    this.low = this.landedHours.low(slot);
+    this.high = this.landedHours.high(slot);
+    if (!this.landedHours.claim(slot, toHour(source.receivedAtMs))) return;
+    if (isKnown) this.#sort(bytes, start, end);
     this.#write(schema, source);
   }
 
   #sort(bytes: Uint8Array, start: number, end: number): void {
     const reader = new WireCursor(bytes, start);
     this.#sorted.clear();
-    this.#dropped = 0;
+    this.#droppedAttributes = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x0a) this.#sorted.add(reader, reader.end(end));
-      else if (tag === 0x10) this.#dropped = reader.varint();
+      const tag = reader.readVarint();
+      if (tag === 0x0a) this.#sorted.add(reader, reader.readEnd(end));
+      else if (tag === 0x10) this.#droppedAttributes = reader.readVarint();
       else reader.skip(tag, end);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     this.#canonical.reset();
-    this.#sorted.canonical(this.#canonical);
+    this.#sorted.writeCanonical(this.#canonical);
     this.#hash.seed(0).update(this.#canonical.bytes, 0, this.#canonical.length);
   }
 
@@ -79,11 +82,11 @@ export class ResourceRows {
     const columns = this.#columns;
     columns.tenant_id.pushText(tenantId);
     columns.resource_id.push(this.low, this.high);
-    columns.service.pushText(this.#sorted.text('service.name'));
+    columns.service.pushText(this.#sorted.findText('service.name'));
     columns.schema_url.push(schema, 0, schema.length);
-    columns.dropped_attributes.push(this.#dropped);
+    columns.dropped_attributes.push(this.#droppedAttributes);
     columns.first_seen.pushInteger(receivedAtMs);
     columns.last_seen.pushInteger(receivedAtMs);
-    this.#sorted.row(this.#attributes);
+    this.#sorted.writeRow(this.#attributes);
   }
 }

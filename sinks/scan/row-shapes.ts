@@ -4,7 +4,7 @@ import type { DictionaryColumn } from '../native/strings.ts';
 /** Maximum number of distinct shapes in a batch, and of slots. */
 const maxShapes = 16_384;
 const slotCount = 32_768;
-const probes = 32;
+const maxProbes = 32;
 
 /**
  * Numbers the shapes of rows in a batch: their attributes with types, and their fields. Records of one kind are
@@ -24,7 +24,7 @@ export class RowShapes {
   #hashes = new Int32Array(64);
   #last = 0;
   #count = 0;
-  wasCut = false;
+  wasLimited = false;
 
   constructor(map: MapColumn, types: DictionaryColumn) {
     this.#map = map;
@@ -33,17 +33,17 @@ export class RowShapes {
 
   /**
    * Returns the shape of a row with these fields. If there are too many shapes, returns that of a row without
-   * attributes, and sets `wasCut`.
+   * attributes, and sets `wasLimited`.
    */
-  of(row: number, fields: number): number {
-    this.wasCut = false;
+  findShape(row: number, fields: number): number {
+    this.wasLimited = false;
     const start = this.#map.endAt(row - 1);
     const end = this.#map.endAt(row);
     const typeCodes = this.#types.indexAt(row);
-    if (this.#count > 0 && this.#is(this.#last, start, end, typeCodes, fields)) return this.#last;
+    if (this.#count > 0 && this.#equals(this.#last, start, end, typeCodes, fields)) return this.#last;
     let shape = this.#find(start, end, typeCodes, fields);
     if (shape < 0) {
-      this.wasCut = true;
+      this.wasLimited = true;
       shape = this.#find(0, 0, 0, fields);
     }
     this.#last = shape;
@@ -54,16 +54,16 @@ export class RowShapes {
   forEach(shape: number, call: (key: number, typeCode: number) => void): void {
     const start = this.#starts[shape] as number;
     const end = this.#ends[shape] as number;
-    const met = new Set<number>();
+    const visitedKeys = new Set<number>();
     for (let at = start; at < end; at++) {
       const key = this.#keys[at] as number;
-      if (met.has(key)) continue;
-      met.add(key);
+      if (visitedKeys.has(key)) continue;
+      visitedKeys.add(key);
       call(key, this.#types.byteAt(this.#typeCodes[shape] as number, at - start));
     }
   }
 
-  fieldsOf(shape: number): number {
+  shapeFields(shape: number): number {
     return this.#fields[shape] as number;
   }
 
@@ -74,12 +74,13 @@ export class RowShapes {
     this.#last = 0;
   }
 
-  #is(shape: number, start: number, end: number, typeCodes: number, fields: number): boolean {
+  #equals(shape: number, start: number, end: number, typeCodes: number, fields: number): boolean {
     const from = this.#starts[shape] as number;
     if ((this.#ends[shape] as number) - from !== end - start) return false;
     if (this.#typeCodes[shape] !== typeCodes || this.#fields[shape] !== fields) return false;
     const { keys } = this.#map;
-    for (let at = start, ours = from; at < end; at++, ours++) if (this.#keys[ours] !== keys.indexAt(at)) return false;
+    for (let at = start, keyIndex = from; at < end; at++, keyIndex++)
+      if (this.#keys[keyIndex] !== keys.indexAt(at)) return false;
     return true;
   }
 
@@ -89,10 +90,10 @@ export class RowShapes {
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ keys.indexAt(at), 0x5bd1e995) ^ (hash >>> 15);
     hash ^= hash >>> 13;
     let slot = hash & (slotCount - 1);
-    for (let probe = 0; probe < probes; probe++, slot = (slot + 1) & (slotCount - 1)) {
+    for (let probe = 0; probe < maxProbes; probe++, slot = (slot + 1) & (slotCount - 1)) {
       const shape = (this.#slots[slot] as number) - 1;
       if (shape < 0) return this.#add(start, end, { typeCodes, fields, hash, slot });
-      if (this.#hashes[shape] === hash && this.#is(shape, start, end, typeCodes, fields)) return shape;
+      if (this.#hashes[shape] === hash && this.#equals(shape, start, end, typeCodes, fields)) return shape;
     }
     return end > start ? -1 : 0;
   }
@@ -107,7 +108,7 @@ export class RowShapes {
     const shape = this.#count++;
     if (shape === this.#starts.length) this.#grow();
     const needed = this.#keysLength + end - start;
-    if (needed > this.#keys.length) this.#keys = larger(this.#keys, Math.max(needed, this.#keys.length * 2));
+    if (needed > this.#keys.length) this.#keys = enlarge(this.#keys, Math.max(needed, this.#keys.length * 2));
     this.#starts[shape] = this.#keysLength;
     for (let at = start; at < end; at++) this.#keys[this.#keysLength++] = this.#map.keys.indexAt(at);
     this.#ends[shape] = this.#keysLength;
@@ -120,15 +121,15 @@ export class RowShapes {
 
   #grow(): void {
     const size = this.#starts.length * 2;
-    this.#starts = larger(this.#starts, size);
-    this.#ends = larger(this.#ends, size);
-    this.#typeCodes = larger(this.#typeCodes, size);
-    this.#fields = larger(this.#fields, size);
-    this.#hashes = larger(this.#hashes, size);
+    this.#starts = enlarge(this.#starts, size);
+    this.#ends = enlarge(this.#ends, size);
+    this.#typeCodes = enlarge(this.#typeCodes, size);
+    this.#fields = enlarge(this.#fields, size);
+    this.#hashes = enlarge(this.#hashes, size);
   }
 }
 
-const larger = (before: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> => {
+const enlarge = (before: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> => {
   const after = new Int32Array(size);
   after.set(before);
   return after;

@@ -1,7 +1,7 @@
 import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { decodeHeaders, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
-import type { Rows } from '../native/rows.ts';
+import type { TableWriters } from '../native/rows.ts';
 import type { MessageUsage } from './message-usage.ts';
 import type { LandedHours } from './seen-ids.ts';
 import type { RowSource } from './source.ts';
@@ -21,12 +21,12 @@ export interface ScanMessage {
  */
 export interface Scanner {
   /** Tables in insert order: referenced rows precede those that refer to them. */
-  readonly tables: readonly Rows[];
-  readonly seen: readonly LandedHours[];
+  readonly tables: readonly TableWriters[];
+  readonly landedHours: readonly LandedHours[];
   /** Appends the rows of one message. Any error means that the message can never be processed. */
   scan(message: ScanMessage, partition: number): void;
   /** Discards an incomplete row, after `scan` threw. */
-  abandon(): void;
+  discardRow(): void;
   /** Appends rows about the entire batch, from message `first` to `last`. Called once, after all of them. */
   finish?(first: number, last: number): void;
 }
@@ -46,18 +46,18 @@ export const scanMembers = (usage: MessageUsage, scanBody: ScanBody): Scanner['s
     usage.begin(decoded);
     Object.assign(source, { tenantId, projectId, partition, offset, ordinal: 0 });
     let at = 0;
-    let room = maxMessageDecompressedBytes;
+    let remainingBytes = maxMessageDecompressedBytes;
     for (const member of members) {
       const { length, receivedAtMs } = member;
       if (!(length >= 0 && at + length <= value.length)) {
         throw new PermanentError('bad-headers', `a member of ${length} bytes passes the end of its message`);
       }
-      const body = decompress(encoding, value.subarray(at, at + length), room);
+      const body = decompress(encoding, value.subarray(at, at + length), remainingBytes);
       source.receivedAtMs = receivedAtMs;
-      usage.member(member);
+      usage.beginMember(member);
       scanBody(body, format, source);
       at += length;
-      room -= body.length;
+      remainingBytes -= body.length;
     }
     if (at !== value.length) {
       throw new PermanentError('bad-headers', `the members are ${at} bytes and the message is ${value.length}`);

@@ -4,28 +4,31 @@ import { NumberColumn } from '../native/fixed.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 
 /** A range of bytes; empty if both positions are equal. */
-export type Run = readonly [start: number, end: number];
+export type ByteRange = readonly [start: number, end: number];
 
 /**
  * Returns the ranges of the scope and its schema URL for some records. The reader does not move: they may follow the
  * records.
  */
-export const findScope = (reader: WireCursor, end: number): { readonly scope: Run; readonly schemaUrl: Run } => {
+export const findScope = (
+  reader: WireCursor,
+  end: number,
+): { readonly scope: ByteRange; readonly schemaUrl: ByteRange } => {
   const begin = reader.at;
-  let scope: Run = [begin, begin];
-  let schemaUrl: Run = scope;
+  let scope: ByteRange = [begin, begin];
+  let schemaUrl: ByteRange = scope;
   while (reader.at < end) {
-    const tag = reader.varint();
+    const tag = reader.readVarint();
     if (tag !== 0x0a && tag !== 0x1a) {
       reader.skip(tag, end);
       continue;
     }
-    const stop = reader.end(end);
+    const stop = reader.readEnd(end);
     if (tag === 0x0a) scope = [reader.at, stop];
     else schemaUrl = [reader.at, stop];
     reader.at = stop;
   }
-  reader.expect(end);
+  reader.expectPosition(end);
   reader.at = begin;
   return { scope, schemaUrl };
 };
@@ -46,29 +49,29 @@ export class ScopeColumns {
   #schemaUrl = 0;
 
   /** Reads the InstrumentationScope in the range `scope`. The reader does not move. */
-  read(reader: WireCursor, [start, end]: Run, schemaUrl: Run): void {
+  read(reader: WireCursor, [start, end]: ByteRange, schemaUrl: ByteRange): void {
     const { scope_name, scope_version, scope_attributes, scope_schema_url } = this.columns;
     const { bytes, at } = reader;
-    this.#name = scope_name.index(bytes, 0, 0);
-    this.#version = scope_version.index(bytes, 0, 0);
-    this.#attributes = scope_attributes.index(bytes, 0, 0);
+    this.#name = scope_name.findOrAdd(bytes, 0, 0);
+    this.#version = scope_version.findOrAdd(bytes, 0, 0);
+    this.#attributes = scope_attributes.findOrAdd(bytes, 0, 0);
     this.#dropped = 0;
-    this.#schemaUrl = scope_schema_url.index(bytes, ...schemaUrl);
+    this.#schemaUrl = scope_schema_url.findOrAdd(bytes, ...schemaUrl);
     let hasAttributes = false;
     reader.at = start;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x20) {
-        this.#dropped = reader.varint();
+        this.#dropped = reader.readVarint();
         continue;
       }
       const from = reader.at;
       reader.skip(tag, end);
       hasAttributes ||= tag === 0x1a;
-      if (tag === 0x0a) this.#name = scope_name.index(bytes, afterLength(reader, from), reader.at);
-      else if (tag === 0x12) this.#version = scope_version.index(bytes, afterLength(reader, from), reader.at);
+      if (tag === 0x0a) this.#name = scope_name.findOrAdd(bytes, contentStart(reader, from), reader.at);
+      else if (tag === 0x12) this.#version = scope_version.findOrAdd(bytes, contentStart(reader, from), reader.at);
     }
-    reader.expect(end);
+    reader.expectPosition(end);
     if (hasAttributes) {
       reader.at = start;
       this.#attributes = scope_attributes.indexOfText(jsonOfAttributes(reader, end, 0x1a));
@@ -77,12 +80,12 @@ export class ScopeColumns {
   }
 
   /** Appends the last scope for `count` rows. */
-  fill(count: number): void {
+  repeatScope(count: number): void {
     const { columns } = this;
     columns.scope_name.fill(this.#name, count);
     columns.scope_version.fill(this.#version, count);
     columns.scope_attributes.fill(this.#attributes, count);
-    columns.scope_dropped_attributes.fill(this.#dropped, count);
+    columns.scope_dropped_attributes.pushRepeated(this.#dropped, count);
     columns.scope_schema_url.fill(this.#schemaUrl, count);
   }
 
@@ -101,7 +104,7 @@ export class ScopeColumns {
   }
 
   /** Returns the texts of the last scope. */
-  texts(): ScopeTexts {
+  toTexts(): ScopeTexts {
     const { columns } = this;
     return {
       scopeName: columns.scope_name.textAt(this.#name),
@@ -131,10 +134,10 @@ export interface ScopeTexts {
  * Returns the start of a length-delimited field's content, whose length is at `from`, and moves the reader after the
  * field.
  */
-const afterLength = (reader: WireCursor, from: number): number => {
+const contentStart = (reader: WireCursor, from: number): number => {
   const { at } = reader;
   reader.at = from;
-  reader.varint();
+  reader.readVarint();
   const start = reader.at;
   reader.at = at;
   return start;

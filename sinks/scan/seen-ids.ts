@@ -3,7 +3,7 @@ import type { Murmur } from './hash.ts';
 const initialSlots = 4_096;
 /** Maximum number of entries. Then all are dropped, at the cost of writing their rows again. */
 const maxEntries = 200_000;
-const fields = 9;
+const fieldsPerEntry = 9;
 const [tenantField, aField, bField, lowField, highField] = [0, 1, 2, 3, 4] as const;
 /** Runs of consecutive landed hours: the latest ones, and those of late rows. First and last hour + 1; 0 for none. */
 const [newest, late] = [5, 7] as const;
@@ -17,25 +17,25 @@ const slotFactor = 2 ** 26;
  * landed only after the insert with its row has resolved.
  */
 export class LandedHours {
-  #table = new Int32Array(initialSlots * fields);
+  #table = new Int32Array(initialSlots * fieldsPerEntry);
   #entries = 0;
   #generation = 0;
   #serial = 0;
   /** Slot, first and last hour of each row written for the current batch */
-  #written: number[] = [];
+  #writtenRows: number[] = [];
   /** Hours and slots of these rows, combined in one number each */
   readonly #claimed = new Set<number>();
   #mark = 0;
-  readonly #tenants = new Map<string, number>();
+  readonly #tenantNumbers = new Map<string, number>();
   #lastTenant = 0;
   readonly #unconfirmed = new Map<number, { readonly generation: number; readonly written: readonly number[] }>();
 
   /** Returns a small number above 0 for a tenant. */
   tenant(tenantId: string): number {
-    let number = this.#tenants.get(tenantId);
+    let number = this.#tenantNumbers.get(tenantId);
     if (number === undefined) {
       number = ++this.#lastTenant;
-      this.#tenants.set(tenantId, number);
+      this.#tenantNumbers.set(tenantId, number);
     }
     return number;
   }
@@ -43,19 +43,19 @@ export class LandedHours {
   /** Returns the slot of an entry, or -1. Slots are valid until the next `add`. */
   find(tenant: number, { a, b }: Murmur): number {
     const table = this.#table;
-    const mask = table.length / fields - 1;
+    const mask = table.length / fieldsPerEntry - 1;
     for (let slot = a & mask; ; slot = (slot + 1) & mask) {
-      const at = slot * fields;
+      const at = slot * fieldsPerEntry;
       if (table[at] === 0) return -1;
       if (table[at + aField] === a && table[at + bField] === b && table[at + tenantField] === tenant) return at;
     }
   }
 
-  add(tenant: number, { a, b }: { readonly a: number; readonly b: number }, low: number, high: number): number {
-    if (this.#entries >= maxEntries) this.#forget();
-    if ((this.#entries + 1) * 2 > this.#table.length / fields) this.#grow();
+  addEntry(tenant: number, { a, b }: { readonly a: number; readonly b: number }, low: number, high: number): number {
+    if (this.#entries >= maxEntries) this.#clearEntries();
+    if ((this.#entries + 1) * 2 > this.#table.length / fieldsPerEntry) this.#grow();
     this.#entries++;
-    const at = this.#free(a);
+    const at = this.#findFreeSlot(a);
     this.#table.set([tenant, a, b, low, high], at);
     return at;
   }
@@ -75,15 +75,15 @@ export class LandedHours {
     if (first === last && this.#claimed.has(claim)) return false;
     this.#claimed.add(claim);
     if (first !== last) this.#claimed.add(last * slotFactor + slot);
-    this.#written.push(slot, first, last);
+    this.#writtenRows.push(slot, first, last);
     return true;
   }
 
   #hasLanded(slot: number, first: number, last: number): boolean {
-    return this.#isIn(slot + newest, first, last) || this.#isIn(slot + late, first, last);
+    return this.#runContains(slot + newest, first, last) || this.#runContains(slot + late, first, last);
   }
 
-  #isIn(run: number, first: number, last: number): boolean {
+  #runContains(run: number, first: number, last: number): boolean {
     return last < (this.#table[run + 1] as number) && first + 1 >= (this.#table[run] as number);
   }
 
@@ -103,29 +103,29 @@ export class LandedHours {
   /** Begins a batch. */
   begin(serial: number): void {
     this.#serial = serial;
-    this.#written = [];
+    this.#writtenRows = [];
     this.#claimed.clear();
     this.#mark = 0;
   }
 
   mark(): void {
-    this.#mark = this.#written.length;
+    this.#mark = this.#writtenRows.length;
   }
 
   /** Undoes the claims since `mark`. An hour that an earlier row covers too is written once more. */
   rollback(): void {
-    for (let index = this.#mark; index < this.#written.length; index += 3) {
-      const [slot = 0, first = 0, last = 0] = this.#written.slice(index, index + 3);
+    for (let index = this.#mark; index < this.#writtenRows.length; index += 3) {
+      const [slot = 0, first = 0, last = 0] = this.#writtenRows.slice(index, index + 3);
       this.#claimed.delete(first * slotFactor + slot);
       this.#claimed.delete(last * slotFactor + slot);
     }
-    this.#written.length = this.#mark;
+    this.#writtenRows.length = this.#mark;
   }
 
   /** Ends the batch. `settle` with its serial follows when its result is known. */
   end(): void {
-    if (this.#written.length > 0) {
-      this.#unconfirmed.set(this.#serial, { generation: this.#generation, written: this.#written });
+    if (this.#writtenRows.length > 0) {
+      this.#unconfirmed.set(this.#serial, { generation: this.#generation, written: this.#writtenRows });
     }
   }
 
@@ -139,11 +139,11 @@ export class LandedHours {
     }
   }
 
-  #free(a: number): number {
-    const mask = this.#table.length / fields - 1;
+  #findFreeSlot(a: number): number {
+    const mask = this.#table.length / fieldsPerEntry - 1;
     let slot = a & mask;
-    while (this.#table[slot * fields] !== 0) slot = (slot + 1) & mask;
-    return slot * fields;
+    while (this.#table[slot * fieldsPerEntry] !== 0) slot = (slot + 1) & mask;
+    return slot * fieldsPerEntry;
   }
 
   /** Moves slots: unconfirmed entries are dropped, and written again later. */
@@ -152,29 +152,31 @@ export class LandedHours {
     this.#table = new Int32Array(before.length * 4);
     this.#generation++;
     const moved = new Map<number, number>();
-    for (let at = 0; at < before.length; at += fields) {
+    for (let at = 0; at < before.length; at += fieldsPerEntry) {
       if (before[at] === 0) continue;
-      const to = this.#free(before[at + aField] as number);
-      this.#table.set(before.subarray(at, at + fields), to);
+      const to = this.#findFreeSlot(before[at + aField] as number);
+      this.#table.set(before.subarray(at, at + fieldsPerEntry), to);
       moved.set(at, to);
     }
-    this.#written = this.#written.map((value, index) => (index % 3 === 0 ? (moved.get(value) ?? value) : value));
+    this.#writtenRows = this.#writtenRows.map((value, index) =>
+      index % 3 === 0 ? (moved.get(value) ?? value) : value,
+    );
     this.#claimed.clear();
-    for (let index = 0; index < this.#written.length; index += 3) {
-      const [slot = 0, first = 0, last = 0] = this.#written.slice(index, index + 3);
+    for (let index = 0; index < this.#writtenRows.length; index += 3) {
+      const [slot = 0, first = 0, last = 0] = this.#writtenRows.slice(index, index + 3);
       this.#claimed.add(first * slotFactor + slot);
       this.#claimed.add(last * slotFactor + slot);
     }
   }
 
-  #forget(): void {
-    this.#table = new Int32Array(initialSlots * fields);
+  #clearEntries(): void {
+    this.#table = new Int32Array(initialSlots * fieldsPerEntry);
     this.#entries = 0;
     this.#generation++;
-    this.#written = [];
+    this.#writtenRows = [];
     this.#claimed.clear();
     this.#mark = 0;
     // Numbers are never reused: a caller may still hold one.
-    this.#tenants.clear();
+    this.#tenantNumbers.clear();
   }
 }

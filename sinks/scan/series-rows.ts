@@ -1,13 +1,13 @@
 import { seriesTable } from '../../schemas/tables/metrics.ts';
 import { NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { MapColumn } from '../native/nested.ts';
-import { type Rows, rowsOf } from '../native/rows.ts';
+import { createRows, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
 import type { ScopeTexts } from './scope-columns.ts';
 import { LandedHours } from './seen-ids.ts';
-import { hourOf, type RowSource } from './source.ts';
+import { type RowSource, toHour } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";
 
@@ -40,7 +40,7 @@ export interface SeriesContext extends ScopeTexts {
  * arrive after the samples. Tables store IDs, so neither form nor function may change.
  */
 export class SeriesRows {
-  readonly seen = new LandedHours();
+  readonly landedHours = new LandedHours();
   /** ID that `identify` computed. */
   low = 0;
   high = 0;
@@ -71,7 +71,10 @@ export class SeriesRows {
   } as const;
   readonly #map = new MapColumn();
   readonly #types = new DictionaryColumn();
-  readonly rows: Rows = rowsOf(seriesTable, { ...this.#columns, ...attributeColumns(this.#map, this.#types) });
+  readonly rows: TableWriters = createRows(seriesTable, {
+    ...this.#columns,
+    ...attributeColumns(this.#map, this.#types),
+  });
   readonly #attributes = new AttributeWriter(this.#map, this.#types);
   readonly #canonical = new StringColumn();
   readonly #hash = new Murmur();
@@ -81,17 +84,17 @@ export class SeriesRows {
    * `sorted` with the labels; `context` returns the other data. Both are called only if needed.
    */
   identify(raw: Murmur, source: RowSource, sort: () => void, context: () => SeriesContext): void {
-    const tenant = this.seen.tenant(source.tenantId);
-    let slot = this.seen.find(tenant, raw);
+    const tenant = this.landedHours.tenant(source.tenantId);
+    let slot = this.landedHours.find(tenant, raw);
     this.#isSorted = slot < 0;
     if (slot < 0) {
       const { a, b } = raw;
-      this.#sort(sort);
-      this.#identity(context(), source);
-      slot = this.seen.add(tenant, { a, b }, this.#hash.a, this.#hash.b);
+      this.#fillSorted(sort);
+      this.#computeHash(context(), source);
+      slot = this.landedHours.addEntry(tenant, { a, b }, this.#hash.a, this.#hash.b);
     }
-    this.low = this.seen.low(slot);
-    this.high = this.seen.high(slot);
+    this.low = this.landedHours.low(slot);
+    this.high = this.landedHours.high(slot);
     this.#slot = slot;
   }
 
@@ -109,35 +112,35 @@ export class SeriesRows {
     const latestMs = source.receivedAtMs;
     const first = Math.max(0, Math.min(firstMs, latestMs));
     const last = Math.max(0, Math.min(lastMs, latestMs));
-    if (!this.seen.claim(this.#slot, hourOf(first), hourOf(last))) return;
-    if (!this.#isSorted) this.#sort(sort);
+    if (!this.landedHours.claim(this.#slot, toHour(first), toHour(last))) return;
+    if (!this.#isSorted) this.#fillSorted(sort);
     this.#isSorted = true;
     this.#write(context(), source, first, last);
   }
 
-  #sort(sort: () => void): void {
+  #fillSorted(sort: () => void): void {
     this.sorted.clear();
     sort();
   }
 
-  #identity(context: SeriesContext, { projectId }: RowSource): void {
-    const form = this.#canonical;
-    form.reset();
-    form.pushText(context.source);
-    form.pushText(projectId);
-    form.pushText(context.metric);
+  #computeHash(context: SeriesContext, { projectId }: RowSource): void {
+    const canonical = this.#canonical;
+    canonical.reset();
+    canonical.pushText(context.source);
+    canonical.pushText(projectId);
+    canonical.pushText(context.metric);
     if (context.source === 'otlp') {
-      form.pushText(context.kind);
-      form.pushText(context.unit);
-      form.pushText(String(context.temporality));
-      form.pushText(context.monotonic ? '1' : '0');
-      form.pushText(((BigInt(context.resourceHigh) << 32n) | BigInt(context.resourceLow)).toString());
-      form.pushText(context.scopeName);
-      form.pushText(context.scopeVersion);
-      if (context.scopeAttributes !== '') form.pushText(context.scopeAttributes);
-    } else if (context.kind === 'exponential_histogram') form.pushText('histogram');
-    this.sorted.canonical(form);
-    this.#hash.seed(0).update(form.bytes, 0, form.length);
+      canonical.pushText(context.kind);
+      canonical.pushText(context.unit);
+      canonical.pushText(String(context.temporality));
+      canonical.pushText(context.monotonic ? '1' : '0');
+      canonical.pushText(((BigInt(context.resourceHigh) << 32n) | BigInt(context.resourceLow)).toString());
+      canonical.pushText(context.scopeName);
+      canonical.pushText(context.scopeVersion);
+      if (context.scopeAttributes !== '') canonical.pushText(context.scopeAttributes);
+    } else if (context.kind === 'exponential_histogram') canonical.pushText('histogram');
+    this.sorted.writeCanonical(canonical);
+    this.#hash.seed(0).update(canonical.bytes, 0, canonical.length);
   }
 
   #write(context: SeriesContext, { tenantId, projectId }: RowSource, firstMs: number, lastMs: number): void {
@@ -162,6 +165,6 @@ export class SeriesRows {
     columns.metadata.pushText(context.metadata);
     columns.first_seen.pushInteger(firstMs);
     columns.last_seen.pushInteger(lastMs);
-    this.sorted.row(this.#attributes);
+    this.sorted.writeRow(this.#attributes);
   }
 }

@@ -1,20 +1,20 @@
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { attributeList } from '../../schemas/records/attributes.ts';
-import type { Shape } from './field-counts.ts';
+import type { RecordShape } from './field-counts.ts';
 
-type Type = Shape[number]['type'];
+type Type = RecordShape[number]['type'];
 
 /** Maximum number of resources and scopes with a cached shape. */
 const maxShapes = 100_000;
 const resourceAttributes = 0x0a;
 
 /** The first attribute with a key counts. Resources have theirs in the order of type characters. */
-const shapeOf = (
+const createShape = (
   kind: 'resource' | 'scope',
-  found: readonly { readonly key: string; readonly type: Type }[],
-): Shape => {
+  attributes: readonly { readonly key: string; readonly type: Type }[],
+): RecordShape => {
   const types = new Map<string, Type>();
-  for (const { key, type } of found) {
+  for (const { key, type } of attributes) {
     const known = types.get(key);
     if (known === undefined || type < known) types.set(key, type);
   }
@@ -29,29 +29,29 @@ const jsonType = (value: unknown): Type => {
 };
 
 /** Attributes of resources and scopes. Equal shapes are the same object. */
-export class Shapes {
-  readonly #resources = new Map<number, { readonly high: number; readonly shape: Shape }>();
-  readonly #scopes = new Map<string, Shape>();
-  readonly #shapes = new Map<string, Shape>();
+export class ShapeCache {
+  readonly #resources = new Map<number, { readonly high: number; readonly shape: RecordShape }>();
+  readonly #scopes = new Map<string, RecordShape>();
+  readonly #shapes = new Map<string, RecordShape>();
 
   /** Returns the shape of the resource with that ID, in the range `start` to `end`. */
-  resource(low: number, high: number, bytes: Uint8Array, start: number, end: number): Shape {
+  resource(low: number, high: number, bytes: Uint8Array, start: number, end: number): RecordShape {
     const known = this.#resources.get(low);
     if (known?.high === high) return known.shape;
     const found = attributeList(new WireCursor(bytes), resourceAttributes, start, end);
-    const shape = this.#one(shapeOf('resource', found));
+    const shape = this.#intern(createShape('resource', found));
     if (this.#resources.size >= maxShapes) this.#resources.clear();
     this.#resources.set(low, { high, shape });
     return shape;
   }
 
   /** Returns the shape of the scope with these attributes, as JSON. */
-  scope(json: string): Shape {
+  scope(json: string): RecordShape {
     const known = this.#scopes.get(json);
     if (known !== undefined) return known;
     const found = json === '' ? [] : Object.entries(JSON.parse(json) as Record<string, unknown>);
-    const shape = this.#one(
-      shapeOf(
+    const shape = this.#intern(
+      createShape(
         'scope',
         found.map(([key, value]) => ({ key, type: jsonType(value) })),
       ),
@@ -61,7 +61,7 @@ export class Shapes {
     return shape;
   }
 
-  #one(shape: Shape): Shape {
+  #intern(shape: RecordShape): RecordShape {
     const id = JSON.stringify(shape);
     const known = this.#shapes.get(id);
     if (known !== undefined) return known;

@@ -15,13 +15,13 @@ export interface RowSource {
 const hourMs = 3_600_000;
 
 /** Returns the hours since the epoch. */
-export const hourOf = (milliseconds: number): number => Math.floor(milliseconds / hourMs);
+export const toHour = (milliseconds: number): number => Math.floor(milliseconds / hourMs);
 
 /** Upper word of the last instant of DateTime64(9). */
 export const maxTimeHigh = 0x7fffffff;
 
 /** Upper word of the last nanosecond that rounds down to a DateTime, which has 32 bits of seconds and ends in 2106. */
-const maxRoundedHigh = 999_999_999;
+const maxDateTimeHigh = 999_999_999;
 
 /**
  * Appends an OTLP time in nanoseconds. Sort keys round times to DateTime, which wraps around to 1970: later rows would
@@ -29,7 +29,7 @@ const maxRoundedHigh = 999_999_999;
  * instant.
  */
 export const pushTime = (column: WordsColumn, low: number, high: number): void => {
-  if (high > maxRoundedHigh) column.push(0xffffffff, maxRoundedHigh);
+  if (high > maxDateTimeHigh) column.push(0xffffffff, maxDateTimeHigh);
   else column.push(low, high);
 };
 
@@ -37,14 +37,14 @@ const maxMilliseconds = 9_223_372_036_854;
 const minMilliseconds = -2_208_988_800_000;
 
 /** Returns the nanoseconds of a time in milliseconds, as two words. */
-export const nanosecondWords = (milliseconds: number): { readonly low: number; readonly high: number } => {
+export const toNanosecondWords = (milliseconds: number): { readonly low: number; readonly high: number } => {
   const bounded = Math.min(Math.max(Math.trunc(milliseconds), minMilliseconds), maxMilliseconds);
   // In two steps, because the product exceeds 2^53.
-  const above = Math.floor(bounded / 65_536);
-  const below = (bounded - above * 65_536) * 1_000_000;
-  const scaled = above * 1_000_000;
+  const upperPart = Math.floor(bounded / 65_536);
+  const lowerNanoseconds = (bounded - upperPart * 65_536) * 1_000_000;
+  const scaled = upperPart * 1_000_000;
   const top = Math.floor(scaled / 65_536);
-  const rest = (scaled - top * 65_536) * 65_536 + below;
+  const rest = (scaled - top * 65_536) * 65_536 + lowerNanoseconds;
   const carry = Math.floor(rest / 4_294_967_296);
   return { low: rest - carry * 4_294_967_296, high: (top + carry) >>> 0 };
 };

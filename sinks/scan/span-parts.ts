@@ -1,4 +1,4 @@
-import { idStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
+import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { FixedStringColumn, NumberColumn, WordsColumn } from '../native/fixed.ts';
 import { ArrayColumn, MapColumn } from '../native/nested.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
@@ -23,7 +23,7 @@ class SparseNumbers {
   /** Ends the row. */
   close(): void {
     if (this.#isAnySet) for (const value of this.#pending) this.#column.elements.push(value);
-    this.#column.close();
+    this.#column.endRow();
     this.abandon();
   }
 
@@ -42,7 +42,7 @@ export class EventColumns {
     event_attribute_types: new ArrayColumn(new DictionaryColumn()),
     event_dropped_attributes: new ArrayColumn(new NumberColumn('UInt32')),
   } as const;
-  readonly #dropped = new SparseNumbers(this.columns.event_dropped_attributes);
+  readonly #droppedAttributes = new SparseNumbers(this.columns.event_dropped_attributes);
   readonly #attributes = new AttributeWriter(
     this.columns.event_attributes.elements,
     this.columns.event_attribute_types.elements,
@@ -55,38 +55,38 @@ export class EventColumns {
     let nameStart = 0;
     let nameEnd = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
+      const tag = reader.readVarint();
       if (tag === 0x09) {
         reader.fixed64();
         low = reader.low;
         high = reader.high;
       } else if (tag === 0x12) {
-        nameEnd = reader.end(end);
+        nameEnd = reader.readEnd(end);
         nameStart = reader.at;
         reader.at = nameEnd;
-      } else if (tag === 0x1a) this.#attributes.push(reader, reader.end(end));
-      else if (tag === 0x20) dropped = reader.varint();
+      } else if (tag === 0x1a) this.#attributes.push(reader, reader.readEnd(end));
+      else if (tag === 0x20) dropped = reader.readVarint();
       else reader.skip(tag, end);
     }
-    reader.expect(end);
-    this.#dropped.push(dropped);
+    reader.expectPosition(end);
+    this.#droppedAttributes.push(dropped);
     pushTime(this.columns.event_timestamps.elements, low, high);
     this.columns.event_names.elements.push(reader.bytes, nameStart, nameEnd);
-    this.#attributes.close();
+    this.#attributes.endRow();
   }
 
   /** Ends the span's row. */
   close(): void {
-    this.columns.event_timestamps.close();
-    this.columns.event_names.close();
-    this.columns.event_attributes.close();
-    this.columns.event_attribute_types.close();
-    this.#dropped.close();
+    this.columns.event_timestamps.endRow();
+    this.columns.event_names.endRow();
+    this.columns.event_attributes.endRow();
+    this.columns.event_attribute_types.endRow();
+    this.#droppedAttributes.close();
   }
 
   abandon(): void {
     this.#attributes.abandon();
-    this.#dropped.abandon();
+    this.#droppedAttributes.abandon();
   }
 }
 
@@ -101,7 +101,7 @@ export class LinkColumns {
     link_dropped_attributes: new ArrayColumn(new NumberColumn('UInt32')),
     link_flags: new ArrayColumn(new NumberColumn('UInt32')),
   } as const;
-  readonly #dropped = new SparseNumbers(this.columns.link_dropped_attributes);
+  readonly #linkDroppedAttributes = new SparseNumbers(this.columns.link_dropped_attributes);
   readonly #flags = new SparseNumbers(this.columns.link_flags);
   readonly #attributes = new AttributeWriter(
     this.columns.link_attributes.elements,
@@ -109,48 +109,48 @@ export class LinkColumns {
   );
 
   push(reader: WireCursor, end: number): void {
-    let trace = -1;
-    let span = -1;
+    let traceStart = -1;
+    let spanStart = -1;
     let stateStart = 0;
     let stateEnd = 0;
     let dropped = 0;
     let flags = 0;
     while (reader.at < end) {
-      const tag = reader.varint();
-      if (tag === 0x0a) trace = idStart(reader, end, 16);
-      else if (tag === 0x12) span = idStart(reader, end, 8);
+      const tag = reader.readVarint();
+      if (tag === 0x0a) traceStart = readIdStart(reader, end, 16);
+      else if (tag === 0x12) spanStart = readIdStart(reader, end, 8);
       else if (tag === 0x1a) {
-        stateEnd = reader.end(end);
+        stateEnd = reader.readEnd(end);
         stateStart = reader.at;
         reader.at = stateEnd;
-      } else if (tag === 0x22) this.#attributes.push(reader, reader.end(end));
-      else if (tag === 0x28) dropped = reader.varint();
+      } else if (tag === 0x22) this.#attributes.push(reader, reader.readEnd(end));
+      else if (tag === 0x28) dropped = reader.readVarint();
       else if (tag === 0x35) flags = reader.fixed32();
       else reader.skip(tag, end);
     }
-    reader.expect(end);
-    this.#dropped.push(dropped);
+    reader.expectPosition(end);
+    this.#linkDroppedAttributes.push(dropped);
     this.#flags.push(flags);
-    this.columns.link_trace_ids.elements.push(reader.bytes, trace);
-    this.columns.link_span_ids.elements.push(reader.bytes, span);
+    this.columns.link_trace_ids.elements.push(reader.bytes, traceStart);
+    this.columns.link_span_ids.elements.push(reader.bytes, spanStart);
     this.columns.link_trace_states.elements.push(reader.bytes, stateStart, stateEnd);
-    this.#attributes.close();
+    this.#attributes.endRow();
   }
 
   /** Ends the span's row. */
   close(): void {
-    this.columns.link_trace_ids.close();
-    this.columns.link_span_ids.close();
-    this.columns.link_trace_states.close();
-    this.columns.link_attributes.close();
-    this.columns.link_attribute_types.close();
-    this.#dropped.close();
+    this.columns.link_trace_ids.endRow();
+    this.columns.link_span_ids.endRow();
+    this.columns.link_trace_states.endRow();
+    this.columns.link_attributes.endRow();
+    this.columns.link_attribute_types.endRow();
+    this.#linkDroppedAttributes.close();
     this.#flags.close();
   }
 
   abandon(): void {
     this.#attributes.abandon();
-    this.#dropped.abandon();
+    this.#linkDroppedAttributes.abandon();
     this.#flags.abandon();
   }
 }

@@ -1,5 +1,5 @@
 /** Number of records at an index, and the times of the first and the last in milliseconds. */
-export interface Tallied {
+export interface TallyEntry {
   readonly records: number;
   readonly first: number;
   readonly last: number;
@@ -11,10 +11,10 @@ export class Tally {
   #first: Float64Array<ArrayBuffer>;
   #last: Float64Array<ArrayBuffer>;
 
-  constructor(places: number) {
-    this.#records = new Uint32Array(places);
-    this.#first = new Float64Array(places);
-    this.#last = new Float64Array(places);
+  constructor(size: number) {
+    this.#records = new Uint32Array(size);
+    this.#first = new Float64Array(size);
+    this.#last = new Float64Array(size);
   }
 
   /** Counts one record. */
@@ -30,7 +30,7 @@ export class Tally {
   }
 
   /** Several records. */
-  many(place: number, { records, first, last }: Tallied): void {
+  countMany(place: number, { records, first, last }: TallyEntry): void {
     if (records === 0) return;
     if (place >= this.#records.length) this.#grow(place);
     const before = this.#records[place] as number;
@@ -39,7 +39,7 @@ export class Tally {
     if (before === 0 || last > (this.#last[place] as number)) this.#last[place] = last;
   }
 
-  at(place: number): Tallied {
+  entryAt(place: number): TallyEntry {
     return {
       records: this.#records[place] as number,
       first: this.#first[place] as number,
@@ -48,8 +48,8 @@ export class Tally {
   }
 
   /** Iterates over the indexes with a count. */
-  *entries(): Generator<readonly [place: number, tallied: Tallied]> {
-    for (const [place, records] of this.#records.entries()) if (records > 0) yield [place, this.at(place)];
+  *entries(): Generator<readonly [place: number, tallied: TallyEntry]> {
+    for (const [place, records] of this.#records.entries()) if (records > 0) yield [place, this.entryAt(place)];
   }
 
   #grow(place: number): void {

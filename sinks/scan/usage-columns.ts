@@ -1,9 +1,9 @@
-import type { RowOf } from '../../schemas/tables/row.ts';
+import type { TableRow } from '../../schemas/tables/row.ts';
 import { type UsageOutcome, usageTable } from '../../schemas/tables/usage.ts';
 import { ValueRows } from '../native/value-rows.ts';
 
 /** One row of the ledger. */
-export type UsageRow = Omit<RowOf<typeof usageTable>, 'hour'> & {
+export type UsageRow = Omit<TableRow<typeof usageTable>, 'hour'> & {
   readonly outcome: UsageOutcome;
   /** Hours since the epoch. */
   readonly hour: number;
@@ -32,7 +32,7 @@ export const emptyUsageRow: UsageRow = {
 const hourMs = 3_600_000;
 
 /** A count from a header or a report; an invalid count becomes 0. */
-const countOf = (value: number | bigint): number => (Number.isSafeInteger(value) && value > 0 ? Number(value) : 0);
+const toValidCount = (value: number | bigint): number => (Number.isSafeInteger(value) && value > 0 ? Number(value) : 0);
 
 /** Writes rows of the ledger. */
 export class UsageColumns {
@@ -42,12 +42,12 @@ export class UsageColumns {
   push(row: UsageRow): void {
     this.#values.push({
       ...row,
-      hour: countOf(row.hour) * hourMs,
-      requests: countOf(row.requests),
-      records: countOf(row.records),
-      bytes: countOf(row.bytes),
-      landed_records: countOf(row.landed_records),
-      landed_bytes: countOf(row.landed_bytes),
+      hour: toValidCount(row.hour) * hourMs,
+      requests: toValidCount(row.requests),
+      records: toValidCount(row.records),
+      bytes: toValidCount(row.bytes),
+      landed_records: toValidCount(row.landed_records),
+      landed_bytes: toValidCount(row.landed_bytes),
     });
   }
 }

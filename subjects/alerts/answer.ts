@@ -1,29 +1,29 @@
 /** Result of a rule's query, in the form that evaluation reads. */
 import type { Labels } from './state.ts';
 
-export interface GroupAnswer {
+export interface GroupResponse {
   readonly labels: Labels;
   /** Values by time; null for a step without a value. NaN and the infinities are values. */
   readonly points: readonly (number | null)[];
   /** Number of events behind the values, if known. */
-  readonly events?: number | undefined;
+  readonly eventCount?: number | undefined;
   /** Reason why the state of the group is unknown despite a value, as part of a sentence. */
-  readonly unknown?: string | undefined;
+  readonly unknownReason?: string | undefined;
   /** Reason why the condition does not hold regardless of the value, as part of a sentence. */
-  readonly tooFew?: string | undefined;
+  readonly ignoredReason?: string | undefined;
   /** Meaning of the value, for values that are hard to interpret; reported instead of the comparison. */
-  readonly says?: { readonly text: string; readonly reason: string } | undefined;
+  readonly explanation?: { readonly text: string; readonly reason: string } | undefined;
   /** Whether 0 means that there were no records. */
   readonly isCount?: boolean | undefined;
 }
 
-export type RuleAnswer =
+export type RuleQueryResult =
   | {
       readonly kind: 'groups';
       readonly unit: string;
-      readonly groups: readonly GroupAnswer[];
+      readonly groups: readonly GroupResponse[];
       /** Whether there are more groups: then the absence of a group has no meaning. */
-      readonly isCut?: boolean;
+      readonly isTruncated?: boolean;
     }
   | {
       readonly kind: 'error';

@@ -9,52 +9,55 @@ const token = /\s*(&&|\|\||!|\(|\)|[A-Za-z_]\w*|\S)/gy;
 
 class CompositeError extends Error {}
 
-const parse = (expression: string): Node => {
-  const tokens = [...expression.matchAll(token)].map(([, each = '']) =>
-    each.replace(/^and$/i, '&&').replace(/^or$/i, '||').replace(/^not$/i, '!'),
+const parseExpression = (expression: string): Node => {
+  const tokens = [...expression.matchAll(token)].map(([, tokenText = '']) =>
+    tokenText.replace(/^and$/i, '&&').replace(/^or$/i, '||').replace(/^not$/i, '!'),
   );
-  let at = 0;
-  const primary = (): Node => {
-    const next = tokens[at++];
-    if (next === '!') return { is: 'not', of: primary() };
+  let position = 0;
+  const parsePrimary = (): Node => {
+    const next = tokens[position++];
+    if (next === '!') return { is: 'not', of: parsePrimary() };
     if (next === '(') {
-      const inner = or();
-      if (tokens[at++] !== ')') throw new CompositeError('a closing parenthesis is missing');
+      const inner = parseOr();
+      if (tokens[position++] !== ')') throw new CompositeError('a closing parenthesis is missing');
       return inner;
     }
     if (next !== undefined && /^[A-Za-z_]/.test(next)) return { is: 'rule', name: next };
     throw new CompositeError(`the name of a rule is missing ${next === undefined ? 'at the end' : `before ${next}`}`);
   };
-  const and = (): Node => {
-    let left = primary();
-    while (tokens[at] === '&&') {
-      at++;
-      left = { is: 'and', left, right: primary() };
+  const parseAnd = (): Node => {
+    let left = parsePrimary();
+    while (tokens[position] === '&&') {
+      position++;
+      left = { is: 'and', left, right: parsePrimary() };
     }
     return left;
   };
-  const or = (): Node => {
-    let left = and();
-    while (tokens[at] === '||') {
-      at++;
-      left = { is: 'or', left, right: and() };
+  const parseOr = (): Node => {
+    let left = parseAnd();
+    while (tokens[position] === '||') {
+      position++;
+      left = { is: 'or', left, right: parseAnd() };
     }
     return left;
   };
-  const whole = or();
-  if (at < tokens.length) throw new CompositeError(`${tokens[at]} is unexpected: expected && or || between rules`);
-  return whole;
+  const root = parseOr();
+  if (position < tokens.length)
+    throw new CompositeError(`${tokens[position]} is unexpected: expected && or || between rules`);
+  return root;
 };
 
-const namesOf = (node: Node): string[] => {
+const collectRuleNames = (node: Node): string[] => {
   if (node.is === 'rule') return [node.name];
-  return node.is === 'not' ? namesOf(node.of) : [...namesOf(node.left), ...namesOf(node.right)];
+  return node.is === 'not'
+    ? collectRuleNames(node.of)
+    : [...collectRuleNames(node.left), ...collectRuleNames(node.right)];
 };
 
 /** Returns the names of the rules in an expression, and its problem if it is invalid. */
-export const rulesIn = (expression: string): { readonly names: readonly string[]; readonly problem?: string } => {
+export const findRuleNames = (expression: string): { readonly names: readonly string[]; readonly problem?: string } => {
   try {
-    return { names: [...new Set(namesOf(parse(expression)))] };
+    return { names: [...new Set(collectRuleNames(parseExpression(expression)))] };
   } catch (error) {
     if (!(error instanceof CompositeError)) throw error;
     return { names: [], problem: error.message };
@@ -62,11 +65,13 @@ export const rulesIn = (expression: string): { readonly names: readonly string[]
 };
 
 /** Returns whether the expression holds, given which rules fire. Throws for an invalid expression. */
-export const holds = (expression: string, fires: (name: string) => boolean): boolean => {
-  const value = (node: Node): boolean => {
+export const expressionHolds = (expression: string, fires: (name: string) => boolean): boolean => {
+  const evaluateNode = (node: Node): boolean => {
     if (node.is === 'rule') return fires(node.name);
-    if (node.is === 'not') return !value(node.of);
-    return node.is === 'and' ? value(node.left) && value(node.right) : value(node.left) || value(node.right);
+    if (node.is === 'not') return !evaluateNode(node.of);
+    return node.is === 'and'
+      ? evaluateNode(node.left) && evaluateNode(node.right)
+      : evaluateNode(node.left) || evaluateNode(node.right);
   };
-  return value(parse(expression));
+  return evaluateNode(parseExpression(expression));
 };

@@ -1,6 +1,13 @@
 /** The ledger of notifications: deliveries to channels with their results. */
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, someText, textIn, textPart } from '../../queries/cursor.ts';
+import {
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  int64Pattern,
+  nonEmptyTextPattern,
+} from '../../queries/cursor.ts';
 import { deliveryStates, notificationReasons } from '../../schemas/notifications.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
@@ -43,9 +50,9 @@ interface Row {
   readonly steps: readonly (readonly [number, string, Delivery['state'], number, string, number])[];
 }
 
-const iso = (ms: string): string => new Date(Number(ms)).toISOString();
+const toIsoTime = (ms: string): string => new Date(Number(ms)).toISOString();
 
-const deliveryOf = (row: Row): Delivery => {
+const toDelivery = (row: Row): Delivery => {
   const steps = [...row.steps].sort(([left], [right]) => left - right);
   return {
     id: row.id,
@@ -56,13 +63,13 @@ const deliveryOf = (row: Row): Delivery => {
     firing: row.firing,
     resolved: row.resolved,
     isTest: row.is_test === 1,
-    queuedAt: iso(row.queued),
+    queuedAt: toIsoTime(row.queued),
     state: steps.at(-1)?.[2] ?? 'queued',
     attempts: steps
       .filter(([number]) => number > 0)
       .map(([number, at, state, statusCode, answer, latencyMs]) => ({
         number,
-        at: iso(at),
+        at: toIsoTime(at),
         state,
         answer,
         latencyMs,
@@ -88,9 +95,9 @@ export const listDeliveries = async (
     readonly cursor?: string | undefined;
   },
 ): Promise<{ readonly items: Delivery[]; readonly nextCursor: string | null }> => {
-  const [queuedMs = '', idPart = ''] =
-    cursor === undefined ? [] : decodeCursor('deliveries', cursor, [integer, someText]);
-  const after = [
+  const [queuedMs = '', cursorId = ''] =
+    cursor === undefined ? [] : decodeCursor('deliveries', cursor, [int64Pattern, nonEmptyTextPattern]);
+  const havingConditions = [
     ...(cursor === undefined ? [] : ['(queued, id) < ({queued:Int64}, {id:String})']),
     ...(state === undefined ? [] : ['latest = {state:String}']),
     ...(groupKey === undefined ? [] : ['group_key = {group:String}']),
@@ -102,27 +109,27 @@ export const listDeliveries = async (
       groupUniqArray((attempt, toString(toUnixTimestamp64Milli(at)), state, status_code, answer, latency_ms)) AS steps
     FROM notification_deliveries WHERE tenant_id = {tenant:String} AND channel_id = {channel:String}
     GROUP BY delivery_id
-    HAVING ${['1', ...after].join(' AND ')}
+    HAVING ${['1', ...havingConditions].join(' AND ')}
     ORDER BY queued DESC, id DESC LIMIT {limit:UInt32}`,
     {
       channel: channelId,
       limit: limit + 1,
-      ...(cursor !== undefined && { queued: queuedMs, id: textIn(idPart) }),
+      ...(cursor !== undefined && { queued: queuedMs, id: decodeText(cursorId) }),
       ...(state !== undefined && { state }),
       ...(groupKey !== undefined && { group: groupKey }),
     },
   );
-  const items = rows.slice(0, limit).map(deliveryOf);
+  const items = rows.slice(0, limit).map(toDelivery);
   const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
+  const hasMore = rows.length > limit && last !== undefined;
   return {
     items,
-    nextCursor: more ? encodeCursor('deliveries', [Date.parse(last.queuedAt), textPart(last.id)]) : null,
+    nextCursor: hasMore ? encodeCursor('deliveries', [Date.parse(last.queuedAt), encodeText(last.id)]) : null,
   };
 };
 
 /** Result of one delivery attempt of a page. */
-export interface PageStep {
+export interface DeliveryAttempt {
   readonly id: string;
   readonly attempt: number;
   readonly state: Delivery['state'];
@@ -131,12 +138,12 @@ export interface PageStep {
 }
 
 /** Lists the delivery attempts of a group over all channels, oldest first. */
-export const readPageSteps = (
+export const readDeliveryAttempts = (
   { query }: Pick<TenantColumns, 'query'>,
   groupKey: string,
   { fromMs, toMs, limit }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
-): Promise<PageStep[]> =>
-  query<PageStep>(
+): Promise<DeliveryAttempt[]> =>
+  query<DeliveryAttempt>(
     `SELECT delivery_id AS id, attempt, any(state) AS state, any(answer) AS answer,
       toString(toUnixTimestamp64Milli(min(at))) AS ms
     FROM notification_deliveries WHERE tenant_id = {tenant:String} AND group_key = {group:String} AND attempt > 0

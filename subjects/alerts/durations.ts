@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { parseDuration } from '../../queries/time.ts';
 
 /** Returns the milliseconds of a validated duration. */
-export const msOf = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
+export const parseDurationMs = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
 
 /** Minimum evaluation interval of user-defined rules. */
 export const minInterval = '10s';
 /** Minimum evaluation interval of managed rules, whose input is updated every five seconds. */
 export const minManagedInterval = '5s';
 
-const sizes = [
+const unitSizes = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],
@@ -18,14 +18,14 @@ const sizes = [
 ] as const;
 
 /** Returns the shortest text of a duration: 90000 is `90s`, 3600000 is `1h`. */
-export const durationText = (ms: number): string => {
+export const formatDuration = (ms: number): string => {
   if (ms === 0) return '0s';
-  const [unit, size] = sizes.find(([, each]) => ms % each === 0) ?? ['ms', 1];
+  const [unit, size] = unitSizes.find(([, each]) => ms % each === 0) ?? ['ms', 1];
   return `${ms / size}${unit}`;
 };
 
 /** Schema of a duration within limits, as text. */
-export const duration = (min: string, max: string) =>
+export const durationSchema = (min: string, max: string) =>
   z
     .string()
     .max(32)

@@ -3,35 +3,35 @@
  * evaluation, preview, test alerts and backtests all use it.
  */
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
-import type { GroupAnswer, RuleAnswer } from './answer.ts';
+import type { GroupResponse, RuleQueryResult } from './answer.ts';
 import { alertMeasure } from './measure.ts';
 import {
-  cleared,
-  ended,
-  held,
+  applyCleared,
+  applyHeld,
+  applyMissingGroup,
+  applyNoVerdict,
+  applyUnknown,
+  endAlert,
   isActive,
-  type Next,
+  keepState,
+  type NextState,
   type PreviousGroup,
-  unchanged,
-  unknown,
-  vanished,
-  withoutVerdict,
 } from './next-state.ts';
-import { type AlertRule, alertNameOf, groupingOf, highestSeverity, isByPresence } from './rule.ts';
+import { type AlertRule, firesByPresence, getAlertName, getGroupingLabels, highestSeverity } from './rule.ts';
 import {
   type AlertMemo,
-  alertIdOf,
-  groupingHashOf,
+  createAlertId,
+  createTransitionId,
   groupKey,
+  hashGrouping,
   type Labels,
   problemKey,
   type RuleState,
-  transitionIdOf,
 } from './state.ts';
-import type { Queried } from './templates/queries.ts';
-import { fillIn } from './templates/template.ts';
-import { conversion } from './units.ts';
-import { verdictOf } from './verdict.ts';
+import type { QueryResultLookup } from './templates/queries.ts';
+import { renderTemplate } from './templates/template.ts';
+import { conversionFactor } from './units.ts';
+import { evaluateGroup } from './verdict.ts';
 
 /** Result of an evaluation for one group. */
 export interface GroupResult {
@@ -58,14 +58,14 @@ export interface Evaluation {
   readonly error: string | undefined;
 }
 
-export interface Evaluated {
+export interface EvaluationInput {
   readonly tenantId: string;
   readonly rule: AlertRule;
   readonly prior: RuleState;
-  readonly answer: RuleAnswer;
+  readonly answer: RuleQueryResult;
   readonly nowMs: number;
   /** Results of queries in the transitions' templates; without them, the texts state that there are none. */
-  readonly queried?: Queried;
+  readonly queryResults?: QueryResultLookup;
   readonly isTest?: boolean;
 }
 
@@ -80,15 +80,15 @@ interface AlertValues {
   readonly atMs: number;
 }
 
-const filled = (
+const renderTemplates = (
   templates: Labels,
   { labels, value, threshold = null, atMs }: AlertValues,
-  queried?: Queried,
+  queried?: QueryResultLookup,
 ): Record<string, string> =>
   Object.fromEntries(
     Object.entries(templates).map(([name, text]) => [
       name,
-      fillIn(text, { labels, value, threshold, nowMs: atMs, queried }).slice(0, 16_384),
+      renderTemplate(text, { labels, value, threshold, nowMs: atMs, queried }).slice(0, 16_384),
     ]),
   );
 
@@ -104,8 +104,8 @@ export const alertLabels = (
   ...Object.fromEntries(
     Object.entries(values.labels).map(([name, text]) => [name.slice(0, 256), text.slice(0, 16_384)]),
   ),
-  ...filled(rule.labels, values),
-  alertname: alertNameOf(rule),
+  ...renderTemplates(rule.labels, values),
+  alertname: getAlertName(rule),
 });
 
 /**
@@ -115,21 +115,23 @@ export const alertLabels = (
 export const alertAnnotations = (
   rule: Pick<AlertRule, 'annotations'>,
   values: AlertValues,
-  queried: Queried,
-): Record<string, string> => filled(rule.annotations, values, queried);
+  queried: QueryResultLookup,
+): Record<string, string> => renderTemplates(rule.annotations, values, queried);
 
-const unavailable: Queried = () => ({ error: 'the query was not run here' });
+const queriesUnavailable: QueryResultLookup = () => ({ error: 'the query was not run here' });
 
-const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
+const finiteOrNull = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
 /** The unit of the query's values. */
-const unitOf = ({ condition }: AlertRule, unit: string): string =>
+const resolveUnit = ({ condition }: AlertRule, unit: string): string =>
   unit === '' && condition.kind === 'threshold' ? (condition.queryUnit ?? '') : unit;
 
 /** Returns the problem of a threshold whose unit is incompatible with that of the query's values. */
 const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined => {
   if (condition.kind !== 'threshold') return undefined;
-  const wrong = condition.thresholds.find((one) => one.unit !== undefined && conversion(one.unit, unit) === undefined);
+  const wrong = condition.thresholds.find(
+    (one) => one.unit !== undefined && conversionFactor(one.unit, unit) === undefined,
+  );
   return (
     wrong &&
     `the threshold is in ${wrong.unit}, and the values of the query in ${unit || 'no unit'}: they cannot be compared`
@@ -137,7 +139,7 @@ const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined
 };
 
 /** Times after this evaluation were written by a wrong clock. Waiting then starts now. */
-const notAhead = (memo: AlertMemo, nowMs: number): AlertMemo => {
+const clampToNow = (memo: AlertMemo, nowMs: number): AlertMemo => {
   const { sinceMs, seenMs, clearedAtMs = nowMs } = memo;
   if (Math.max(sinceMs, seenMs, clearedAtMs) <= nowMs) return memo;
   return {
@@ -149,20 +151,20 @@ const notAhead = (memo: AlertMemo, nowMs: number): AlertMemo => {
 };
 
 /** In Prometheus's wording. */
-const limitProblem = ({ limit }: AlertRule, groups: readonly GroupAnswer[]): string | undefined =>
+const limitProblem = ({ limit }: AlertRule, groups: readonly GroupResponse[]): string | undefined =>
   limit !== undefined && groups.length > limit ? `exceeded limit of ${limit} with ${groups.length} alerts` : undefined;
 
 /** One evaluation in progress */
-class Evaluating {
-  readonly #given: Evaluated;
-  readonly #form: string;
+class RuleEvaluation {
+  readonly #given: EvaluationInput;
+  readonly #groupingHash: string;
   readonly #alerts: Record<string, AlertMemo> = {};
   readonly #transitions: AlertTransition[] = [];
   readonly #groups: GroupResult[] = [];
 
-  constructor(given: Evaluated) {
+  constructor(given: EvaluationInput) {
     this.#given = given;
-    this.#form = groupingHashOf(given.rule.condition);
+    this.#groupingHash = hashGrouping(given.rule.condition);
   }
 
   run(): Evaluation {
@@ -170,7 +172,7 @@ class Evaluating {
     const states = new Set(Object.values(this.#alerts).map(({ state }) => state));
     const worst = (['firing', 'recovering', 'unknown', 'pending'] as const).find((each) => states.has(each));
     return {
-      state: { form: this.#form, alerts: this.#alerts },
+      state: { form: this.#groupingHash, alerts: this.#alerts },
       transitions: this.#transitions,
       groups: this.#groups,
       ruleState: worst ?? 'inactive',
@@ -182,64 +184,64 @@ class Evaluating {
   #evaluate(): string | undefined {
     const { answer, rule, prior } = this.#given;
     if (answer.kind === 'over') {
-      for (const key of Object.keys(prior.alerts)) this.#apply(key, this.#placeOf(key), ended(answer.reason));
+      for (const key of Object.keys(prior.alerts)) this.#apply(key, this.#previousGroup(key), endAlert(answer.reason));
       return undefined;
     }
-    const unit = answer.kind === 'groups' ? unitOf(rule, answer.unit) : '';
+    const unit = answer.kind === 'groups' ? resolveUnit(rule, answer.unit) : '';
     const error =
       answer.kind === 'error' ? answer.message : (unitProblem(rule, unit) ?? limitProblem(rule, answer.groups));
     if (answer.kind === 'error' || error !== undefined) this.#fail(`the evaluation failed: ${error}`);
-    else this.#judge(answer.groups, unit, answer.isCut === true);
+    else this.#judge(answer.groups, unit, answer.isTruncated === true);
     return error;
   }
 
-  #placeOf(key: string, labels?: Labels): PreviousGroup {
+  #previousGroup(key: string, labels?: Labels): PreviousGroup {
     const { rule, nowMs, prior } = this.#given;
     const known = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
-    const memo = known && notAhead(known, nowMs);
+    const memo = known && clampToNow(known, nowMs);
     return { rule, nowMs, memo, labels: labels ?? memo?.labels ?? {} };
   }
 
   /** Preserves all alerts: a failed query gives no information about them. */
   #fail(message: string): void {
     for (const key of Object.keys(this.#given.prior.alerts)) {
-      const place = this.#placeOf(key);
-      if (key !== problemKey) this.#apply(key, place, unchanged(place, message));
+      const place = this.#previousGroup(key);
+      if (key !== problemKey) this.#apply(key, place, keepState(place, message));
     }
     this.#raiseProblem(this.#given.rule.onError, 'evaluation-failed', message);
   }
 
   /** Raises the alert about the rule itself. */
   #raiseProblem(policy: AlertRule['noData'], reason: string, explanation: string): void {
-    const place = this.#placeOf(problemKey, { reason });
+    const place = this.#previousGroup(problemKey, { reason });
     const severity = highestSeverity(this.#given.rule);
     if (policy === 'alert')
-      this.#apply(problemKey, place, held(place, { is: 'held', severity, value: null, reason: explanation }));
-    else if (policy === 'unknown') this.#apply(problemKey, place, unknown(place, explanation));
-    else this.#solve();
+      this.#apply(problemKey, place, applyHeld(place, { is: 'held', severity, value: null, reason: explanation }));
+    else if (policy === 'unknown') this.#apply(problemKey, place, applyUnknown(place, explanation));
+    else this.#resolveProblem();
   }
 
-  #solve(): void {
-    const place = this.#placeOf(problemKey);
-    if (place.memo !== undefined) this.#apply(problemKey, place, ended('the query succeeds again'));
+  #resolveProblem(): void {
+    const place = this.#previousGroup(problemKey);
+    if (place.memo !== undefined) this.#apply(problemKey, place, endAlert('the query succeeds again'));
   }
 
-  #judge(groups: readonly GroupAnswer[], unit: string, isCut: boolean): void {
+  #judge(groups: readonly GroupResponse[], unit: string, isCut: boolean): void {
     const { rule, prior } = this.#given;
     const { condition } = rule;
     const answered = new Map(groups.map((group) => [groupKey(group.labels), group]));
     // An ungrouped rule has one group, which may have no data.
-    const isUngrouped = condition.kind !== 'composite' && groupingOf(condition.query)?.length === 0;
-    if (isUngrouped && answered.size === 0 && !isByPresence(rule)) answered.set('', { labels: {}, points: [] });
+    const isUngrouped = condition.kind !== 'composite' && getGroupingLabels(condition.query)?.length === 0;
+    if (isUngrouped && answered.size === 0 && !firesByPresence(rule)) answered.set('', { labels: {}, points: [] });
     for (const [key, group] of answered) this.#judgeGroup(key, group, unit);
-    const isSameForm = prior.form === this.#form;
+    const isSameForm = prior.form === this.#groupingHash;
     for (const key of Object.keys(prior.alerts)) {
       if (key === problemKey || answered.has(key)) continue;
-      const place = this.#placeOf(key);
+      const place = this.#previousGroup(key);
       const isMissingByLimit = isCut && isSameForm;
       const next = isMissingByLimit
-        ? unchanged(place, 'it is not among the returned groups, because there are too many')
-        : vanished(place, { unit, isSameForm });
+        ? keepState(place, 'it is not among the returned groups, because there are too many')
+        : applyMissingGroup(place, { unit, isSameForm });
       this.#apply(key, place, next);
     }
     this.#judgeSilence(answered.size);
@@ -250,25 +252,25 @@ class Evaluating {
     const { rule, prior } = this.#given;
     const { condition } = rule;
     const knows = answered > 0 || Object.keys(prior.alerts).some((key) => key !== problemKey);
-    if (knows || condition.kind === 'composite' || isByPresence(rule)) this.#solve();
+    if (knows || condition.kind === 'composite' || firesByPresence(rule)) this.#resolveProblem();
     else {
       const policy = condition.kind === 'absence' ? 'alert' : rule.noData;
       this.#raiseProblem(policy, 'no-data', `the query had no data for ${condition.window}`);
     }
   }
 
-  #judgeGroup(key: string, group: GroupAnswer, unit: string): void {
-    const place = this.#placeOf(key, group.labels);
+  #judgeGroup(key: string, group: GroupResponse, unit: string): void {
+    const place = this.#previousGroup(key, group.labels);
     const { memo } = place;
     const active = memo !== undefined && isActive(memo.state) ? memo.severity : undefined;
-    const verdict = verdictOf(this.#given.rule, group, unit, active);
-    const judge = { held, clear: cleared, missing: withoutVerdict }[verdict.is];
+    const verdict = evaluateGroup(this.#given.rule, group, unit, active);
+    const judge = { held: applyHeld, clear: applyCleared, missing: applyNoVerdict }[verdict.is];
     this.#apply(key, place, judge(place, verdict));
   }
 
   /** Applies the next state of an alert, and emits a transition if it changed. */
-  #apply(key: string, { memo: before, labels }: PreviousGroup, next: Next): void {
-    const alertId = alertIdOf(this.#given.rule.id, key);
+  #apply(key: string, { memo: before, labels }: PreviousGroup, next: NextState): void {
+    const alertId = createAlertId(this.#given.rule.id, key);
     if (next.memo !== undefined) this.#alerts[key] = next.memo;
     const severity = next.memo?.severity ?? before?.severity ?? null;
     const { state, reason, value } = next;
@@ -277,7 +279,7 @@ class Evaluating {
       labels,
       state,
       reason,
-      value: finite(value),
+      value: finiteOrNull(value),
       severity: state === 'inactive' ? null : severity,
       sinceMs: state === 'inactive' ? null : (next.memo?.sinceMs ?? null),
       startedAtMs: next.memo?.firedAtMs ?? null,
@@ -289,7 +291,7 @@ class Evaluating {
   }
 
   #pushTransition(alertId: string, { before, next, labels, severity }: StateChange): void {
-    const { tenantId, rule, nowMs, isTest, queried = unavailable } = this.#given;
+    const { tenantId, rule, nowMs, isTest, queryResults = queriesUnavailable } = this.#given;
     const { value } = next;
     const from = before?.state ?? 'inactive';
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
@@ -302,22 +304,22 @@ class Evaluating {
     this.#transitions.push({
       tenantId,
       ...(rule.projectId !== null && { projectId: rule.projectId }),
-      id: transitionIdOf(alertId, nowMs, `${next.state} ${severity}`),
+      id: createTransitionId(alertId, nowMs, `${next.state} ${severity}`),
       alertId,
       ruleId: rule.id,
       ruleVersion: rule.version,
       ruleName: rule.name,
       labels: alertLabels(rule, values),
-      annotations: alertAnnotations(rule, values, queried),
+      annotations: alertAnnotations(rule, values, queryResults),
       severity,
       from,
       to: next.state,
       atMs: nowMs,
-      value: finite(value),
+      value: finiteOrNull(value),
       ...(startedAtMs !== undefined && { startedAtMs }),
       ...(hasEnded && { endedAtMs: nowMs }),
       held: {
-        value: finite(held.value),
+        value: finiteOrNull(held.value),
         text: compared?.text ?? '',
         threshold: compared?.threshold ?? '',
         ...alertMeasure(rule.condition),
@@ -330,10 +332,10 @@ class Evaluating {
 
 interface StateChange {
   readonly before: AlertMemo | undefined;
-  readonly next: Next;
+  readonly next: NextState;
   readonly labels: Labels;
   readonly severity: AlertSeverity;
 }
 
 /** Evaluates a rule once. The same arguments give exactly the same result. */
-export const evaluate = (given: Evaluated): Evaluation => new Evaluating(given).run();
+export const evaluate = (given: EvaluationInput): Evaluation => new RuleEvaluation(given).run();

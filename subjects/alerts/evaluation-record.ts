@@ -7,35 +7,37 @@ import type { RuleOutcome } from './recording/evaluate.ts';
 import type { AlertRule } from './rule.ts';
 
 /** Maximum number of inactive groups in the output. */
-const maxInactive = 200;
+const maxInactiveGroups = 200;
 /** Maximum characters of the groups in one part: a message may have up to a megabyte. */
-const partSize = 256 * 1024;
+const maxPartSize = 256 * 1024;
 
-const ranks = ['firing', 'recovering', 'unknown', 'pending', 'inactive'] as const;
+const statesBySeverity = ['firing', 'recovering', 'unknown', 'pending', 'inactive'] as const;
 
 /** Groups in the output: all that are active or have just become inactive, and some of the others. */
 const reportedGroups = ({ groups, transitions }: Evaluation): GroupResult[] => {
   const changed = new Set(transitions.map(({ alertId }) => alertId));
-  let quiet = 0;
-  return groups.filter(({ state, alertId }) => state !== 'inactive' || changed.has(alertId) || quiet++ < maxInactive);
+  let inactiveCount = 0;
+  return groups.filter(
+    ({ state, alertId }) => state !== 'inactive' || changed.has(alertId) || inactiveCount++ < maxInactiveGroups,
+  );
 };
 
-const inParts = (groups: readonly GroupResult[]): GroupResult[][] => {
+const splitIntoParts = (groups: readonly GroupResult[]): GroupResult[][] => {
   const parts: GroupResult[][] = [[]];
   let size = 0;
   for (const group of groups) {
-    const own = JSON.stringify(group).length;
-    if (size + own > partSize) {
+    const groupSize = JSON.stringify(group).length;
+    if (size + groupSize > maxPartSize) {
       parts.push([]);
       size = 0;
     }
-    size += own;
+    size += groupSize;
     parts.at(-1)?.push({ ...group, reason: group.reason.slice(0, 4096) });
   }
   return parts;
 };
 
-interface Evaluated {
+interface EvaluationContext {
   readonly tenantId: string;
   readonly rule: AlertRule;
   readonly nowMs: number;
@@ -46,11 +48,13 @@ interface Evaluated {
 /** Converts an evaluation to records for the topic `alert-evaluations`. */
 export const toEvaluationRecords = (
   evaluation: Evaluation,
-  { tenantId, rule, nowMs, durationMs, lateMs }: Evaluated,
+  { tenantId, rule, nowMs, durationMs, lateMs }: EvaluationContext,
 ): AlertEvaluation[] => {
   const { groups, ruleState, error = '' } = evaluation;
-  const worst = ranks.map((rank) => groups.find(({ state }) => state === rank)).find((group) => group !== undefined);
-  return inParts(reportedGroups(evaluation)).map((part, index) => ({
+  const worst = statesBySeverity
+    .map((rank) => groups.find(({ state }) => state === rank))
+    .find((group) => group !== undefined);
+  return splitIntoParts(reportedGroups(evaluation)).map((part, index) => ({
     tenantId,
     projectId: rule.projectId ?? '',
     ruleId: rule.id,
@@ -68,7 +72,7 @@ export const toEvaluationRecords = (
   }));
 };
 
-interface RecordedRule {
+interface RecordingEvaluation {
   readonly tenantId: string;
   readonly ruleId: string;
   readonly ruleVersion: number;
@@ -78,8 +82,8 @@ interface RecordedRule {
 }
 
 /** Converts an evaluation of a recording rule to a record for the same topic, without alerts. */
-export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...of }: RecordedRule): AlertEvaluation => ({
-  ...of,
+export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...ruleIds }: RecordingEvaluation): AlertEvaluation => ({
+  ...ruleIds,
   projectId: '',
   atMs: nowMs,
   durationMs: outcome.durationMs,
@@ -93,7 +97,7 @@ export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...of }: RecordedRul
   groups: [],
 });
 
-const verb = ({ from, to }: AlertTransition): string | undefined => {
+const stateVerb = ({ from, to }: AlertTransition): string | undefined => {
   if (to === 'firing') return from === 'firing' || from === 'recovering' ? undefined : 'fires';
   if (to === 'unknown') return 'is unknown';
   return undefined;
@@ -102,7 +106,7 @@ const verb = ({ from, to }: AlertTransition): string | undefined => {
 /** Converts a transition to an event for the feed; undefined for a transition that is not relevant to users. */
 export const toPlatformEvent = (transition: AlertTransition): PlatformEvent | undefined => {
   const { tenantId, projectId = '', ruleName, labels, severity, atMs, to, from, value, endedAtMs } = transition;
-  const verbText = endedAtMs === undefined ? verb(transition) : 'ended';
+  const verbText = endedAtMs === undefined ? stateVerb(transition) : 'ended';
   if (verbText === undefined || transition.isTest === true) return undefined;
   return {
     tenantId,

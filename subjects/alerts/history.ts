@@ -3,14 +3,14 @@
 import type { Reading } from '../../queries/reading.ts';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 import type { Labels } from './state.ts';
 
-type OwnColumns = Pick<Reading, 'columns'>;
+type TenantReading = Pick<Reading, 'columns'>;
 
 /** Returns the labels of these rules' alerts that fire at a time, by rule. */
-export const firingAt = async (
-  { columns }: OwnColumns,
+export const readFiringLabels = async (
+  { columns }: TenantReading,
   ruleIds: readonly string[],
   atMs: number,
 ): Promise<ReadonlyMap<string, readonly Labels[]>> => {
@@ -66,7 +66,7 @@ interface AlertStateRow {
   readonly firing: number;
 }
 
-const orNull = (text: string): number | null => (text === '0' ? null : Number(text));
+const msOrNull = (text: string): number | null => (text === '0' ? null : Number(text));
 
 const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
   ruleId: row.rule_id,
@@ -81,8 +81,8 @@ const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
   evaluatedMs: Number(row.evaluated),
   durationMs: row.duration_ms,
   lateMs: row.late_ms,
-  sinceMs: orNull(row.since),
-  startedAtMs: orNull(row.started),
+  sinceMs: msOrNull(row.since),
+  startedAtMs: msOrNull(row.started),
   groups: row.groups,
   firing: row.firing,
 });
@@ -92,7 +92,7 @@ const alertStateColumns = `rule_id, alert_id, project_id AS project, labels, sta
 
 /** Returns the states of rules after their last evaluation, by ID. */
 export const readRuleStates = async (
-  { columns }: OwnColumns,
+  { columns }: TenantReading,
   ruleIds: readonly string[],
 ): Promise<ReadonlyMap<string, ActiveAlert>> => {
   if (ruleIds.length === 0) return new Map();
@@ -119,8 +119,8 @@ export const readLastEvaluations = async (
   );
   const byTenant = new Map<string, Map<string, number>>();
   for (const { tenant, rule, evaluated } of rows) {
-    const own = byTenant.get(tenant) ?? new Map<string, number>();
-    byTenant.set(tenant, own.set(rule, Number(evaluated)));
+    const evaluatedByRule = byTenant.get(tenant) ?? new Map<string, number>();
+    byTenant.set(tenant, evaluatedByRule.set(rule, Number(evaluated)));
   }
   return byTenant;
 };
@@ -139,7 +139,7 @@ export interface AlertFilter {
  * are omitted.
  */
 export const readAlerts = async (
-  { columns }: OwnColumns,
+  { columns }: TenantReading,
   { ruleIds, alertId, alertIds, states, after }: AlertFilter,
   limit: number,
 ): Promise<ActiveAlert[]> => {
@@ -165,7 +165,7 @@ export const readAlerts = async (
 
 /** Returns the IDs of alerts of rules with this ID prefix, within the retention of transitions. */
 export const readAlertIdsOfRules = async (
-  { columns }: OwnColumns,
+  { columns }: TenantReading,
   prefix: string,
   limit: number,
 ): Promise<readonly string[]> => {
@@ -196,11 +196,11 @@ export interface PastEvaluation {
 
 /** Returns evaluations of a rule, latest first, or of one of its alerts if `alertId` is not empty. */
 export const readEvaluations = (
-  { columns }: OwnColumns,
+  { columns }: TenantReading,
   { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
   page: HistoryPage,
 ): Promise<PastEvaluation[]> => {
-  const { sql, values } = historyCondition(page, 'alert_id');
+  const { sql, values } = createHistoryCondition(page, 'alert_id');
   return columns.query<PastEvaluation>(
     `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, state, severity, value, reason, error, rule_version,
       duration_ms, late_ms, groups, firing
@@ -234,7 +234,7 @@ export interface PastTransition {
 
 /** Returns transitions, latest first. */
 export const readTransitions = (
-  { columns }: OwnColumns,
+  { columns }: TenantReading,
   filter: {
     readonly ruleId?: string | undefined;
     readonly alertId?: string | undefined;
@@ -242,7 +242,7 @@ export const readTransitions = (
   },
   page: HistoryPage,
 ): Promise<PastTransition[]> => {
-  const { sql, values } = historyCondition(page, 'id');
+  const { sql, values } = createHistoryCondition(page, 'id');
   const { ruleId, alertId, alertIds } = filter;
   return columns.query<PastTransition>(
     `SELECT id, alert_id, rule_id, rule_name, rule_version, project_id AS project, toString(toUnixTimestamp64Milli(time)) AS ms,

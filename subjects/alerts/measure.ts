@@ -5,7 +5,7 @@ import { type AlertCondition, comparedMeasure } from './rule.ts';
 /**
  * Names of aggregations. A count, the last value and the result of PromQL have none: the rule's name describes them.
  */
-const words: Readonly<Record<string, string>> = {
+const aggregationNames: Readonly<Record<string, string>> = {
   avg: 'average',
   min: 'minimum',
   max: 'maximum',
@@ -16,20 +16,22 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Rounded, to remove floating-point noise: 0.999 is p99.9. */
-const percentileOf = (quantile: number): string => `p${Number((quantile * 100).toPrecision(12))}`;
+const percentileName = (quantile: number): string => `p${Number((quantile * 100).toPrecision(12))}`;
 
-const measureOf = (condition: AlertCondition): string => {
+const measureName = (condition: AlertCondition): string => {
   if (condition.kind !== 'threshold') return '';
   const { query } = condition;
   if ('overTime' in query)
-    return query.overTime === 'quantile' ? percentileOf(query.quantile ?? 0) : (words[query.overTime] ?? '');
+    return query.overTime === 'quantile'
+      ? percentileName(query.quantile ?? 0)
+      : (aggregationNames[query.overTime] ?? '');
   const measure = comparedMeasure(condition);
   if (measure === undefined) return '';
-  return measure.function === 'percentile' ? `p${measure.percentile}` : (words[measure.function] ?? '');
+  return measure.function === 'percentile' ? `p${measure.percentile}` : (aggregationNames[measure.function] ?? '');
 };
 
 /** Returns the `measure` of an alert, such as `p95` or `average`; nothing if the value needs no name. */
 export const alertMeasure = (condition: AlertCondition): Pick<AlertHeld, 'measure'> => {
-  const measure = measureOf(condition);
+  const measure = measureName(condition);
   return measure === '' ? {} : { measure };
 };

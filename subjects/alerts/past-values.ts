@@ -1,16 +1,16 @@
 /** Past values of a rule's condition, for charts: one for each window or step of a range, as its query returns them. */
 
 import { defaultName } from '../../queries/aggregate/measures.ts';
-import { everyGroup } from '../../queries/all-groups.ts';
-import { answerOver } from '../../queries/over-window.ts';
+import { withMaxGroups } from '../../queries/all-groups.ts';
+import { runOverWindow } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { isAtStepEnds, kindOf } from '../../queries/query-kind.ts';
+import { getQueryKind, isAtStepEnds } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
-import { answerOnly } from '../../queries/run.ts';
-import { msOf } from './durations.ts';
+import { runForAnswer } from '../../queries/run.ts';
+import { parseDurationMs } from './durations.ts';
 import { type AlertRule, comparedMeasure } from './rule.ts';
-import { conversion } from './units.ts';
+import { conversionFactor } from './units.ts';
 
 /** More series are not distinguishable on a chart. */
 const maxSeries = 20;
@@ -20,7 +20,7 @@ type Condition = AlertRule['condition'];
 type QueryCondition = Exclude<Condition, { kind: 'composite' }>;
 
 /** A threshold in the unit of the values. */
-export interface Limit {
+export interface ConvertedThreshold {
   readonly severity: string;
   readonly operator: string;
   readonly value: number;
@@ -36,7 +36,7 @@ export interface PastValues {
    * evaluated it.
    */
   readonly series: readonly Series[];
-  readonly limits: readonly Limit[];
+  readonly limits: readonly ConvertedThreshold[];
   readonly partial: readonly Incompleteness[];
 }
 
@@ -44,30 +44,34 @@ export interface PastValues {
  * Returns whether a condition has values over time. SLOs and checks have only a current value, and conditions over
  * other rules have none.
  */
-export const hasPast = (condition: Condition): condition is QueryCondition =>
-  condition.kind !== 'composite' && kindOf(condition.query).isCurrentOnly !== true;
+export const hasPastValues = (condition: Condition): condition is QueryCondition =>
+  condition.kind !== 'composite' && getQueryKind(condition.query).isCurrentOnly !== true;
 
 /**
  * Returns windows that end with the range. If there are too many, the first ones are omitted. Windows of PromQL may
  * overlap.
  */
-export const windowsOf = (
+export const splitIntoWindows = (
   condition: QueryCondition,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): { readonly stepMs: number; readonly count: number } => {
-  const own = msOf((condition.kind === 'threshold' ? condition.step : undefined) ?? condition.window);
-  const spanMs = Math.max(1, toMs - fromMs);
-  const stepMs = isAtStepEnds(condition.query) ? Math.max(1000, Math.ceil(spanMs / maxValues / 1000) * 1000) : own;
-  return { stepMs, count: Math.max(1, Math.min(maxValues, Math.floor(spanMs / stepMs))) };
+  const conditionStepMs = parseDurationMs(
+    (condition.kind === 'threshold' ? condition.step : undefined) ?? condition.window,
+  );
+  const rangeMs = Math.max(1, toMs - fromMs);
+  const stepMs = isAtStepEnds(condition.query)
+    ? Math.max(1000, Math.ceil(rangeMs / maxValues / 1000) * 1000)
+    : conditionStepMs;
+  return { stepMs, count: Math.max(1, Math.min(maxValues, Math.floor(rangeMs / stepMs))) };
 };
 
-const limitsOf = (condition: QueryCondition, unit: string): Limit[] => {
+const convertThresholds = (condition: QueryCondition, unit: string): ConvertedThreshold[] => {
   if (condition.kind !== 'threshold') return [];
-  const valuesIn = unit === '' ? (condition.queryUnit ?? '') : unit;
+  const valueUnit = unit === '' ? (condition.queryUnit ?? '') : unit;
   return condition.thresholds.flatMap(({ severity, operator, value, upper, unit: own }) => {
-    const factor = own === undefined ? 1 : conversion(own, valuesIn);
+    const factor = own === undefined ? 1 : conversionFactor(own, valueUnit);
     if (value === undefined || factor === undefined) return [];
-    const converted = (figure: number): number => Number((figure * factor).toPrecision(15));
+    const converted = (thresholdValue: number): number => Number((thresholdValue * factor).toPrecision(15));
     return [{ severity, operator, value: converted(value), upper: upper === undefined ? null : converted(upper) }];
   });
 };
@@ -79,25 +83,25 @@ export const pastValues = async (
   { range, signal }: { readonly range: Range; readonly signal: AbortSignal },
 ): Promise<PastValues> => {
   const { condition } = rule;
-  const delayMs = msOf(rule.delay);
+  const delayMs = parseDurationMs(rule.delay);
   const toMs = Math.min(Number(range.to / 1_000_000n), reading.nowMs);
-  const { stepMs, count } = windowsOf(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
+  const { stepMs, count } = splitIntoWindows(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
   const fromMs = toMs - stepMs * count;
   const window = { fromMs: fromMs - delayMs, toMs: toMs - delayMs, stepMs };
-  const answer = await answerOver(everyGroup(condition.query, maxSeries), window, (part, context) =>
-    answerOnly(part, reading, { ...context, signal }),
+  const answer = await runOverWindow(withMaxGroups(condition.query, maxSeries), window, (windowQuery, context) =>
+    runForAnswer(windowQuery, reading, { ...context, signal }),
   );
   const measure = comparedMeasure(condition);
-  const named = condition.kind === 'threshold' ? condition.measure : undefined;
-  const name = named ?? (measure === undefined ? undefined : (measure.as ?? defaultName(measure)));
+  const measureName = condition.kind === 'threshold' ? condition.measure : undefined;
+  const name = measureName ?? (measure === undefined ? undefined : (measure.as ?? defaultName(measure)));
   const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, maxSeries);
-  const laterMs = delayMs + stepMs;
+  const shiftMs = delayMs + stepMs;
   return {
     fromMs,
     toMs,
     stepMs,
     partial: answer.partial,
-    series: compared.map((each) => ({ ...each, points: each.points.map(([at, value]) => [at + laterMs, value]) })),
-    limits: limitsOf(condition, compared[0]?.unit ?? ''),
+    series: compared.map((each) => ({ ...each, points: each.points.map(([at, value]) => [at + shiftMs, value]) })),
+    limits: convertThresholds(condition, compared[0]?.unit ?? ''),
   };
 };

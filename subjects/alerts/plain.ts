@@ -4,4 +4,4 @@
 export const maxLabelLength = 2048;
 
 /** Returns a template that renders this text, such as a name. It is longer if the text contains `{{`. */
-export const plain = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
+export const escapeTemplate = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');

@@ -14,7 +14,7 @@ export const platformRuleId = 'platform';
 export const failingChannelLabel = 'failing_channel';
 
 /** Subject of a platform alert. */
-export interface AboutPlatform {
+export interface PlatformAlertSubject {
   readonly kind: string;
   readonly alertId: string;
   readonly ruleName: string;
@@ -23,13 +23,13 @@ export interface AboutPlatform {
   readonly annotations: { readonly summary: string; readonly description: string };
 }
 
-interface Declared {
+interface AlertDeclaration {
   readonly alertname: string;
   readonly severity: AlertSeverity;
   readonly summary: string;
 }
 
-const declared: Readonly<Record<PlatformAlertKind, Declared>> = {
+const alertDeclarations: Readonly<Record<PlatformAlertKind, AlertDeclaration>> = {
   'rules-not-evaluated': {
     alertname: 'PlatformRulesNotEvaluated',
     severity: 'critical',
@@ -44,8 +44,8 @@ const declared: Readonly<Record<PlatformAlertKind, Declared>> = {
 };
 
 /** Returns the platform alert of a kind. */
-export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatform => {
-  const { alertname, severity, summary } = declared[kind];
+export const platformAlertSubject = (kind: PlatformAlertKind, reason: string): PlatformAlertSubject => {
+  const { alertname, severity, summary } = alertDeclarations[kind];
   return {
     kind,
     alertId: `platform-${kind}`,
@@ -57,7 +57,7 @@ export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatfor
 };
 
 /** Returns the alert about a failing notification channel. */
-export const aboutChannel = (id: string, name: string, error: string): AboutPlatform => ({
+export const channelAlertSubject = (id: string, name: string, error: string): PlatformAlertSubject => ({
   kind: 'channel-failing',
   alertId: `notification-channel-${id}`,
   ruleName: 'Notification channel fails',
@@ -77,10 +77,10 @@ export const channelReason = (name: string, error: string): string =>
   `the last attempts of the notification channel ${name.slice(0, 256)} failed: ${error.slice(0, 1000)}`;
 
 /** Returns the alert about a schedule with nobody on call soon. */
-export const aboutGap = (
+export const gapAlertSubject = (
   scheduleId: string,
   { name, reason, ...gap }: Omit<OnCallGap, 'startedAt'>,
-): AboutPlatform => ({
+): PlatformAlertSubject => ({
   kind: 'on-call-gap',
   alertId: `on-call-gap-${scheduleId}`,
   ruleName: 'Nobody is on call',
@@ -107,7 +107,10 @@ export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt
   `nobody is on call in ${name.slice(0, 256)} from ${from} to ${to}: ${gapReasonTexts[reason] ?? reason}`;
 
 /** Returns the alert about a location of synthetic checks without a vote. */
-export const aboutSuspect = (id: string, { name, reason }: Omit<SyntheticSuspect, 'startedAt'>): AboutPlatform => ({
+export const suspectAlertSubject = (
+  id: string,
+  { name, reason }: Omit<SyntheticSuspect, 'startedAt'>,
+): PlatformAlertSubject => ({
   kind: 'suspect-location',
   alertId: `suspect-location-${id}`,
   ruleName: 'Location is suspect',
@@ -137,34 +140,38 @@ export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedA
 
 /** Returns the alerts about locations without a vote. */
 export const activeSuspectAlerts = (
-  suspects: readonly Named<SyntheticSuspect>[],
+  suspects: readonly WithId<SyntheticSuspect>[],
   nowMs: number,
 ): ActivePlatformAlert[] =>
   suspects.map(({ id, ...suspect }) => {
     const { startedAt } = suspect;
     return activeAlert(
-      aboutSuspect(id, suspect),
+      suspectAlertSubject(id, suspect),
       { reason: suspectReason(suspect), since: startedAt, startedAt },
       nowMs,
     );
   });
 
 /** Returns the alerts about schedules with nobody on call soon. */
-export const activeGapAlerts = (gaps: readonly Named<OnCallGap>[], nowMs: number): ActivePlatformAlert[] =>
+export const activeGapAlerts = (gaps: readonly WithId<OnCallGap>[], nowMs: number): ActivePlatformAlert[] =>
   gaps.map(({ id, ...gap }) =>
-    activeAlert(aboutGap(id, gap), { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt }, nowMs),
+    activeAlert(
+      gapAlertSubject(id, gap),
+      { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt },
+      nowMs,
+    ),
   );
 
 /** Returns the transition that starts or ends a platform alert. It is the same in all processes. */
 export const platformTransition = (
   tenantId: string,
-  about: AboutPlatform,
+  subject: PlatformAlertSubject,
   { reason, startedAt }: Pick<PlatformAlert, 'reason' | 'startedAt'>,
   /** Present for the end of the alert. */
-  ended?: { readonly atMs: number; readonly reason: string },
+  end?: { readonly atMs: number; readonly reason: string },
 ): AlertTransition => {
   const startedAtMs = Date.parse(startedAt);
-  const { alertId, ruleName, severity, labels, annotations } = about;
+  const { alertId, ruleName, severity, labels, annotations } = subject;
   return AlertTransition.parse({
     tenantId,
     alertId,
@@ -175,13 +182,13 @@ export const platformTransition = (
     severity,
     labels,
     annotations,
-    id: `${alertId}-${startedAtMs}-${ended ? 'end' : 'begin'}`,
-    from: ended ? 'firing' : 'inactive',
-    to: ended ? 'inactive' : 'firing',
+    id: `${alertId}-${startedAtMs}-${end ? 'end' : 'begin'}`,
+    from: end ? 'firing' : 'inactive',
+    to: end ? 'inactive' : 'firing',
     startedAtMs,
-    atMs: ended?.atMs ?? startedAtMs,
-    ...(ended && { endedAtMs: ended.atMs }),
-    reason: ended?.reason ?? reason,
+    atMs: end?.atMs ?? startedAtMs,
+    ...(end && { endedAtMs: end.atMs }),
+    reason: end?.reason ?? reason,
   });
 };
 
@@ -193,7 +200,7 @@ export interface ActivePlatformAlert extends ActiveAlert {
 }
 
 const activeAlert = (
-  { kind, alertId, ruleName, severity, labels, annotations }: AboutPlatform,
+  { kind, alertId, ruleName, severity, labels, annotations }: PlatformAlertSubject,
   { reason, since, startedAt }: Pick<PlatformAlert, 'reason' | 'since' | 'startedAt'>,
   nowMs: number,
 ): ActivePlatformAlert => ({
@@ -220,14 +227,14 @@ const activeAlert = (
 
 /** Returns the current state of a stored platform alert. */
 export const activePlatformAlert = (kind: PlatformAlertKind, alert: PlatformAlert, nowMs: number) =>
-  activeAlert(aboutKind(kind, alert.reason), alert, nowMs);
+  activeAlert(platformAlertSubject(kind, alert.reason), alert, nowMs);
 
-type Named<Fields> = Fields & { readonly id: string };
+type WithId<Fields> = Fields & { readonly id: string };
 
 /** Returns the alerts about failing channels. A deleted or disabled channel is not tried and does not fail. */
 export const activeChannelAlerts = (
-  channels: readonly Named<Pick<NotificationChannel, 'name' | 'enabled'>>[],
-  healths: readonly Named<ChannelHealth>[],
+  channels: readonly WithId<Pick<NotificationChannel, 'name' | 'enabled'>>[],
+  healths: readonly WithId<ChannelHealth>[],
   nowMs: number,
 ): ActivePlatformAlert[] => {
   const enabled = new Map(channels.flatMap((channel) => (channel.enabled ? [[channel.id, channel.name]] : [])));
@@ -236,7 +243,7 @@ export const activeChannelAlerts = (
     if (name === undefined || failingSince === null) return [];
     const reason = channelReason(name, lastError ?? '');
     return activeAlert(
-      aboutChannel(id, name, lastError ?? ''),
+      channelAlertSubject(id, name, lastError ?? ''),
       { reason, since: failingSince, startedAt: failingSince },
       nowMs,
     );

@@ -1,13 +1,13 @@
 /** Alert rules and alerts in the format of Prometheus's API, `/api/v1/rules` and `/api/v1/alerts`. */
-import { promqlOf } from '../../queries/query-kind.ts';
+import { getPromql } from '../../queries/query-kind.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
-import { msOf } from './durations.ts';
+import { parseDurationMs } from './durations.ts';
 import { alertAnnotations, alertLabels } from './evaluate.ts';
 import type { ActiveAlert } from './history.ts';
 import { recordingRuleId } from './recording/group.ts';
-import { type AlertRule, alertNameOf } from './rule.ts';
+import { type AlertRule, getAlertName } from './rule.ts';
 import type { Labels } from './state.ts';
-import type { Queried } from './templates/queries.ts';
+import type { QueryResultLookup } from './templates/queries.ts';
 
 export interface PrometheusAlert {
   readonly labels: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ const states: Readonly<Record<string, 'pending' | 'firing' | undefined>> = {
   recovering: 'firing',
 };
 
-const figure = (value: number | null): string => {
+const formatFloat = (value: number | null): string => {
   if (value === null) return 'NaN';
   const [digits = '0', exponent = '+0'] = value.toExponential().split('e');
   return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`;
@@ -34,20 +34,20 @@ const figure = (value: number | null): string => {
 export const prometheusAlerts = (
   rules: ReadonlyMap<string, AlertRule>,
   alerts: readonly ActiveAlert[],
-  queried: Queried,
+  queried: QueryResultLookup,
 ): PrometheusAlert[] =>
   alerts.flatMap(({ ruleId, labels, severity, value, sinceMs, evaluatedMs, state }) => {
     const rule = rules.get(ruleId);
-    const shown = states[state];
-    if (rule === undefined || shown === undefined) return [];
+    const prometheusState = states[state];
+    if (rule === undefined || prometheusState === undefined) return [];
     const values = { labels, value, severity: severity ?? 'info', atMs: evaluatedMs };
     return [
       {
         labels: alertLabels(rule, values),
         annotations: alertAnnotations(rule, values, queried),
-        state: shown,
+        state: prometheusState,
         activeAt: new Date(sinceMs ?? 0).toISOString(),
-        value: figure(value),
+        value: formatFloat(value),
       },
     ];
   });
@@ -55,11 +55,11 @@ export const prometheusAlerts = (
 /** A rule's query as text: PromQL unchanged, other queries as JSON. */
 const queryText = ({ condition }: AlertRule): string => {
   if (condition.kind === 'composite') return condition.expression;
-  return promqlOf(condition.query) ?? JSON.stringify(condition.query);
+  return getPromql(condition.query) ?? JSON.stringify(condition.query);
 };
 
 /** Stored rules of both kinds. */
-export interface RulesOfBoth {
+export interface StoredRules {
   readonly alerting: readonly AlertRule[];
   readonly recording: readonly (RecordingGroup & { readonly id: string })[];
 }
@@ -81,13 +81,13 @@ export interface ListedRule {
 /** File name of rules without a file. */
 const unnamedFile = 'alert-rules';
 
-const listedAlert = (rule: AlertRule, index: number): ListedRule => {
+const toListedRule = (rule: AlertRule, index: number): ListedRule => {
   const { origin, interval, limit = 0 } = rule;
   const { group = `every ${interval}`, file = '', place = index } = origin ?? {};
   return {
     id: rule.id,
     type: 'alerting',
-    name: alertNameOf(rule),
+    name: getAlertName(rule),
     labels: rule.labels,
     alert: rule,
     place,
@@ -97,7 +97,7 @@ const listedAlert = (rule: AlertRule, index: number): ListedRule => {
 };
 
 /** Returns all rules individually. */
-export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] => [
+export const listedRules = ({ alerting, recording }: StoredRules): ListedRule[] => [
   ...recording.flatMap(({ id, name, file, interval, limit, rules }) =>
     rules.map(({ record, labels, expression, place }, index): ListedRule => {
       const group = { name, file: file || unnamedFile, interval, limit };
@@ -113,7 +113,7 @@ export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] 
       };
     }),
   ),
-  ...alerting.map(listedAlert),
+  ...alerting.map(toListedRule),
 ];
 
 /** Common fields of both kinds of rules. */
@@ -125,25 +125,25 @@ const commonFields = (last: ActiveAlert | undefined) => ({
 });
 
 /** `last`: state of the rule after its last evaluation (`readRuleStates`). */
-const shownRule = (
+const toPrometheusRule = (
   { id, alert, name, labels, query }: ListedRule,
   lastStates: ReadonlyMap<string, ActiveAlert>,
   alerts: readonly ActiveAlert[],
-  queried: Queried,
+  queried: QueryResultLookup,
 ) => {
-  const last = commonFields(lastStates.get(id));
-  if (alert === undefined) return { name, query, labels, ...last, type: 'recording' as const };
-  const own = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
+  const evaluationFields = commonFields(lastStates.get(id));
+  if (alert === undefined) return { name, query, labels, ...evaluationFields, type: 'recording' as const };
+  const ruleAlerts = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
   return {
-    state: worst(own),
+    state: worstState(ruleAlerts),
     name,
     query,
-    duration: msOf(alert.for) / 1000,
-    keepFiringFor: msOf(alert.keepFiringFor) / 1000,
+    duration: parseDurationMs(alert.for) / 1000,
+    keepFiringFor: parseDurationMs(alert.keepFiringFor) / 1000,
     labels,
     annotations: alert.annotations,
-    alerts: own,
-    ...last,
+    alerts: ruleAlerts,
+    ...evaluationFields,
     type: 'alerting' as const,
   };
 };
@@ -153,24 +153,24 @@ export const prometheusRules = (
   rules: readonly ListedRule[],
   lastStates: ReadonlyMap<string, ActiveAlert>,
   alerts: readonly ActiveAlert[],
-  queried: Queried,
+  queried: QueryResultLookup,
 ) => {
   const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
   const groups = Map.groupBy(rules, ({ group: { file, name } }) => JSON.stringify([file, name]));
-  return [...groups.values()].map((listed) => {
-    const own = listed
+  return [...groups.values()].map((groupedRules) => {
+    const groupRules = groupedRules
       .toSorted((one, other) => one.place - other.place)
-      .map((rule) => shownRule(rule, lastStates, byRule.get(rule.id) ?? [], queried));
-    const { name, file, interval, limit } = (listed[0] as ListedRule).group;
+      .map((rule) => toPrometheusRule(rule, lastStates, byRule.get(rule.id) ?? [], queried));
+    const { name, file, interval, limit } = (groupedRules[0] as ListedRule).group;
     return {
       name,
       file,
-      rules: own,
-      interval: msOf(interval) / 1000,
+      rules: groupRules,
+      interval: parseDurationMs(interval) / 1000,
       limit,
-      evaluationTime: own.reduce((sum, { evaluationTime }) => sum + evaluationTime, 0),
+      evaluationTime: groupRules.reduce((sum, { evaluationTime }) => sum + evaluationTime, 0),
       lastEvaluation:
-        own
+        groupRules
           .map(({ lastEvaluation }) => lastEvaluation)
           .sort()
           .at(-1) ?? '',
@@ -178,7 +178,7 @@ export const prometheusRules = (
   });
 };
 
-const worst = (alerts: readonly PrometheusAlert[]): 'firing' | 'pending' | 'inactive' => {
+const worstState = (alerts: readonly PrometheusAlert[]): 'firing' | 'pending' | 'inactive' => {
   if (alerts.some(({ state }) => state === 'firing')) return 'firing';
   return alerts.length > 0 ? 'pending' : 'inactive';
 };

@@ -1,16 +1,16 @@
 /** Rules as a Prometheus rule file. */
-import { promqlOf } from '../../queries/query-kind.ts';
-import { writeYaml, yamlComment } from '../../queries/yaml-writing.ts';
+import { getPromql } from '../../queries/query-kind.ts';
+import { formatYamlComment, writeYaml } from '../../queries/yaml-writing.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
-import { msOf } from './durations.ts';
-import { type AlertRule, alertNameOf } from './rule.ts';
+import { parseDurationMs } from './durations.ts';
+import { type AlertRule, getAlertName } from './rule.ts';
 
 /**
  * The PromQL expression of a rule including its threshold; undefined for a rule without an equivalent in Prometheus.
  */
-const expressionOf = ({ condition }: AlertRule): string | undefined => {
+const toPromqlExpression = ({ condition }: AlertRule): string | undefined => {
   if (condition.kind !== 'threshold' || condition.step !== undefined) return undefined;
-  const expression = promqlOf(condition.query);
+  const expression = getPromql(condition.query);
   if (expression === undefined) return undefined;
   const [threshold, ...others] = condition.thresholds;
   if (threshold === undefined || others.length > 0 || threshold.unit !== undefined) return undefined;
@@ -26,7 +26,7 @@ const expressionOf = ({ condition }: AlertRule): string | undefined => {
   }
 };
 
-interface Place {
+interface GroupSettings {
   readonly file: string;
   readonly name: string;
   readonly interval: string;
@@ -34,7 +34,7 @@ interface Place {
   readonly limit: number;
 }
 
-interface Placed {
+interface PlacedRule {
   /** Index in the group of origin. */
   readonly place: number;
   readonly rule: object;
@@ -42,23 +42,23 @@ interface Placed {
 
 /** Groups by position, in order of first occurrence */
 class Groups {
-  readonly #groups = new Map<string, { readonly of: Place; readonly rules: Placed[] }>();
+  readonly #groups = new Map<string, { readonly of: GroupSettings; readonly rules: PlacedRule[] }>();
 
-  add(of: Place, rule: Placed): void {
-    const key = JSON.stringify([of.file, of.name, of.interval, of.delay, of.limit]);
-    const known = this.#groups.get(key) ?? { of, rules: [] };
-    this.#groups.set(key, known);
-    known.rules.push(rule);
+  add(group: GroupSettings, rule: PlacedRule): void {
+    const key = JSON.stringify([group.file, group.name, group.interval, group.delay, group.limit]);
+    const entry = this.#groups.get(key) ?? { of: group, rules: [] };
+    this.#groups.set(key, entry);
+    entry.rules.push(rule);
   }
 
   /** Names are unique in a file. */
-  written(): object[] {
+  toYamlGroups(): object[] {
     const names = new Map<string, number>();
     return [...this.#groups.values()].map(({ of: { name, interval, delay, limit }, rules }) => {
-      const nth = (names.get(name) ?? 0) + 1;
-      names.set(name, nth);
+      const occurrence = (names.get(name) ?? 0) + 1;
+      names.set(name, occurrence);
       return {
-        name: nth === 1 ? name : `${name} ${nth}`,
+        name: occurrence === 1 ? name : `${name} ${occurrence}`,
         interval,
         ...(delay !== '0s' && { query_offset: delay }),
         ...(limit > 0 && { limit }),
@@ -68,13 +68,13 @@ class Groups {
   }
 }
 
-const writtenAlert = (rule: AlertRule, expr: string): object => {
+const toAlertingRule = (rule: AlertRule, expr: string): object => {
   const severity = rule.condition.kind === 'threshold' ? rule.condition.thresholds[0]?.severity : undefined;
   return {
-    alert: alertNameOf(rule),
+    alert: getAlertName(rule),
     expr,
-    ...(msOf(rule.for) > 0 && { for: rule.for }),
-    ...(msOf(rule.keepFiringFor) > 0 && { keep_firing_for: rule.keepFiringFor }),
+    ...(parseDurationMs(rule.for) > 0 && { for: rule.for }),
+    ...(parseDurationMs(rule.keepFiringFor) > 0 && { keep_firing_for: rule.keepFiringFor }),
     labels: { severity, ...rule.labels },
     ...(Object.keys(rule.annotations).length > 0 && { annotations: rule.annotations }),
   };
@@ -90,23 +90,25 @@ export const writeRuleFile = (
 ): { readonly text: string; readonly excluded: readonly string[] } => {
   const excluded: string[] = [];
   const groups = new Groups();
-  for (const { name, file, enabled, interval, delay, limit, rules: own } of recordings)
-    for (const [index, { record, expression, labels, place = index }] of own.entries()) {
+  for (const { name, file, enabled, interval, delay, limit, rules: recordingRules } of recordings)
+    for (const [index, { record, expression, labels, place = index }] of recordingRules.entries()) {
       const rule = { record, expr: expression, ...(Object.keys(labels).length > 0 && { labels }) };
       if (enabled) groups.add({ name, file, interval, delay, limit }, { place, rule });
       else excluded.push(record);
     }
   for (const [index, rule] of rules.entries()) {
-    const expr = rule.enabled ? expressionOf(rule) : undefined;
+    const expr = rule.enabled ? toPromqlExpression(rule) : undefined;
     if (expr === undefined) {
       excluded.push(rule.name);
       continue;
     }
     const { origin, interval, delay, limit = 0 } = rule;
     const { file, group, place = index } = origin ?? { file: '', group: `every ${interval}` };
-    groups.add({ file, name: group, interval, delay, limit }, { place, rule: writtenAlert(rule, expr) });
+    groups.add({ file, name: group, interval, delay, limit }, { place, rule: toAlertingRule(rule, expr) });
   }
-  const note =
-    excluded.length === 0 ? '' : yamlComment(`Not expressible in Prometheus, or disabled: ${excluded.join(', ')}`);
-  return { text: note + writeYaml({ groups: groups.written() }), excluded };
+  const excludedNote =
+    excluded.length === 0
+      ? ''
+      : formatYamlComment(`Not expressible in Prometheus, or disabled: ${excluded.join(', ')}`);
+  return { text: excludedNote + writeYaml({ groups: groups.toYamlGroups() }), excluded };
 };

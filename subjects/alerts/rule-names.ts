@@ -2,7 +2,7 @@
 import type { AlertRule, AlertRuleFields, RuleOrigin } from './rule.ts';
 
 /** An existing rule, for the import of a file. */
-export type KnownRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
+export type ExistingRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
 
 /**
  * Assigns names to rules of files. A rule with the same origin gets its former name. Otherwise an existing rule with
@@ -10,39 +10,40 @@ export type KnownRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
  * the group is added, and `alertName` preserves the original.
  */
 export class RuleNames {
-  readonly #byOrigin = new Map<string, KnownRule>();
-  readonly #byName = new Map<string, KnownRule | undefined>();
+  readonly #byOrigin = new Map<string, ExistingRule>();
+  readonly #byName = new Map<string, ExistingRule | undefined>();
 
-  constructor(known: Iterable<KnownRule>) {
-    for (const rule of known) this.#know(rule);
+  constructor(existingRules: Iterable<ExistingRule>) {
+    for (const rule of existingRules) this.#addRule(rule);
   }
 
   /** Returns the rule with its name, and the existing rule that it replaces. */
-  assign(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: KnownRule | undefined } {
+  assign(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: ExistingRule | undefined } {
     const { origin } = rule;
     if (origin === undefined) return { rule, replaces: this.#byName.get(rule.name) };
-    const ofNone = this.#byName.get(rule.name);
+    const sameNameRule = this.#byName.get(rule.name);
     const replaces =
-      this.#byOrigin.get(keyOf(origin)) ?? (ofNone !== undefined && ofNone.origin === undefined ? ofNone : undefined);
-    const name = replaces?.name ?? this.#freeName(origin);
-    this.#know({ id: replaces?.id ?? '', name, origin });
+      this.#byOrigin.get(originKey(origin)) ??
+      (sameNameRule !== undefined && sameNameRule.origin === undefined ? sameNameRule : undefined);
+    const name = replaces?.name ?? this.#createUniqueName(origin);
+    this.#addRule({ id: replaces?.id ?? '', name, origin });
     return { rule: { ...rule, name, ...(name !== origin.alert && { alertName: origin.alert }) }, replaces };
   }
 
-  #know(rule: KnownRule): void {
+  #addRule(rule: ExistingRule): void {
     this.#byName.set(rule.name, rule);
-    if (rule.origin !== undefined) this.#byOrigin.set(keyOf(rule.origin), rule);
+    if (rule.origin !== undefined) this.#byOrigin.set(originKey(rule.origin), rule);
   }
 
-  #freeName({ alert, group }: RuleOrigin): string {
+  #createUniqueName({ alert, group }: RuleOrigin): string {
     let name = alert;
     for (let count = 1; this.#byName.has(name); count++) {
-      const more = ` (${group.slice(0, 100)}${count === 1 ? '' : ` ${count}`})`;
-      name = alert.slice(0, maxNameLength - more.length) + more;
+      const suffix = ` (${group.slice(0, 100)}${count === 1 ? '' : ` ${count}`})`;
+      name = alert.slice(0, maxNameLength - suffix.length) + suffix;
     }
     return name;
   }
 }
 
 const maxNameLength = 256;
-const keyOf = ({ file, group, alert, nth }: RuleOrigin): string => JSON.stringify([file, group, alert, nth]);
+const originKey = ({ file, group, alert, nth }: RuleOrigin): string => JSON.stringify([file, group, alert, nth]);

@@ -1,8 +1,8 @@
 /** Problems of a rule beyond its schema. */
-import { kindOf, measuresOf, returnsRecords } from '../../queries/query-kind.ts';
-import { staticErrorsOf } from '../../queries/validity.ts';
-import { rulesIn } from './composite.ts';
-import { msOf } from './durations.ts';
+import { getQueryKind, listMeasures, returnsRecords } from '../../queries/query-kind.ts';
+import { listStaticErrors } from '../../queries/validity.ts';
+import { findRuleNames } from './composite.ts';
+import { parseDurationMs } from './durations.ts';
 import type { AlertRuleFields, Threshold } from './rule.ts';
 import { templateProblem } from './templates/template.ts';
 
@@ -13,13 +13,13 @@ export interface Problem {
 
 const maxSteps = 1000;
 
-const ofRecovery = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
+const recoveryProblem = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
   if (operator === 'above' || operator === 'at-least') return recovery > value ? 'must not be above value' : undefined;
   if (operator === 'below') return recovery < value ? 'must not be below value' : undefined;
   return 'is allowed only for above, at-least and below';
 };
 
-const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
+const findThresholdProblems = (threshold: Threshold, path: string): Problem[] => {
   const { operator, value, upper, recovery } = threshold;
   const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
     ['value', operator === 'any' && value !== undefined, 'must not be set for any'],
@@ -28,24 +28,31 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
     ['upper', operator !== 'outside' && upper !== undefined, 'is allowed only for outside'],
     ['upper', upper !== undefined && value !== undefined && upper < value, 'must not be below value'],
   ];
-  const wrong = checks.flatMap(([field, isWrong, message]) => (isWrong ? [{ path: `${path}.${field}`, message }] : []));
-  const ofIts = recovery === undefined ? undefined : ofRecovery(threshold);
-  return ofIts === undefined ? wrong : [...wrong, { path: `${path}.recovery`, message: ofIts }];
+  const problems = checks.flatMap(([field, isWrong, message]) =>
+    isWrong ? [{ path: `${path}.${field}`, message }] : [],
+  );
+  const recoveryMessage = recovery === undefined ? undefined : recoveryProblem(threshold);
+  return recoveryMessage === undefined
+    ? problems
+    : [...problems, { path: `${path}.recovery`, message: recoveryMessage }];
 };
 
 /** Problems of anomaly and forecast conditions. */
-const ofPrediction = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
-  if (kindOf(query).isPrediction !== true) return [];
+const findPredictionProblems = ({
+  kind,
+  query,
+}: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
+  if (getQueryKind(query).isPrediction !== true) return [];
   const message = 'must query telemetry: only telemetry can be absent';
   return [
     ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
-    ...staticErrorsOf(query, 'condition.query'),
+    ...listStaticErrors(query, 'condition.query'),
   ];
 };
 
-const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
+const findConditionProblems = (condition: AlertRuleFields['condition']): Problem[] => {
   if (condition.kind === 'composite') {
-    const { names, problem } = rulesIn(condition.expression);
+    const { names, problem } = findRuleNames(condition.expression);
     const missing = names.filter((name) => !Object.hasOwn(condition.rules, name));
     return [
       ...(problem === undefined ? [] : [{ path: 'condition.expression', message: problem }]),
@@ -62,25 +69,31 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
       path: 'condition.query.kind',
       message: 'must return aggregated values, not rows: use an aggregate',
     });
-  problems.push(...ofPrediction(condition));
+  problems.push(...findPredictionProblems(condition));
   if (condition.kind === 'absence') return problems;
-  if (condition.measure !== undefined && measuresOf(query).length === 0)
+  if (condition.measure !== undefined && listMeasures(query).length === 0)
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
   const { step, window, match, thresholds } = condition;
-  const { singleValue } = kindOf(query);
+  const { singleValue } = getQueryKind(query);
   if (step !== undefined && singleValue !== undefined)
     problems.push({ path: 'condition.step', message: `must not be set: ${singleValue} at a time` });
-  if (step !== undefined && msOf(window) % msOf(step) !== 0)
+  if (step !== undefined && parseDurationMs(window) % parseDurationMs(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
-  else if (step !== undefined && msOf(window) / msOf(step) > maxSteps)
+  else if (step !== undefined && parseDurationMs(window) / parseDurationMs(step) > maxSteps)
     problems.push({ path: 'condition.step', message: `gives more than ${maxSteps} steps in the window` });
   if (step === undefined && match !== 'last')
     problems.push({ path: 'condition.match', message: 'needs a step: without a step there is a single value' });
-  return [...problems, ...thresholds.flatMap((one, index) => ofThreshold(one, `condition.thresholds.${index}`))];
+  return [
+    ...problems,
+    ...thresholds.flatMap((one, index) => findThresholdProblems(one, `condition.thresholds.${index}`)),
+  ];
 };
 
 /** Returns invalid templates in the texts of a rule. */
-export const textProblemsOf = ({ labels, annotations }: Pick<AlertRuleFields, 'labels' | 'annotations'>): Problem[] =>
+export const findTemplateProblems = ({
+  labels,
+  annotations,
+}: Pick<AlertRuleFields, 'labels' | 'annotations'>): Problem[] =>
   Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
     Object.entries(templates).flatMap(([name, template]) => {
       const message = templateProblem(template, field === 'annotations');
@@ -92,9 +105,9 @@ export const textProblemsOf = ({ labels, annotations }: Pick<AlertRuleFields, 'l
  * Returns the problems that prevent the evaluation of a rule, each with its path. Texts of rules from files cause no
  * problems: the alert matters more than its texts, and an invalid template is shown unchanged.
  */
-export const problemsOf = (rule: AlertRuleFields): Problem[] => [
-  ...ofCondition(rule.condition),
-  ...(rule.origin === undefined ? textProblemsOf(rule) : []),
+export const findRuleProblems = (rule: AlertRuleFields): Problem[] => [
+  ...findConditionProblems(rule.condition),
+  ...(rule.origin === undefined ? findTemplateProblems(rule) : []),
   ...(Object.hasOwn(rule.labels, 'alertname')
     ? [{ path: 'labels.alertname', message: "is the rule's name: set alertName" }]
     : []),
@@ -104,10 +117,10 @@ export const problemsOf = (rule: AlertRuleFields): Problem[] => [
  * Returns the problems of a rule that will be stored, including those of its query. A test run reports those in its
  * result instead.
  */
-export const storedRuleProblemsOf = (rule: AlertRuleFields): Problem[] => {
-  const problems = problemsOf(rule);
+export const findStoredRuleProblems = (rule: AlertRuleFields): Problem[] => {
+  const problems = findRuleProblems(rule);
   const { condition } = rule;
   return problems.length > 0 || condition.kind === 'composite'
     ? problems
-    : [...staticErrorsOf(condition.query, 'condition.query')];
+    : [...listStaticErrors(condition.query, 'condition.query')];
 };

@@ -1,46 +1,51 @@
 /** Warnings about rules that can be evaluated, but are probably wrong. */
 import type { Query } from '../../queries/query.ts';
-import { kindOf } from '../../queries/query-kind.ts';
+import { getQueryKind } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
-import type { RuleAnswer } from './answer.ts';
-import { msOf } from './durations.ts';
+import type { RuleQueryResult } from './answer.ts';
+import { parseDurationMs } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 import type { Problem } from './rule-problems.ts';
 import { queryRule } from './run-query.ts';
 
 /** Received data has landed by then, unless there is a problem. */
-const landedMs = 10_000;
+const ingestionDelayMs = 10_000;
 
 /** Delay of a detector's result after the end of a step: its delay, its evaluation, and the transfer of the scores. */
-const scoredMs = 60_000;
+const scoringDelayMs = 60_000;
 
 /** Scores of a detector arrive after its steps; other predictions are computed when they are queried. */
-const ofScores = (query: Query, delay: string): Problem[] =>
-  !('detectorId' in query) || query.detectorId === undefined || msOf(delay) >= scoredMs
+const findScoreDelayWarnings = (query: Query, delay: string): Problem[] =>
+  !('detectorId' in query) || query.detectorId === undefined || parseDurationMs(delay) >= scoringDelayMs
     ? []
     : [
         {
           path: 'delay',
-          message: `is shorter than the minute that scores take to arrive: set it to ${scoredMs / 1000}s, so that a backtest matches the evaluation`,
+          message: `is shorter than the minute that scores take to arrive: set it to ${scoringDelayMs / 1000}s, so that a backtest matches the evaluation`,
         },
       ];
 
-const ofWindow = ({ condition, interval, delay }: AlertRule): Problem[] => {
+const findWindowWarnings = ({ condition, interval, delay }: AlertRule): Problem[] => {
   if (condition.kind === 'composite') return [];
-  if (kindOf(condition.query).isPrediction === true) return ofScores(condition.query, delay);
-  const windowMs = msOf(condition.window);
+  if (getQueryKind(condition.query).isPrediction === true) return findScoreDelayWarnings(condition.query, delay);
+  const windowMs = parseDurationMs(condition.window);
   const path = 'condition.window';
-  if (windowMs < msOf(interval))
+  if (windowMs < parseDurationMs(interval))
     return [
       { path, message: `is shorter than the interval of ${interval}: data between two windows is not evaluated` },
     ];
-  if (windowMs > msOf(interval) || msOf(delay) >= landedMs) return [];
-  const message = `is as long as the interval: a record that arrives after the evaluation is in no window; use a longer window, or set delay to ${landedMs / 1000}s or to the delay of the records`;
+  if (windowMs > parseDurationMs(interval) || parseDurationMs(delay) >= ingestionDelayMs) return [];
+  const message = `is as long as the interval: a record that arrives after the evaluation is in no window; use a longer window, or set delay to ${ingestionDelayMs / 1000}s or to the delay of the records`;
   return [{ path, message }];
 };
 
 /** Warns about a label that no group has, if there is data. */
-const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer, nowMs: number): Promise<Problem[]> => {
+const findGroupingWarnings = async (
+  rule: AlertRule,
+  reading: Reading,
+  answer: RuleQueryResult,
+  nowMs: number,
+): Promise<Problem[]> => {
   const { condition } = rule;
   if (condition.kind === 'composite' || answer.kind !== 'groups') return [];
   const { query } = condition;
@@ -51,9 +56,10 @@ const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer,
   if (missing.length === 0) return [];
   if (answer.groups.length === 0) {
     const ungrouped = { ...rule, condition: { ...condition, query: { ...query, groupBy: [] } } };
-    const all = await queryRule(ungrouped, reading, { nowMs });
+    const ungroupedResult = await queryRule(ungrouped, reading, { nowMs });
     const hasData =
-      all.kind === 'groups' && all.groups.some(({ points }) => points.some((one) => one !== null && one !== 0));
+      ungroupedResult.kind === 'groups' &&
+      ungroupedResult.groups.some(({ points }) => points.some((one) => one !== null && one !== 0));
     if (!hasData) return [];
   }
   return missing.map(({ name, at }) => ({
@@ -63,9 +69,9 @@ const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer,
 };
 
 /** Returns warnings, each with its path in the rule. `answer` is the result of the rule's query at `nowMs`. */
-export const warningsOf = async (
+export const findRuleWarnings = async (
   rule: AlertRule,
   reading: Reading,
-  answer: RuleAnswer,
+  answer: RuleQueryResult,
   nowMs: number,
-): Promise<Problem[]> => [...ofWindow(rule), ...(await ofGrouping(rule, reading, answer, nowMs))];
+): Promise<Problem[]> => [...findWindowWarnings(rule), ...(await findGroupingWarnings(rule, reading, answer, nowMs))];

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { type Measure, Query, readSaved } from '../../queries/query.ts';
-import { kindOf, measuresOf } from '../../queries/query-kind.ts';
+import { getQueryKind, listMeasures } from '../../queries/query-kind.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
-import { duration, minManagedInterval, msOf } from './durations.ts';
+import { durationSchema, minManagedInterval, parseDurationMs } from './durations.ts';
 import { maxLabelLength } from './plain.ts';
 import { isUnit } from './units.ts';
 
@@ -12,7 +12,7 @@ import { isUnit } from './units.ts';
 export const operators = ['above', 'at-least', 'below', 'equal', 'not-equal', 'outside', 'any'] as const;
 
 /** Selection of the values of a window that decide. */
-export const matches = ['at-least-once', 'all-the-time', 'on-average', 'in-total', 'last'] as const;
+export const matchModes = ['at-least-once', 'all-the-time', 'on-average', 'in-total', 'last'] as const;
 
 const severity = z.enum(alertSeverities);
 
@@ -40,19 +40,21 @@ export const Threshold = z.strictObject({
 });
 export type Threshold = z.output<typeof Threshold>;
 
-const window = duration('1s', '30d').default('5m').describe('Time range of the query, which ends at the evaluation');
+const window = durationSchema('1s', '30d')
+  .default('5m')
+  .describe('Time range of the query, which ends at the evaluation');
 
 const ThresholdCondition = z.strictObject({
   kind: z.literal('threshold'),
   query: Query,
   measure: z.string().max(64).optional().describe('Measure of an aggregate; by default the first'),
   window,
-  step: duration('1s', '1d')
+  step: durationSchema('1s', '1d')
     .optional()
     .describe(
       'Step of the query, which divides the window and gives one value per step; without a step, the query gives a single value',
     ),
-  match: z.enum(matches).default('last').describe('Selection of the values of the window that decide, with a step'),
+  match: z.enum(matchModes).default('last').describe('Selection of the values of the window that decide, with a step'),
   queryUnit: z
     .string()
     .max(32)
@@ -107,7 +109,7 @@ export const RuleOrigin = z.strictObject({
 });
 export type RuleOrigin = z.output<typeof RuleOrigin>;
 
-const waiting = duration('0s', '30d').default('0s');
+const waitDuration = durationSchema('0s', '30d').default('0s');
 
 /** Fields of a rule that callers write. */
 export const AlertRuleFields = z.strictObject({
@@ -123,14 +125,14 @@ export const AlertRuleFields = z.strictObject({
   projectId: z.string().min(1).max(128).nullable().default(null).describe('Project of the alerts'),
   enabled: z.boolean().default(true),
   condition: AlertCondition,
-  interval: duration(minManagedInterval, '1d').default('1m').describe('Evaluation interval'),
-  delay: duration('0s', '1h')
+  interval: durationSchema(minManagedInterval, '1d').default('1m').describe('Evaluation interval'),
+  delay: durationSchema('0s', '1h')
     .default('0s')
     .describe(
       'How far before the evaluation the window ends, for data that arrives late. Required for a window no longer than the interval: otherwise data that lands after the evaluation is in no window',
     ),
-  for: waiting.describe('How long the condition must hold before the alert fires'),
-  keepFiringFor: waiting.describe('How long the alert continues to fire after the condition no longer holds'),
+  for: waitDuration.describe('How long the condition must hold before the alert fires'),
+  keepFiringFor: waitDuration.describe('How long the alert continues to fire after the condition no longer holds'),
   limit: z
     .int()
     .min(1)
@@ -157,7 +159,7 @@ export const AlertRuleFields = z.strictObject({
     .describe(
       'Effect of a failed evaluation, which never ends alerts. alert and unknown: an alert of the rule reports it',
     ),
-  forgetAfter: duration('1m', '90d')
+  forgetAfter: durationSchema('1m', '90d')
     .default('1d')
     .describe(
       'Time without data after which a group is removed: its alert ends, with the reason that it did not recover',
@@ -180,18 +182,20 @@ export interface AlertRule extends AlertRuleFields {
 }
 
 /** Returns the name of the rule's alerts in Prometheus and Alertmanager. */
-export const alertNameOf = ({ name, alertName = name }: Pick<AlertRule, 'name' | 'alertName'>): string => alertName;
+export const getAlertName = ({ name, alertName = name }: Pick<AlertRule, 'name' | 'alertName'>): string => alertName;
 
 /**
  * Converts a stored rule to the current form; undefined if it is unreadable because it is damaged or of a later
  * version.
  */
-export const readRule = (stored: object & { readonly id: string; readonly version: number }): AlertRule | undefined => {
+export const parseStoredRule = (
+  stored: object & { readonly id: string; readonly version: number },
+): AlertRule | undefined => {
   const { id, version, ...fields } = stored;
   const { queryVersion = 1, condition } = fields as { queryVersion?: number; condition?: { query?: unknown } };
   if (condition?.query !== undefined && readSaved(condition.query, queryVersion) === undefined) return undefined;
-  const known = Object.fromEntries(Object.entries(fields).filter(([name]) => name in AlertRuleFields.shape));
-  const parsed = AlertRuleFields.safeParse(known);
+  const knownFields = Object.fromEntries(Object.entries(fields).filter(([name]) => name in AlertRuleFields.shape));
+  const parsed = AlertRuleFields.safeParse(knownFields);
   return parsed.success ? { ...parsed.data, id, version } : undefined;
 };
 
@@ -204,7 +208,7 @@ export const highestSeverity = ({ condition }: Pick<AlertRule, 'condition'>): Al
     : condition.severity;
 
 /** Returns whether the condition follows Prometheus: it does not hold for a group that is not in the result. */
-export const isByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
+export const firesByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
   condition.kind === 'composite' ||
   (condition.kind === 'threshold' && condition.thresholds.some(({ operator }) => operator === 'any'));
 
@@ -214,20 +218,20 @@ export const isByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boole
  */
 export const comparedMeasure = (condition: AlertCondition): Measure | undefined => {
   if (condition.kind === 'composite') return undefined;
-  const measures = measuresOf(condition.query);
+  const measures = listMeasures(condition.query);
   const named = condition.kind === 'threshold' ? condition.measure : undefined;
   return measures.find((each) => (each.as ?? defaultName(each)) === named) ?? measures[0];
 };
 
-const counting = new Set<string>(['count', 'rate', 'distinct']);
+const countingFunctions = new Set<string>(['count', 'rate', 'distinct']);
 
 /** Returns whether the compared value is a count of records, which is 0 without records. */
-export const isOfCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
-  counting.has(comparedMeasure(condition)?.function ?? '');
+export const comparesCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
+  countingFunctions.has(comparedMeasure(condition)?.function ?? '');
 
 /** Returns the grouping labels of a query's result; undefined if only the result determines them. */
-export const groupingOf = (query: Query): readonly string[] | undefined => kindOf(query).groupBy?.(query);
+export const getGroupingLabels = (query: Query): readonly string[] | undefined => getQueryKind(query).groupBy?.(query);
 
 /** Returns the window length in milliseconds; 0 for a composite, which has no window. */
 export const windowMs = ({ condition }: Pick<AlertRule, 'condition'>): number =>
-  condition.kind === 'composite' ? 0 : msOf(condition.window);
+  condition.kind === 'composite' ? 0 : parseDurationMs(condition.window);

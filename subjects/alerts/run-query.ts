@@ -1,134 +1,146 @@
 /** Runs a rule's query for a time, and returns the result in the form for evaluation. */
 
-import { everyGroup } from '../../queries/all-groups.ts';
+import { withMaxGroups } from '../../queries/all-groups.ts';
 import type { Answer } from '../../queries/answer.ts';
-import { Answers } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { QueryError } from '../../queries/errors.ts';
-import { answerOver, type QueryWindow } from '../../queries/over-window.ts';
+import { type QueryWindow, runOverWindow } from '../../queries/over-window.ts';
 import type { Query } from '../../queries/query.ts';
-import { kindOf } from '../../queries/query-kind.ts';
+import { getQueryKind } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { numberOf } from '../../queries/series-states.ts';
+import { parseJsonNumber } from '../../queries/series-states.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { boundedLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import type { GroupAnswer, RuleAnswer } from './answer.ts';
-import { holds } from './composite.ts';
-import { msOf } from './durations.ts';
-import { firingAt } from './history.ts';
-import { type AlertRule, isOfCount } from './rule.ts';
+import type { GroupResponse, RuleQueryResult } from './answer.ts';
+import { expressionHolds } from './composite.ts';
+import { parseDurationMs } from './durations.ts';
+import { readFiringLabels } from './history.ts';
+import { type AlertRule, comparesCount } from './rule.ts';
 import { groupKey, type Labels } from './state.ts';
 
 /** Timeouts for the query of one evaluation: batched with those of other rules, and separate. */
-export const queryTimeouts = { sharedMs: 10_000, aloneMs: 20_000 };
+export const queryTimeouts = { batchTimeoutMs: 10_000, singleTimeoutMs: 20_000 };
 /** Maximum number of groups of one rule. */
 export const maxGroups = 10_000;
 /** Measure that counts events, for rules with a minimum number of events. */
-const eventsName = 'oiq_events';
+const eventCountMeasure = 'oiq_events';
 
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type QueryCondition = Exclude<AlertRule['condition'], Composite>;
 
 /** The query for the engine: all groups, and the additional values that the condition needs. */
-const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition: QueryCondition }): Query => {
-  const query = everyGroup(condition.query, maxGroups);
+const buildRuleQuery = ({ condition, minimumEvents }: AlertRule & { readonly condition: QueryCondition }): Query => {
+  const query = withMaxGroups(condition.query, maxGroups);
   // Counts samples to detect whether the metric exists; a value would hold for some minutes.
-  const counting = condition.kind === 'absence' ? kindOf(query).countValues?.(query) : undefined;
-  if (counting !== undefined) return counting;
+  const countQuery = condition.kind === 'absence' ? getQueryKind(query).countValues?.(query) : undefined;
+  if (countQuery !== undefined) return countQuery;
   if ('measures' in query && minimumEvents !== undefined)
-    return { ...query, measures: [...query.measures, { function: 'count', as: eventsName }] };
+    return { ...query, measures: [...query.measures, { function: 'count', as: eventCountMeasure }] };
   return query;
 };
 
 /** Returns the query request of a rule at a time, with its window. */
-export const queryRequestOf = (
+export const buildQueryRequest = (
   rule: AlertRule & { readonly condition: QueryCondition },
   nowMs: number,
 ): { readonly query: Query; readonly window: QueryWindow } => {
   const { condition, delay } = rule;
-  const toMs = nowMs - msOf(delay);
+  const toMs = nowMs - parseDurationMs(delay);
   const step = condition.kind === 'threshold' ? condition.step : undefined;
   return {
-    query: queryOf(rule),
-    window: { fromMs: toMs - msOf(condition.window), toMs, stepMs: step === undefined ? undefined : msOf(step) },
+    query: buildRuleQuery(rule),
+    window: {
+      fromMs: toMs - parseDurationMs(condition.window),
+      toMs,
+      stepMs: step === undefined ? undefined : parseDurationMs(step),
+    },
   };
 };
 
-const labelsOf = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
+const limitLabels = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
 
-interface ComparedFigure {
+interface ComparedMeasure {
   /** Compared measure; undefined if there is only one value. */
   readonly measure: string | undefined;
   readonly isCount: boolean;
 }
 
-const comparedFigureOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): ComparedFigure => {
+const findComparedMeasure = (
+  rule: AlertRule & { readonly condition: QueryCondition },
+  answer: Answer,
+): ComparedMeasure => {
   const { query } = rule.condition;
   if (!('measures' in query)) return { measure: undefined, isCount: false };
   const named = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
-  const figures = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
-  const first = answer.form === 'table' ? figures[0] : answer.series[0]?.name;
-  return { measure: named ?? first, isCount: isOfCount(rule) };
+  const measureNames = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
+  const first = answer.form === 'table' ? measureNames[0] : answer.series[0]?.name;
+  return { measure: named ?? first, isCount: comparesCount(rule) };
 };
 
-const fromSeries = ({ series }: Answer, { measure, isCount }: ComparedFigure): GroupAnswer[] => {
+const fromSeries = ({ series }: Answer, { measure, isCount }: ComparedMeasure): GroupResponse[] => {
   const events = new Map(
     series
-      .filter(({ name }) => name === eventsName)
+      .filter(({ name }) => name === eventCountMeasure)
       .map(({ labels, points }) => [
-        groupKey(labelsOf(labels)),
-        points.reduce((sum, [, value]) => sum + (numberOf(value) ?? 0), 0),
+        groupKey(limitLabels(labels)),
+        points.reduce((sum, [, value]) => sum + (parseJsonNumber(value) ?? 0), 0),
       ]),
   );
   return series
-    .filter(({ name }) => name !== eventsName && (measure === undefined || name === measure))
+    .filter(({ name }) => name !== eventCountMeasure && (measure === undefined || name === measure))
     .map(({ labels: all, points }) => {
-      const labels = labelsOf(all);
+      const labels = limitLabels(all);
       return {
         labels,
         isCount,
-        points: points.map(([, value]) => numberOf(value)),
-        events: events.get(groupKey(labels)),
+        points: points.map(([, value]) => parseJsonNumber(value)),
+        eventCount: events.get(groupKey(labels)),
       };
     });
 };
 
-const fromTable = ({ columns, rows }: Answer, { measure, isCount }: ComparedFigure): GroupAnswer[] => {
-  const isFigure = (index: number): boolean => ['number', 'duration'].includes(columns[index]?.type ?? '');
-  const figure = columns.findIndex(({ name }, index) => isFigure(index) && (measure === undefined || name === measure));
-  const events = columns.findIndex(({ name }) => name === eventsName);
+const fromTable = ({ columns, rows }: Answer, { measure, isCount }: ComparedMeasure): GroupResponse[] => {
+  const isNumericColumn = (index: number): boolean => ['number', 'duration'].includes(columns[index]?.type ?? '');
+  const valueColumn = columns.findIndex(
+    ({ name }, index) => isNumericColumn(index) && (measure === undefined || name === measure),
+  );
+  const events = columns.findIndex(({ name }) => name === eventCountMeasure);
   return rows.map((row) => ({
-    labels: labelsOf(
+    labels: limitLabels(
       Object.fromEntries(columns.flatMap(({ name, type }, at) => (type === 'text' ? [[name, String(row[at])]] : []))),
     ),
     isCount,
-    points: [numberOf(row[figure])],
-    ...(events >= 0 && { events: numberOf(row[events]) ?? 0 }),
+    points: [parseJsonNumber(row[valueColumn])],
+    ...(events >= 0 && { eventCount: parseJsonNumber(row[events]) ?? 0 }),
   }));
 };
 
-const groupsIn = (
+const toGroups = (
   rule: AlertRule & { readonly condition: QueryCondition },
   answer: Answer,
-  compared: ComparedFigure,
-): readonly GroupAnswer[] => {
+  compared: ComparedMeasure,
+): readonly GroupResponse[] => {
   const { query } = rule.condition;
   if (answer.form !== 'table') return fromSeries(answer, compared);
-  const states = kindOf(query).states?.(query, answer, rule.minimumEvents);
-  return states?.map((group) => ({ ...group, labels: labelsOf(group.labels) })) ?? fromTable(answer, compared);
+  const states = getQueryKind(query).states?.(query, answer, rule.minimumEvents);
+  return states?.map((group) => ({ ...group, labels: limitLabels(group.labels) })) ?? fromTable(answer, compared);
 };
 
 /** Converts a query result to the form for evaluation. */
-export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): RuleAnswer => {
+export const toRuleResult = (
+  rule: AlertRule & { readonly condition: QueryCondition },
+  answer: Answer,
+): RuleQueryResult => {
   const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
   if (wrong !== undefined) return { kind: 'error', message: `the query returned a partial result: ${wrong.message}` };
-  const compared = comparedFigureOf(rule, answer);
+  const compared = findComparedMeasure(rule, answer);
   const { query } = rule.condition;
   const { measure } = compared;
   if (measure !== undefined && answer.form === 'table' && !answer.columns.some(({ name }) => name === measure))
     return { kind: 'error', message: `the query has no measure ${measure}` };
   const isTable = answer.form === 'table';
-  const groups = groupsIn(rule, answer, compared);
+  const groups = toGroups(rule, answer, compared);
   const unit = isTable
     ? answer.columns.find(
         ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),
@@ -139,20 +151,20 @@ export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition 
   return {
     kind: 'groups',
     unit: unit ?? '',
-    groups: isNone ? [{ labels: {}, points: [compared.isCount ? 0 : null], isCount: true, events: 0 }] : groups,
-    isCut: answer.partial.length > 0,
+    groups: isNone ? [{ labels: {}, points: [compared.isCount ? 0 : null], isCount: true, eventCount: 0 }] : groups,
+    isTruncated: answer.partial.length > 0,
   };
 };
 
-const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: number): Promise<RuleAnswer> => {
+const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: number): Promise<RuleQueryResult> => {
   const names = Object.entries(condition.rules);
-  const firing = await firingAt(
+  const firing = await readFiringLabels(
     reading,
     names.map(([, id]) => id),
     nowMs,
   );
   const projected = (labels: Labels): Labels =>
-    labelsOf(Object.fromEntries(condition.groupBy.map((name) => [name, labels[name] ?? ''])));
+    limitLabels(Object.fromEntries(condition.groupBy.map((name) => [name, labels[name] ?? ''])));
   const byName = new Map(
     names.map(([name, id]) => [name, new Set((firing.get(id) ?? []).map((labels) => groupKey(projected(labels))))]),
   );
@@ -163,13 +175,13 @@ const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: 
     unit: '',
     groups: [...groups].map(([key, labels]) => ({
       labels,
-      points: [holds(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],
+      points: [expressionHolds(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],
     })),
   };
 };
 
 /** Returns the reason for a failed query, for people. */
-export const messageOf = (error: unknown): string =>
+export const queryErrorMessage = (error: unknown): string =>
   error instanceof QueryError || error instanceof UnavailableError || error instanceof PermanentError
     ? error.message
     : 'the query could not be run';
@@ -181,7 +193,7 @@ interface RuleQueryOptions {
   readonly withinMs?: number;
   readonly onError?: (error: unknown) => void;
   /** Query runner of the rule's tenant, which batches the queries of rules that share it. The results are the same. */
-  readonly answers?: Answers;
+  readonly answers?: QueryBatcher;
 }
 
 /**
@@ -192,8 +204,14 @@ interface RuleQueryOptions {
 export const queryRule = async (
   rule: AlertRule,
   reading: Reading,
-  { nowMs, signal, withinMs, onError, answers = new Answers({ ...queryTimeouts, gatherMs: 0 }) }: RuleQueryOptions,
-): Promise<RuleAnswer> => {
+  {
+    nowMs,
+    signal,
+    withinMs,
+    onError,
+    answers = new QueryBatcher({ ...queryTimeouts, batchDelayMs: 0 }),
+  }: RuleQueryOptions,
+): Promise<RuleQueryResult> => {
   const { condition } = rule;
   const over = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
   const ending = AbortSignal.any([signal, over].filter((each) => each !== undefined));
@@ -201,17 +219,17 @@ export const queryRule = async (
     if (condition.kind === 'composite')
       return await answers.runInSlot(() => evaluateComposite(condition, reading, nowMs), ending);
     const queryRuleFields = { ...rule, condition };
-    const { query, window } = queryRequestOf(queryRuleFields, nowMs);
+    const { query, window } = buildQueryRequest(queryRuleFields, nowMs);
     const options = { signal: ending, dueMs: nowMs, requester: rule.id };
-    return answerOf(
+    return toRuleResult(
       queryRuleFields,
-      await answerOver(query, window, (part, context) => answers.run(part, reading, context, options)),
+      await runOverWindow(query, window, (part, context) => answers.run(part, reading, context, options)),
     );
   } catch (error) {
     signal?.throwIfAborted();
     if (over?.aborted === true) throw new TimeoutError(withinMs ?? 0);
     if (error instanceof TimeoutError) throw error;
-    if (messageOf(error) === messageOf(undefined)) onError?.(error);
-    return { kind: 'error', message: messageOf(error), isAway: error instanceof UnavailableError };
+    if (queryErrorMessage(error) === queryErrorMessage(undefined)) onError?.(error);
+    return { kind: 'error', message: queryErrorMessage(error), isAway: error instanceof UnavailableError };
   }
 };

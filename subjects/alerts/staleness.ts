@@ -1,18 +1,18 @@
 /** Whether the result of an evaluation is current. */
-import { msOf } from './durations.ts';
+import { parseDurationMs } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 
-type Timed = Pick<AlertRule, 'enabled' | 'interval'> & { readonly updatedAt: string };
+type ScheduledRule = Pick<AlertRule, 'enabled' | 'interval'> & { readonly updatedAt: string };
 
 /**
  * Returns since when a rule has not been evaluated, if that is longer than three of its intervals; undefined if it is
  * current. Disabled rules are not evaluated.
  */
 export const staleSinceMs = (
-  { enabled, interval, updatedAt }: Timed,
+  { enabled, interval, updatedAt }: ScheduledRule,
   evaluatedMs: number,
   nowMs: number,
 ): number | undefined => {
   const sinceMs = Math.max(evaluatedMs, Date.parse(updatedAt));
-  return enabled && nowMs - sinceMs > 3 * msOf(interval) ? evaluatedMs : undefined;
+  return enabled && nowMs - sinceMs > 3 * parseDurationMs(interval) ? evaluatedMs : undefined;
 };

@@ -5,7 +5,7 @@ import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /** A value and the threshold that was compared with it. */
-export interface Compared {
+export interface ThresholdComparison {
   /** The value in the unit of the threshold: `2.5 s`. */
   readonly text: string;
   /** Threshold such as `above 1 s`; empty if every value counts. */
@@ -33,7 +33,7 @@ export interface AlertMemo {
    * Values when the condition last held, for notifications, including that of the end. Absent if an earlier version
    * stored the state, or if the condition never held.
    */
-  readonly held?: { readonly value: number | null; readonly compared?: Compared };
+  readonly held?: { readonly value: number | null; readonly compared?: ThresholdComparison };
 }
 
 export interface RuleState {
@@ -45,30 +45,32 @@ export interface RuleState {
 
 export const emptyState = (): RuleState => ({ form: '', alerts: {} });
 
-const hash = (...parts: readonly unknown[]): string =>
+const shortHash = (...parts: readonly unknown[]): string =>
   createHash('sha1').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 
-const sorted = (labels: Labels): readonly (readonly [string, string])[] =>
+const sortLabels = (labels: Labels): readonly (readonly [string, string])[] =>
   Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
 
 /** Returns the key of a group within its rule. */
 export const groupKey = (labels: Labels): string => {
   const names = Object.keys(labels);
-  return names.length === 0 ? '' : hash(names.length === 1 ? [[names[0], labels[names[0] as string]]] : sorted(labels));
+  return names.length === 0
+    ? ''
+    : shortHash(names.length === 1 ? [[names[0], labels[names[0] as string]]] : sortLabels(labels));
 };
 
 /** Key of the alert about a failed query or a lack of data. */
 export const problemKey = '!';
 
 /** Returns the ID of an alert, which is constant for a rule and group. */
-export const alertIdOf = (ruleId: string, key: string): string => hash('alert', ruleId, key);
+export const createAlertId = (ruleId: string, key: string): string => shortHash('alert', ruleId, key);
 
 /** Returns the ID of a transition, which is the same for a repeated evaluation. */
-export const transitionIdOf = (alertId: string, atMs: number, to: string): string =>
-  hash('transition', alertId, atMs, to);
+export const createTransitionId = (alertId: string, atMs: number, to: string): string =>
+  shortHash('transition', alertId, atMs, to);
 
 /** Returns the hash of the parts that determine the groups of a rule. */
-export const groupingHashOf = (condition: object): string => {
+export const hashGrouping = (condition: object): string => {
   const { kind, query, groupBy, rules } = condition as Record<string, unknown>;
-  return hash('form', kind, query, groupBy, rules);
+  return shortHash('form', kind, query, groupBy, rules);
 };

@@ -1,14 +1,14 @@
 /** Test alerts: the transitions of a rule as if its condition held. */
 import { randomUUID } from 'node:crypto';
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import type { GroupAnswer } from './answer.ts';
+import type { GroupResponse } from './answer.ts';
 import { evaluate } from './evaluate.ts';
-import { type AlertRule, groupingOf, highestSeverity } from './rule.ts';
-import { alertIdOf, emptyState, type Labels, transitionIdOf } from './state.ts';
-import type { Queried } from './templates/queries.ts';
+import { type AlertRule, getGroupingLabels, highestSeverity } from './rule.ts';
+import { createAlertId, createTransitionId, emptyState, type Labels } from './state.ts';
+import type { QueryResultLookup } from './templates/queries.ts';
 
 /** A value that crosses the threshold of the highest severity, in that threshold's unit. */
-const crossing = (rule: AlertRule): { readonly value: number | null; readonly unit: string } => {
+const findCrossingValue = (rule: AlertRule): { readonly value: number | null; readonly unit: string } => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return { value: condition.kind === 'composite' ? 1 : null, unit: '' };
   const highest = condition.thresholds.find(({ severity }) => severity === highestSeverity(rule));
@@ -25,35 +25,43 @@ const crossing = (rule: AlertRule): { readonly value: number | null; readonly un
   return { value: values[operator], unit };
 };
 
-interface Fired {
+interface TestOptions {
   readonly tenantId: string;
   readonly labels: Labels;
   readonly nowMs: number;
-  readonly queried: Queried;
+  readonly queried: QueryResultLookup;
 }
 
 /**
  * Returns a firing of the rule and its end, marked as a test. The alert has its own ID, so that no real alert starts or
  * ends. Missing labels have the value `test`.
  */
-export const testFiring = (rule: AlertRule, { tenantId, labels, nowMs, queried }: Fired): AlertTransition[] => {
+export const createTestTransitions = (
+  rule: AlertRule,
+  { tenantId, labels, nowMs, queried: queryResults }: TestOptions,
+): AlertTransition[] => {
   const { condition } = rule;
-  const grouping = condition.kind === 'composite' ? condition.groupBy : (groupingOf(condition.query) ?? []);
-  const { value, unit } = crossing(rule);
-  const group: GroupAnswer = {
+  const grouping = condition.kind === 'composite' ? condition.groupBy : (getGroupingLabels(condition.query) ?? []);
+  const { value, unit } = findCrossingValue(rule);
+  const group: GroupResponse = {
     labels: { ...Object.fromEntries(grouping.map((name) => [name, 'test'])), ...labels },
     points: [value],
-    events: rule.minimumEvents,
+    eventCount: rule.minimumEvents,
   };
-  const tested = { ...rule, for: '0s', keepFiringFor: '0s' };
-  const shared = { tenantId, rule: tested, isTest: true, queried };
-  const begun = evaluate({ ...shared, prior: emptyState(), answer: { kind: 'groups', unit, groups: [group] }, nowMs });
-  const over = { kind: 'over', reason: 'the test is over' } as const;
-  const ended = evaluate({ ...shared, prior: begun.state, answer: over, nowMs: nowMs + 1 });
-  const alertId = alertIdOf(rule.id, `test ${randomUUID()}`);
-  return [...begun.transitions, ...ended.transitions].map((transition) => ({
+  const immediateRule = { ...rule, for: '0s', keepFiringFor: '0s' };
+  const evaluationInput = { tenantId, rule: immediateRule, isTest: true, queryResults };
+  const started = evaluate({
+    ...evaluationInput,
+    prior: emptyState(),
+    answer: { kind: 'groups', unit, groups: [group] },
+    nowMs,
+  });
+  const endOfTest = { kind: 'over', reason: 'the test is over' } as const;
+  const ended = evaluate({ ...evaluationInput, prior: started.state, answer: endOfTest, nowMs: nowMs + 1 });
+  const alertId = createAlertId(rule.id, `test ${randomUUID()}`);
+  return [...started.transitions, ...ended.transitions].map((transition) => ({
     ...transition,
     alertId,
-    id: transitionIdOf(alertId, transition.atMs, transition.to),
+    id: createTransitionId(alertId, transition.atMs, transition.to),
   }));
 };

@@ -26,25 +26,28 @@ const perSecond: Readonly<Record<string, number>> = { '/s': 1, '/min': 60, '/h':
  * Splits a unit into its numerator and a number of seconds in the denominator. Annotations such as `{request}` are not
  * units.
  */
-const partsOf = (unit: string): readonly [what: string, seconds: number] => {
-  const [per = ''] = Object.keys(perSecond).filter((each) => unit.endsWith(each));
-  return [unit.slice(0, unit.length - per.length).replace(/^\{.*\}$/, ''), perSecond[per] ?? 0];
+const splitUnit = (unit: string): readonly [what: string, seconds: number] => {
+  const [denominator = ''] = Object.keys(perSecond).filter((each) => unit.endsWith(each));
+  return [unit.slice(0, unit.length - denominator.length).replace(/^\{.*\}$/, ''), perSecond[denominator] ?? 0];
 };
 
 /** Returns the factor that converts a value from `from` to `to`; undefined for incompatible units. */
-export const conversion = (from: string, to: string): number | undefined => {
+export const conversionFactor = (from: string, to: string): number | undefined => {
   if (from === to) return 1;
-  const [[what, seconds], [other, otherSeconds]] = [partsOf(from), partsOf(to)];
+  const [[numerator, seconds], [otherNumerator, otherSeconds]] = [splitUnit(from), splitUnit(to)];
   if ((seconds === 0) !== (otherSeconds === 0)) return undefined;
-  const rate = seconds === 0 ? 1 : otherSeconds / seconds;
-  if (what === other) return rate;
-  const [[kind, factor], [otherKind, otherFactor]] = [units.get(what) ?? ['', 1], units.get(other) ?? [' ', 1]];
-  return kind === otherKind ? (rate * factor) / otherFactor : undefined;
+  const secondsFactor = seconds === 0 ? 1 : otherSeconds / seconds;
+  if (numerator === otherNumerator) return secondsFactor;
+  const [[kind, factor], [otherKind, otherFactor]] = [
+    units.get(numerator) ?? ['', 1],
+    units.get(otherNumerator) ?? [' ', 1],
+  ];
+  return kind === otherKind ? (secondsFactor * factor) / otherFactor : undefined;
 };
 
 /** Returns whether values with the unit can be converted. */
 export const isUnit = (unit: string): boolean => {
-  const [what] = partsOf(unit);
+  const [what] = splitUnit(unit);
   return what === '' || units.has(what);
 };
 
@@ -68,8 +71,8 @@ const readableUnits: readonly (readonly [kind: string, unit: string, least: numb
 export const toReadableUnit = (value: number, unit: string): readonly [value: number, unit: string] => {
   const kind = units.get(unit)?.[0];
   if (value === 0 || !Number.isFinite(value)) return [value, unit];
-  for (const [of, targetUnit, minValue] of readableUnits) {
-    const factor = of === kind ? conversion(unit, targetUnit) : undefined;
+  for (const [unitKind, targetUnit, minValue] of readableUnits) {
+    const factor = unitKind === kind ? conversionFactor(unit, targetUnit) : undefined;
     if (factor !== undefined && Math.abs(value * factor) >= minValue)
       return [Number((value * factor).toPrecision(15)), targetUnit];
   }

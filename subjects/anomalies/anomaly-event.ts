@@ -2,12 +2,12 @@
 
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
-import { anomalyText } from './scores/anomaly-text.ts';
+import { describeAnomaly } from './scores/anomaly-text.ts';
 
-const verbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
+const changeVerbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
 
 /** Returns the name of an anomaly's series: `service=checkout, region=eu`, or its measure. */
-export const seriesText = ({ name, labels }: Pick<AnomalyChange, 'name' | 'labels'>): string =>
+export const describeSeries = ({ name, labels }: Pick<AnomalyChange, 'name' | 'labels'>): string =>
   Object.entries(labels)
     .map(([label, value]) => `${label}=${value}`)
     .join(', ') || name;
@@ -15,7 +15,7 @@ export const seriesText = ({ name, labels }: Pick<AnomalyChange, 'name' | 'label
 /** Converts a change of an anomaly to an event for the feed. */
 export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
   const { tenantId, projectId, id, number, detectorId, detectorName, labels, atMs, score } = change;
-  const title = `${detectorName.slice(0, 120)}: anomaly ${verbs[change.change]}${`, ${seriesText(change)}`.slice(0, 100)}`;
+  const title = `${detectorName.slice(0, 120)}: anomaly ${changeVerbs[change.change]}${`, ${describeSeries(change)}`.slice(0, 100)}`;
   return {
     tenantId,
     projectId,
@@ -24,7 +24,7 @@ export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
     at: new Date(atMs).toISOString(),
     severity: change.change === 'end' ? 'info' : 'warning',
     title,
-    text: anomalyText(change),
+    text: describeAnomaly(change),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
     environment: '',
     tags: eventTags({ ...change.detectorLabels, ...labels }),

@@ -2,8 +2,8 @@
 
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
-import { kindOf } from '../../queries/query-kind.ts';
-import { answerOnly } from '../../queries/run.ts';
+import { getQueryKind } from '../../queries/query-kind.ts';
+import { runForAnswer } from '../../queries/run.ts';
 import type { StoredAnomaly } from './stored.ts';
 
 export interface Contribution {
@@ -30,17 +30,23 @@ const candidates: Readonly<Record<string, readonly string[]>> = {
   metrics: ['service', 'host.name', 'http.route', 'k8s.pod.name'],
 };
 const maxGroups = 1000;
-const maxShown = 10;
+const maxReturnedGroups = 10;
 /** Number of compared steps: during the anomaly, and the minimum before it. */
-const steps = { during: 60, min: 10 };
+const stepCounts = { during: 60, min: 10 };
 
-const none = (reason: string): Contributions => ({ by: null, change: null, groups: [], others: null, reason });
+const noContributions = (reason: string): Contributions => ({
+  by: null,
+  change: null,
+  groups: [],
+  others: null,
+  reason,
+});
 
-type Splittable = AggregateQuery | MetricQuery;
+type SplittableQuery = AggregateQuery | MetricQuery;
 
 /** Returns a query whose groups add up, or the reason why there is none. */
-const splittable = (query: Query, name: string): Splittable | string => {
-  const split = kindOf(query).splittable?.(query, name, maxGroups);
+const toSplittableQuery = (query: Query, name: string): SplittableQuery | string => {
+  const split = getQueryKind(query).splittable?.(query, name, maxGroups);
   return split ?? `queries of kind ${query.kind} cannot be split into contributions`;
 };
 
@@ -49,9 +55,12 @@ interface Window {
   readonly toMs: number;
 }
 
-const windowsOf = ({ beginMs, endMs, stepMs }: StoredAnomaly, upToMs: number): { during: Window; before: Window } => {
-  const toMs = Math.max(beginMs + stepMs, Math.min(endMs ?? upToMs, upToMs, beginMs + steps.during * stepMs));
-  const count = Math.max(steps.min, (toMs - beginMs) / stepMs);
+const chooseWindows = (
+  { beginMs, endMs, stepMs }: StoredAnomaly,
+  upToMs: number,
+): { during: Window; before: Window } => {
+  const toMs = Math.max(beginMs + stepMs, Math.min(endMs ?? upToMs, upToMs, beginMs + stepCounts.during * stepMs));
+  const count = Math.max(stepCounts.min, (toMs - beginMs) / stepMs);
   return { during: { fromMs: beginMs, toMs }, before: { fromMs: beginMs - count * stepMs, toMs: beginMs } };
 };
 
@@ -61,44 +70,46 @@ const numberOf = (value: number | string | null): number => {
 };
 
 /** Returns the mean of each group's steps, for groups of the series. */
-const meansOf = async (
-  query: Splittable,
+const readGroupMeans = async (
+  query: SplittableQuery,
   { labels, stepMs }: StoredAnomaly,
   { fromMs, toMs }: Window,
   options: { readonly by: string; readonly reading: QueryReading; readonly signal: AbortSignal },
 ): Promise<Map<string, number>> => {
   const split = { ...query, groupBy: [...query.groupBy, options.by] };
   const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n };
-  const { series } = await answerOnly(split, options.reading, { range, stepMs, signal: options.signal });
-  const own = series.filter((one) => query.groupBy.every((name) => (one.labels[name] ?? '') === (labels[name] ?? '')));
+  const { series } = await runForAnswer(split, options.reading, { range, stepMs, signal: options.signal });
+  const matchingSeries = series.filter((one) =>
+    query.groupBy.every((name) => (one.labels[name] ?? '') === (labels[name] ?? '')),
+  );
   return new Map(
-    own.map((one) => [
+    matchingSeries.map((one) => [
       one.labels[options.by] ?? '',
       one.points.reduce((sum, [, value]) => sum + numberOf(value), 0) / ((toMs - fromMs) / stepMs),
     ]),
   );
 };
 
-const partsOf = (by: string, during: Map<string, number>, before: Map<string, number>): Contributions => {
+const computeContributions = (by: string, during: Map<string, number>, before: Map<string, number>): Contributions => {
   const changes = [...new Set([...during.keys(), ...before.keys()])].map((group) => ({
     group,
     change: (during.get(group) ?? 0) - (before.get(group) ?? 0),
   }));
   const total = changes.reduce((sum, { change }) => sum + change, 0);
   const sorted = changes.toSorted((one, other) => Math.abs(other.change) - Math.abs(one.change));
-  const shared = ({ group, change }: { group: string; change: number }): Contribution => ({
+  const toContribution = ({ group, change }: { group: string; change: number }): Contribution => ({
     group,
     change,
     share: total === 0 ? 0 : change / total,
   });
-  const groups = sorted.slice(0, maxShown).map(shared);
-  const rest = total - groups.reduce((sum, { change }) => sum + change, 0);
-  const others = sorted.length > maxShown ? shared({ group: '', change: rest }) : null;
+  const groups = sorted.slice(0, maxReturnedGroups).map(toContribution);
+  const remainingChange = total - groups.reduce((sum, { change }) => sum + change, 0);
+  const others = sorted.length > maxReturnedGroups ? toContribution({ group: '', change: remainingChange }) : null;
   return { by, change: total, groups, others, reason: null };
 };
 
 /** Clarity of a breakdown: it is highest if one group of several has the entire change. */
-const clarity = ({ groups, change }: Contributions): number =>
+const computeClarity = ({ groups, change }: Contributions): number =>
   groups.length < 2 || change === 0 ? 0 : Math.min(1, Math.abs(groups[0]?.share ?? 0));
 
 /** Returns the breakdown of an anomaly by the field with the clearest result. */
@@ -107,22 +118,22 @@ export const readContributions = async (
   anomaly: StoredAnomaly,
   { reading, signal }: { readonly reading: QueryReading; readonly signal: AbortSignal },
 ): Promise<Contributions> => {
-  const split = splittable(query, anomaly.name);
-  if (typeof split === 'string') return none(split);
+  const split = toSplittableQuery(query, anomaly.name);
+  if (typeof split === 'string') return noContributions(split);
   const fields = candidates['signal' in split ? split.signal : 'metrics'] ?? [];
-  const { during, before } = windowsOf(anomaly, reading.nowMs);
-  const found: Contributions[] = [];
+  const { during, before } = chooseWindows(anomaly, reading.nowMs);
+  const breakdowns: Contributions[] = [];
   for (const by of fields.filter((field) => !split.groupBy.includes(field))) {
     const options = { by, reading, signal };
-    const parts = partsOf(
+    const breakdown = computeContributions(
       by,
-      await meansOf(split, anomaly, during, options),
-      await meansOf(split, anomaly, before, options),
+      await readGroupMeans(split, anomaly, during, options),
+      await readGroupMeans(split, anomaly, before, options),
     );
-    found.push(parts);
+    breakdowns.push(breakdown);
   }
-  const [clearest] = found.toSorted((one, other) => clarity(other) - clarity(one));
-  if (clearest === undefined || clarity(clearest) === 0)
-    return none('no attribute that is common in the records explains the change');
+  const [clearest] = breakdowns.toSorted((one, other) => computeClarity(other) - computeClarity(one));
+  if (clearest === undefined || computeClarity(clearest) === 0)
+    return noContributions('no attribute that is common in the records explains the change');
   return clearest;
 };

@@ -2,16 +2,16 @@
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
-import { completeAt, historyLeftMs, landingWaitMs, notAll, questionOf } from './read-points.ts';
+import { estimateLearningMs, hashQuery, incompletePrefix, landingWaitMs, lastCompleteStepMs } from './read-points.ts';
 
 const weekMs = 604_800_000;
 const dayMs = 86_400_000;
 /** Period in which false alarms are counted. */
-const ratedMs = 4 * weekMs;
+const ratePeriodMs = 4 * weekMs;
 /** Tolerance for the query interval and the landing delay. */
-const slackMs = 180_000;
+const toleranceMs = 180_000;
 
 export const detectorStates = ['off', 'waiting', 'learning', 'watching', 'behind', 'failed'] as const;
 
@@ -91,20 +91,20 @@ const readAlarms = async (
     `SELECT detector_id AS detector, groupUniqArray(100000)(id) AS anomalies FROM anomalies
     WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND detector_id IN {ids:Array(String)} GROUP BY detector`,
-    { since: String(Math.trunc(nowMs) - ratedMs), ids: [...ids] },
+    { since: String(Math.trunc(nowMs) - ratePeriodMs), ids: [...ids] },
   );
   return new Map(rows.map(({ detector, anomalies }) => [detector, new Set(anomalies)]));
 };
 
-const rateOf = (
+const computeAlarmRate = (
   alarms: ReadonlySet<string>,
   feedback: readonly AnomalyFeedback[],
   { watchedFromMs, upToMs, nowMs }: { watchedFromMs: number; upToMs: number; nowMs: number },
 ): DetectorStatus['rate'] => {
   const marks = feedback.flatMap((each) => each.marks).filter(({ anomalyId }) => alarms.has(anomalyId));
-  const marked = (verdict: string): number => marks.filter((mark) => mark.verdict === verdict).length;
-  const watchedMs = watchedFromMs === 0 ? 0 : Math.max(0, upToMs - Math.max(watchedFromMs, nowMs - ratedMs));
-  const counts = { alarms: alarms.size, truePositives: marked('true'), falsePositives: marked('false') };
+  const countMarks = (verdict: string): number => marks.filter((mark) => mark.verdict === verdict).length;
+  const watchedMs = watchedFromMs === 0 ? 0 : Math.max(0, upToMs - Math.max(watchedFromMs, nowMs - ratePeriodMs));
+  const counts = { alarms: alarms.size, truePositives: countMarks('true'), falsePositives: countMarks('false') };
   const weeks = watchedMs / weekMs;
   return watchedMs < dayMs
     ? { ...counts, weeks, perWeek: null, reason: 'it has been running for less than a day' }
@@ -120,7 +120,7 @@ interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'refuse
   readonly speaksFromMs: number;
 }
 
-const unknown: Evaluation = {
+const noEvaluation: Evaluation = {
   isKnown: false,
   series: 0,
   learning: 0,
@@ -149,68 +149,74 @@ const toEvaluation = (row: EvaluationRow): Evaluation => ({
 const refusedText = ({ refused, series }: Evaluation): string =>
   `${refused} series are not monitored in addition to these ${series}: the maximum is 10,000 per detector and 30,000 per organization`;
 
-type Known = DetectorFields & { readonly id: string; readonly createdAt: string };
+type ExistingDetector = DetectorFields & { readonly id: string; readonly createdAt: string };
 
 /** Time since the end of the first complete step without a score. */
-const behindOf = (detector: Known, { upToMs }: Evaluation, nowMs: number): number => {
-  const endMs = completeAt(detector, nowMs);
+const computeLagMs = (detector: ExistingDetector, { upToMs }: Evaluation, nowMs: number): number => {
+  const endMs = lastCompleteStepMs(detector, nowMs);
   return Math.max(0, endMs - (upToMs || Math.max(Date.parse(detector.createdAt), endMs - dayMs)));
 };
 
-const stateOf = (detector: Known, evaluation: Evaluation, behindMs: number): DetectorStatus['state'] => {
-  const stepMs = msOf(detector.step);
-  const isInHistory = evaluation.learnsUntilMs > 0;
+const determineState = (
+  detector: ExistingDetector,
+  evaluation: Evaluation,
+  behindMs: number,
+): DetectorStatus['state'] => {
+  const stepMs = parseDurationMs(detector.step);
+  const isLearningHistory = evaluation.learnsUntilMs > 0;
   if (!detector.enabled) return 'off';
   // If only some series are refused, the others are monitored.
-  if (evaluation.error !== '' && !evaluation.error.startsWith(notAll)) return 'failed';
-  if (!isInHistory && behindMs > Math.max(slackMs, 2 * landingWaitMs(stepMs)) + stepMs) return 'behind';
+  if (evaluation.error !== '' && !evaluation.error.startsWith(incompletePrefix)) return 'failed';
+  if (!isLearningHistory && behindMs > Math.max(toleranceMs, 2 * landingWaitMs(stepMs)) + stepMs) return 'behind';
   if (!evaluation.isKnown) return 'waiting';
-  return isInHistory || evaluation.speaksFromMs > 0 ? 'learning' : 'watching';
+  return isLearningHistory || evaluation.speaksFromMs > 0 ? 'learning' : 'watching';
 };
 
-const learningUntil = ({ step }: Known, evaluation: Evaluation, nowMs: number): number => {
+const learningUntil = ({ step }: ExistingDetector, evaluation: Evaluation, nowMs: number): number => {
   if (evaluation.learnsUntilMs === 0) return evaluation.speaksFromMs;
-  return nowMs + historyLeftMs(evaluation.learnsUntilMs - evaluation.upToMs, msOf(step), evaluation.series);
+  return (
+    nowMs + estimateLearningMs(evaluation.learnsUntilMs - evaluation.upToMs, parseDurationMs(step), evaluation.series)
+  );
 };
 
-const timeOf = (ms: number): string | null => (ms === 0 ? null : new Date(ms).toISOString());
+const isoTimeOrNull = (ms: number): string | null => (ms === 0 ? null : new Date(ms).toISOString());
 
 /** Returns the status of a detector from its last evaluation. An evaluation of a different query is ignored. */
-const snapshotOf = (detector: Known, row: EvaluationRow | undefined, nowMs: number): DetectorSnapshot => {
-  const evaluation = row?.question === questionOf(detector) ? toEvaluation(row) : unknown;
-  const behindMs = behindOf(detector, evaluation, nowMs);
-  const state = stateOf(detector, evaluation, behindMs);
+const toSnapshot = (detector: ExistingDetector, row: EvaluationRow | undefined, nowMs: number): DetectorSnapshot => {
+  const evaluation = row?.question === hashQuery(detector) ? toEvaluation(row) : noEvaluation;
+  const behindMs = computeLagMs(detector, evaluation, nowMs);
+  const state = determineState(detector, evaluation, behindMs);
   const { series, learning, open, upToMs } = evaluation;
   return {
     state,
     series,
     learning,
     open,
-    lastStep: timeOf(upToMs),
-    trainedFrom: timeOf(evaluation.learntFromMs),
-    learningUntil: state === 'learning' ? timeOf(learningUntil(detector, evaluation, nowMs)) : null,
+    lastStep: isoTimeOrNull(upToMs),
+    trainedFrom: isoTimeOrNull(evaluation.learntFromMs),
+    learningUntil: state === 'learning' ? isoTimeOrNull(learningUntil(detector, evaluation, nowMs)) : null,
     lagSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : behindMs / 1000,
     error: evaluation.error || (evaluation.refused > 0 ? refusedText(evaluation) : null),
   };
 };
 
 /** Returns the statuses of detectors in order, without alarm rates. */
-export const snapshotsOf = async (
+export const readSnapshots = async (
   reading: Reading,
-  detectors: readonly Known[],
+  detectors: readonly ExistingDetector[],
 ): Promise<readonly DetectorSnapshot[]> => {
   if (detectors.length === 0) return [];
   const evaluations = await readEvaluations(
     reading,
     detectors.map(({ id }) => id),
   );
-  return detectors.map((detector) => snapshotOf(detector, evaluations.get(detector.id), reading.nowMs));
+  return detectors.map((detector) => toSnapshot(detector, evaluations.get(detector.id), reading.nowMs));
 };
 
 /** Returns the statuses of detectors in order, including alarm rates. */
-export const statusesOf = async (
+export const readStatuses = async (
   reading: Reading,
-  detectors: readonly Known[],
+  detectors: readonly ExistingDetector[],
   feedback: readonly AnomalyFeedback[],
 ): Promise<DetectorStatus[]> => {
   if (detectors.length === 0) return [];
@@ -220,11 +226,11 @@ export const statusesOf = async (
   return detectors.map((detector) => {
     const evaluation = evaluations.get(detector.id);
     const own = feedback.filter(({ detectorId }) => detectorId === detector.id);
-    const rate = rateOf(alarms.get(detector.id) ?? new Set(), own, {
+    const rate = computeAlarmRate(alarms.get(detector.id) ?? new Set(), own, {
       watchedFromMs: Number(evaluation?.watched_from ?? 0),
       upToMs: Number(evaluation?.up_to ?? 0),
       nowMs,
     });
-    return { ...snapshotOf(detector, evaluation, nowMs), rate };
+    return { ...toSnapshot(detector, evaluation, nowMs), rate };
   });
 };

@@ -1,11 +1,11 @@
 /** Schema of a detector: monitored series, and the anomalies to report. */
 import { z } from 'zod';
-import { signalsOf } from '../../queries/freshness.ts';
-import { Query, queryVersion as understood } from '../../queries/query.ts';
-import { type ReadSignal, signals } from '../../queries/signals/index.ts';
+import { listSignals } from '../../queries/freshness.ts';
+import { Query, queryVersion as supportedQueryVersion } from '../../queries/query.ts';
+import { type ReadSignal, signalDefinitions } from '../../queries/signals/index.ts';
 import { detectorDirections } from '../../schemas/anomalies.ts';
 import type { StoredDetector } from '../../schemas/resources/anomaly-detector.ts';
-import { duration } from '../alerts/durations.ts';
+import { durationSchema } from '../alerts/durations.ts';
 
 /** Fields of a detector that callers write. */
 export const DetectorFields = z.strictObject({
@@ -14,8 +14,8 @@ export const DetectorFields = z.strictObject({
   projectId: z.string().min(1).max(128).nullable().default(null).describe('Project of the anomalies'),
   enabled: z.boolean().default(true),
   query: Query.describe('Query; each group of its result is a series, 10,000 at most'),
-  step: duration('10s', '1d').default('1m').describe('Step; each step is a point of every series'),
-  delay: duration('0s', '1h')
+  step: durationSchema('10s', '1d').default('1m').describe('Step; each step is a point of every series'),
+  delay: durationSchema('0s', '1h')
     .default('15s')
     .describe('Delay of the query after the end of a step; data that lands later is not scored'),
   falseAlarmsPerWeek: z
@@ -39,15 +39,16 @@ export const DetectorFields = z.strictObject({
 export type DetectorFields = z.output<typeof DetectorFields>;
 
 /** Returns a stored detector in executable form; undefined if its schema is unsupported. */
-export const readDetector = (stored: StoredDetector): DetectorFields | undefined => {
-  if (stored.queryVersion > understood) return undefined;
-  const known = Object.fromEntries(Object.entries(stored).filter(([name]) => name in DetectorFields.shape));
-  return DetectorFields.safeParse(known).data;
+export const parseStoredDetector = (stored: StoredDetector): DetectorFields | undefined => {
+  if (stored.queryVersion > supportedQueryVersion) return undefined;
+  const knownFields = Object.fromEntries(Object.entries(stored).filter(([name]) => name in DetectorFields.shape));
+  return DetectorFields.safeParse(knownFields).data;
 };
 
 /** Returns the telemetry that a detector reads. */
-export const signalsWatched = ({ query }: Pick<DetectorFields, 'query'>): readonly ReadSignal[] => signalsOf(query);
+export const getMonitoredSignals = ({ query }: Pick<DetectorFields, 'query'>): readonly ReadSignal[] =>
+  listSignals(query);
 
 /** Returns the entitlements besides `ai` that a plan must include to run the detector. */
-export const entitlementsOf = (detector: Pick<DetectorFields, 'query'>): string[] =>
-  signalsWatched(detector).map((signal) => signals[signal].entitlement);
+export const requiredEntitlements = (detector: Pick<DetectorFields, 'query'>): string[] =>
+  getMonitoredSignals(detector).map((signal) => signalDefinitions[signal].entitlement);

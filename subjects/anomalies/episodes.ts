@@ -1,7 +1,7 @@
 /** Next state of an anomaly of a series after each point: it begins, becomes worse, or ends. Pure. */
 
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
-import { type Direction, directionOf } from './scores/anomaly-text.ts';
+import { type Direction, signDirection } from './scores/anomaly-text.ts';
 import type { Scored } from './scores/scorer.ts';
 import type { Sign } from './scores/signs.ts';
 
@@ -18,54 +18,58 @@ export interface Episode {
   readonly score: number;
   readonly sign: Sign;
   /** Point with the greatest deviation from the value expected at the start. */
-  readonly peak: Peak;
+  readonly peak: PeakPoint;
   /** Number of reported changes; 0 if none was reported. */
   readonly told: number;
 }
-export type Peak = Pick<Scored, 'timeMs' | 'expected' | 'low' | 'high'> & { readonly value: number };
+export type PeakPoint = Pick<Scored, 'timeMs' | 'expected' | 'low' | 'high'> & { readonly value: number };
 
 export interface FollowOptions {
   readonly mode: AnomalyPoints['mode'];
   readonly direction: AnomalyPoints['detector']['direction'];
   /** Minimum relevant change and allowed false alarms per week of the series, by direction. */
-  readonly least: Readonly<Record<Direction, number>>;
-  readonly allowed: Readonly<Record<Direction, number>>;
+  readonly minChange: Readonly<Record<Direction, number>>;
+  readonly allowedPerWeek: Readonly<Record<Direction, number>>;
 }
 
 /** Returns the deviation of an episode from the value expected at its start. */
-export const changeOf = ({ before, peak: { value } }: Pick<Episode, 'before' | 'peak'>): number =>
+export const computeChange = ({ before, peak: { value } }: Pick<Episode, 'before' | 'peak'>): number =>
   before === null ? 0 : value - before;
 
 /** Score above which points are rarer than this number of false alarms per week. */
-const scoreOf = (allowedPerWeek: number): number => Math.exp(-allowedPerWeek);
+const scoreThreshold = (allowedPerWeek: number): number => Math.exp(-allowedPerWeek);
 
-const begun = (scored: Scored & { readonly sign: Sign }, value: number, mode: FollowOptions['mode']): Episode => {
+const beginEpisode = (
+  scored: Scored & { readonly sign: Sign },
+  value: number,
+  mode: FollowOptions['mode'],
+): Episode => {
   const { timeMs, expected, low, high, score, sign } = scored;
   const peak = { timeMs, value, expected, low, high };
   return { beginMs: timeMs, before: expected, isOld: mode === 'learning', score, sign, peak, told: 0 };
 };
 
-const extended = (episode: Episode, scored: Scored & { readonly sign: Sign }, value: number): Episode => {
+const extendEpisode = (episode: Episode, scored: Scored & { readonly sign: Sign }, value: number): Episode => {
   const { timeMs, expected, low, high, score, sign } = scored;
-  const isFurther = Math.abs(value - (episode.before ?? value)) > Math.abs(changeOf(episode));
+  const isNewPeak = Math.abs(value - (episode.before ?? value)) > Math.abs(computeChange(episode));
   return {
     ...episode,
     ...(score > episode.score && { score, sign }),
-    ...(isFurther && { peak: { timeMs, value, expected, low, high } }),
+    ...(isNewPeak && { peak: { timeMs, value, expected, low, high } }),
   };
 };
 
 /** Returns whether an episode is reported, by its direction, rarity and size. */
-const isReported = (episode: Episode, { direction, least: minChange, allowed }: FollowOptions): boolean => {
-  const own = directionOf(episode.sign);
+const isReported = (episode: Episode, { direction, minChange, allowedPerWeek }: FollowOptions): boolean => {
+  const episodeDirection = signDirection(episode.sign);
   return (
-    (direction === 'both' || own === direction) &&
-    episode.score > scoreOf(allowed[own]) &&
-    Math.abs(changeOf(episode)) >= minChange[own]
+    (direction === 'both' || episodeDirection === direction) &&
+    episode.score > scoreThreshold(allowedPerWeek[episodeDirection]) &&
+    Math.abs(computeChange(episode)) >= minChange[episodeDirection]
   );
 };
 
-export interface Followed {
+export interface EpisodeUpdate {
   /** `undefined` if there is no anomaly, or no longer. */
   readonly episode: Episode | undefined;
   readonly change: Change | undefined;
@@ -77,13 +81,16 @@ export const nextEpisode = (
   scored: Scored,
   value: number,
   options: FollowOptions,
-): Followed => {
+): EpisodeUpdate => {
   const { sign } = scored;
   if (!scored.isAnomalous || sign === null)
     return { episode: undefined, change: episode !== undefined && episode.told > 0 ? 'end' : undefined };
-  const known = { ...scored, sign };
-  const next = episode === undefined ? begun(known, value, options.mode) : extended(episode, known, value);
-  const isWorse = episode !== undefined && scored.score > scoreOf(options.allowed[directionOf(sign)]);
+  const anomalousPoint = { ...scored, sign };
+  const next =
+    episode === undefined
+      ? beginEpisode(anomalousPoint, value, options.mode)
+      : extendEpisode(episode, anomalousPoint, value);
+  const isWorse = episode !== undefined && scored.score > scoreThreshold(options.allowedPerWeek[signDirection(sign)]);
   if (options.mode !== 'now') return { episode: next, change: undefined };
   if (next.told > 0)
     return isWorse

@@ -2,16 +2,18 @@
 
 import type { AnomalyQuery, MeasuringQuery } from '../../queries/query.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
-import { seriesStates } from '../../queries/series-states.ts';
+import { toStateGroups } from '../../queries/series-states.ts';
 import { parseDuration } from '../../queries/time.ts';
 import { runAnomaly } from './scores/run-anomaly.ts';
-import { statusFigureCount } from './scores/status-table.ts';
+import { statusColumnCount } from './scores/status-table.ts';
 
 export const anomaly = defineQueryKind<AnomalyQuery>({
   parts: {
     list: ({ query }) => (query === undefined ? [] : [['query', query]]),
-    change: (anomalies, change) =>
-      anomalies.query === undefined ? anomalies : { ...anomalies, query: change(anomalies.query) as MeasuringQuery },
+    change: (anomalyQuery, change) =>
+      anomalyQuery.query === undefined
+        ? anomalyQuery
+        : { ...anomalyQuery, query: change(anomalyQuery.query) as MeasuringQuery },
   },
   signals: () => [],
   run: runAnomaly,
@@ -21,7 +23,7 @@ export const anomaly = defineQueryKind<AnomalyQuery>({
     ...query,
     ...(query.detectorId === undefined ? {} : { detectorId: text(query.detectorId) }),
   }),
-  states: (_query, table) => seriesStates(table, statusFigureCount),
+  states: (_query, table) => toStateGroups(table, statusColumnCount),
   singleValue: 'series have one anomaly state',
   isPrediction: true,
   sentence: ({ query, detectorId }, parts) =>

@@ -1,15 +1,15 @@
 /** Query schedule of a detector: complete steps, and before them the history for learning. */
 
 import { defaultName } from '../../queries/aggregate/measures.ts';
-import { everyGroup } from '../../queries/all-groups.ts';
+import { withMaxGroups } from '../../queries/all-groups.ts';
 import type { Answer, QueryContext } from '../../queries/answer.ts';
 import { buildStepsContext, stepValues } from '../../queries/complete-steps.ts';
 import type { Query } from '../../queries/query.ts';
-import { measuresOf } from '../../queries/query-kind.ts';
-import { hashOf } from '../../runtime/hash-of.ts';
+import { listMeasures } from '../../queries/query-kind.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { boundedLabels } from '../../schemas/bounded-labels.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
 const dayMs = 86_400_000;
@@ -20,12 +20,12 @@ const historyMs = 35 * dayMs;
 const historyPoints = 5_000_000;
 const minSteps = 700;
 /** Maximum points and steps of one query. */
-const pointsAtOnce = 50_000;
-const stepsAtOnce = 5000;
+const maxPointsPerQuery = 50_000;
+const maxStepsPerQuery = 5000;
 /** Older steps are not caught up, and become a gap. */
 const catchUpMs = dayMs;
 /** No anomaly begins in steps that ended before this time, or before this number of steps. */
-const lateMs = 15 * 60_000;
+const lateAfterMs = 15 * 60_000;
 const lateSteps = 3;
 
 /**
@@ -42,11 +42,11 @@ export const evaluationIntervalMs = (stepMs: number): number => Math.min(30_000,
 export const landingWaitMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
 
 /** Returns the time to learn this much history, once the detector has its slot. */
-export const historyLeftMs = (leftMs: number, stepMs: number, series: number): number =>
+export const estimateLearningMs = (leftMs: number, stepMs: number, series: number): number =>
   Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / maxPointsPerWindow) * windowMs;
 
 /** Prefix of the error of a result without all series: the returned series are monitored. */
-export const notAll = 'not all series are monitored';
+export const incompletePrefix = 'not all series are monitored';
 
 /** Query progress of a detector. JSON. */
 export interface Progress {
@@ -65,18 +65,18 @@ export interface Chunk {
   readonly mode: AnomalyPoints['mode'];
 }
 
-type Timed = Pick<DetectorFields, 'step' | 'delay'>;
+type StepSettings = Pick<DetectorFields, 'step' | 'delay'>;
 
 /** Returns a short text for the query and its step. A different text means a different history. */
-export const questionOf = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): string =>
-  hashOf(query, step).slice(0, 16);
+export const hashQuery = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): string =>
+  computeHashId(query, step).slice(0, 16);
 
 /** Returns the end of the last complete step. */
-export const completeAt = ({ step, delay }: Timed, nowMs: number): number =>
-  Math.floor((nowMs - msOf(delay)) / msOf(step)) * msOf(step);
+export const lastCompleteStepMs = ({ step, delay }: StepSettings, nowMs: number): number =>
+  Math.floor((nowMs - parseDurationMs(delay)) / parseDurationMs(step)) * parseDurationMs(step);
 
 /** Returns the start of a detector with this many series. Data before `keptFromMs` cannot be queried. */
-export const beginning = (
+export const createProgress = (
   detector: Pick<DetectorFields, 'query' | 'step'>,
   {
     endMs,
@@ -84,15 +84,15 @@ export const beginning = (
     retainedFromMs,
   }: { readonly endMs: number; readonly series: number; readonly retainedFromMs: number },
 ): Progress => {
-  const stepMs = msOf(detector.step);
+  const stepMs = parseDurationMs(detector.step);
   const affordable = Math.max(minSteps, Math.floor(historyPoints / Math.max(1, series)));
   const steps = Math.min(affordable, Math.floor(historyMs / stepMs));
   const fromMs = Math.max(endMs - steps * stepMs, Math.ceil(retainedFromMs / stepMs) * stepMs);
   const trainedFromMs = Math.min(fromMs, endMs);
-  return { question: questionOf(detector), learntFromMs: trainedFromMs, liveMs: endMs, upToMs: trainedFromMs, series };
+  return { question: hashQuery(detector), learntFromMs: trainedFromMs, liveMs: endMs, upToMs: trainedFromMs, series };
 };
 
-interface Next {
+interface ChunkOptions {
   readonly stepMs: number;
   /** End of the last complete step. */
   readonly endMs: number;
@@ -104,16 +104,16 @@ interface Next {
 /** Returns the next range to query, up to the last complete step; `undefined` if there is none. */
 export const nextChunk = (
   progress: Progress,
-  { stepMs, endMs, nowMs, maxSteps = stepsAtOnce }: Next,
+  { stepMs, endMs, nowMs, maxSteps = maxStepsPerQuery }: ChunkOptions,
 ): Chunk | undefined => {
   const { liveMs, series } = progress;
   const isLearning = progress.upToMs < liveMs;
   const oldestMs = isLearning ? progress.upToMs : endMs - Math.floor(catchUpMs / stepMs) * stepMs;
   const fromMs = Math.max(progress.upToMs, Math.min(oldestMs, endMs - stepMs));
   if (fromMs >= endMs) return undefined;
-  const steps = Math.max(1, Math.min(maxSteps, Math.floor(pointsAtOnce / Math.max(1, series))));
+  const steps = Math.max(1, Math.min(maxSteps, Math.floor(maxPointsPerQuery / Math.max(1, series))));
   const toMs = Math.min(fromMs + steps * stepMs, isLearning ? liveMs : endMs);
-  const isLate = nowMs - toMs > Math.max(lateMs, lateSteps * stepMs);
+  const isLate = nowMs - toMs > Math.max(lateAfterMs, lateSteps * stepMs);
   return { fromMs, toMs, mode: isLearning ? 'learning' : isLate ? 'late' : 'now' };
 };
 
@@ -122,24 +122,24 @@ export const toQueryRequest = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
   { fromMs, toMs }: Pick<Chunk, 'fromMs' | 'toMs'>,
 ): { readonly query: Query; readonly context: QueryContext } => {
-  const context = buildStepsContext(query, { fromMs, toMs, stepMs: msOf(step) });
-  return { query: everyGroup(query, maxSeries), context };
+  const context = buildStepsContext(query, { fromMs, toMs, stepMs: parseDurationMs(step) });
+  return { query: withMaxGroups(query, maxSeries), context };
 };
 
 const counting = new Set(['count', 'rate', 'distinct']);
 
 /** Returns the measures that are 0 without records, by the names of their series in a result. */
-export const countsOf = (query: Query, { series }: Answer): string[] => {
+export const findCountingMeasures = (query: Query, { series }: Answer): string[] => {
   const names = [...new Set(series.map(({ name }) => name))];
   return names.filter((name) =>
-    measuresOf(query).some(
+    listMeasures(query).some(
       (measure) => counting.has(measure.function) && (measure.as ?? defaultName(measure)) === name,
     ),
   );
 };
 
 /** Returns the values of a result by step; null without a value, and for counts in unknown steps. */
-export const valuesOf = (
+export const toStepValues = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
   answer: Answer,
   {
@@ -149,7 +149,7 @@ export const valuesOf = (
     gaps,
   }: Pick<Chunk, 'fromMs' | 'toMs'> & { readonly counts: readonly string[]; readonly gaps: readonly number[] },
 ): AnomalyPoints['series'] => {
-  const steps = { fromMs, toMs, stepMs: msOf(step) };
+  const steps = { fromMs, toMs, stepMs: parseDurationMs(step) };
   const unknown = new Set(gaps.map((startMs) => (startMs - fromMs) / steps.stepMs));
   return answer.series.slice(0, maxSeries).map(({ name, unit, labels, points }) => {
     const known = stepValues(query, points, steps);
@@ -167,7 +167,7 @@ export const valuesOf = (
 const partSize = 128 * 1024;
 
 /** Splits series into parts that fit in messages; one part if there are none. */
-export const inParts = (series: AnomalyPoints['series']): AnomalyPoints['series'][] => {
+export const splitIntoParts = (series: AnomalyPoints['series']): AnomalyPoints['series'][] => {
   const parts: AnomalyPoints['series'][] = [[]];
   let size = 0;
   for (const one of series) {

@@ -1,9 +1,9 @@
 /** Landed anomalies and scores. */
 
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
-import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 import { readableSignals } from './scores/detector-status.ts';
 
 /** An anomaly as of its last change. */
@@ -36,13 +36,13 @@ interface Row extends Pick<StoredAnomaly, 'name' | 'unit' | 'labels' | 'sign' | 
   readonly expected_before: number | null;
 }
 
-const selected = `SELECT id AS anomaly, project_id AS project, detector_id AS detector, detector_name AS detector_called,
+const selectAnomalies = `SELECT id AS anomaly, project_id AS project, detector_id AS detector, detector_name AS detector_called,
   detector_labels AS own_labels, series AS key, name, unit, labels, sign, direction, why, score,
   toString(toUnixTimestamp64Milli(time)) AS ms, toString(end_ms) AS ended, toString(step_ms) AS step,
   toString(peak_ms) AS peak, value, expected, low, high, before AS expected_before
   FROM anomalies FINAL WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals)`;
 
-const anomalyOf = (row: Row): StoredAnomaly => ({
+const toAnomaly = (row: Row): StoredAnomaly => ({
   id: row.anomaly,
   projectId: row.project,
   detectorId: row.detector,
@@ -76,15 +76,15 @@ export interface AnomalyFilter extends ProjectScope {
   readonly state?: 'open' | 'ended' | undefined;
 }
 
-type Own = Pick<Reading, 'columns' | 'plan'>;
+type AnomalyReading = Pick<Reading, 'columns' | 'plan'>;
 
 /** Returns the anomalies that began in a range, latest first. */
 export const readAnomalies = async (
-  reading: Own,
+  reading: AnomalyReading,
   { detectorId, series, direction, state, ...scope }: AnomalyFilter,
   page: HistoryPage,
 ): Promise<StoredAnomaly[]> => {
-  const { sql, values } = historyCondition(page, 'id');
+  const { sql, values } = createHistoryCondition(page, 'id');
   const conditions = [
     sql,
     ...(detectorId === undefined ? [] : ['detector_id = {detector:String}']),
@@ -93,37 +93,41 @@ export const readAnomalies = async (
     ...(state === undefined ? [] : [state === 'open' ? 'end_ms = 0' : 'end_ms > 0']),
   ];
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
-    `${selected} AND ${conditions.join(' AND ')}${projectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
+    `${selectAnomalies} AND ${conditions.join(' AND ')}${projectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
     {
       readable: readableSignals(reading),
       ...values,
-      ...projectScopeValues(scope),
+      ...projectScopeParameterValues(scope),
       ...(detectorId !== undefined && { detector: detectorId }),
       ...(series !== undefined && { series }),
       ...(direction !== undefined && { direction }),
     },
   );
-  return rows.map(anomalyOf);
+  return rows.map(toAnomaly);
 };
 
 /** Returns the ongoing anomalies, highest scores first. */
-export const readOpenAnomalies = async (reading: Own, scope: ProjectScope, limit: number): Promise<StoredAnomaly[]> => {
+export const readOpenAnomalies = async (
+  reading: AnomalyReading,
+  scope: ProjectScope,
+  limit: number,
+): Promise<StoredAnomaly[]> => {
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
-    `${selected} AND end_ms = 0${projectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
-    { readable: readableSignals(reading), ...projectScopeValues(scope) },
+    `${selectAnomalies} AND end_ms = 0${projectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
+    { readable: readableSignals(reading), ...projectScopeParameterValues(scope) },
   );
-  return rows.map(anomalyOf);
+  return rows.map(toAnomaly);
 };
 
 /** Returns the anomaly with an ID; undefined until it has landed. */
-export const findAnomaly = async (reading: Own, id: string): Promise<StoredAnomaly | undefined> => {
+export const findAnomaly = async (reading: AnomalyReading, id: string): Promise<StoredAnomaly | undefined> => {
   const beginMs = Number.parseInt(id.split('.').at(-1) ?? '', 36);
   if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;
   const [row] = await reading.columns.query<Row & Record<string, unknown>>(
-    `${selected} AND time = fromUnixTimestamp64Milli({begin:Int64}, 'UTC') AND id = {id:String} LIMIT 1`,
+    `${selectAnomalies} AND time = fromUnixTimestamp64Milli({begin:Int64}, 'UTC') AND id = {id:String} LIMIT 1`,
     { readable: readableSignals(reading), begin: String(beginMs), id },
   );
-  return row === undefined ? undefined : anomalyOf(row);
+  return row === undefined ? undefined : toAnomaly(row);
 };
 
 export type ScoredPoint = readonly [
@@ -142,7 +146,7 @@ export const readScores = async (
   { detectorId, key }: Pick<StoredAnomaly, 'detectorId' | 'key'>,
   { fromMs, toMs, limit }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
 ): Promise<ScoredPoint[]> => {
-  const rows = await columns.query<{ ms: string; value: number; anomalous: number; score: number } & Bounds>(
+  const rows = await columns.query<{ ms: string; value: number; anomalous: number; score: number } & ScoreBounds>(
     `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, value, expected, low, high, score, is_anomalous AS anomalous
     FROM anomaly_scores FINAL WHERE tenant_id = {tenant:String} AND detector_id = {detector:String} AND series = {series:String}
       AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
@@ -155,4 +159,4 @@ export const readScores = async (
     ],
   );
 };
-type Bounds = Record<'expected' | 'low' | 'high', number | null>;
+type ScoreBounds = Record<'expected' | 'low' | 'high', number | null>;

@@ -1,12 +1,12 @@
 /** ATT&CK coverage: techniques covered by an organization's rules, and whether these work. */
 import {
-  attackTagsOf,
-  parentOf,
+  findTechniqueStatus,
+  parentTechnique,
+  parseAttackTags,
   type Tactic,
   type Technique,
   type TechniqueStatus,
   tactics,
-  techniqueStatusOf,
   techniques,
 } from './matrix.ts';
 
@@ -21,7 +21,7 @@ export interface CoveringRule {
   readonly isSeen: boolean | null;
 }
 
-export interface Covered {
+export interface RuleCounts {
   readonly rules: number;
   readonly enabledRules: number;
   readonly testedRules: number;
@@ -32,7 +32,7 @@ export interface Covered {
   readonly signals: number;
 }
 
-export interface TechniqueCoverage extends Covered {
+export interface TechniqueCoverage extends RuleCounts {
   readonly technique: Technique;
   readonly subtechniques: readonly TechniqueCoverage[];
 }
@@ -47,7 +47,7 @@ export interface Coverage {
   }[];
 }
 
-const nothing: Covered = {
+const noRules: RuleCounts = {
   rules: 0,
   enabledRules: 0,
   testedRules: 0,
@@ -57,43 +57,45 @@ const nothing: Covered = {
 };
 
 /** Tags are separate words in a rule's text. Tags that are not techniques are omitted. */
-const techniquesNamed = (source: string): readonly string[] => [
-  ...new Set(attackTagsOf(source.match(/\battack\.t\d{4}(?:\.\d{3})?\b/gi) ?? []).techniques),
+const findTechniques = (source: string): readonly string[] => [
+  ...new Set(parseAttackTags(source.match(/\battack\.t\d{4}(?:\.\d{3})?\b/gi) ?? []).techniques),
 ];
 
 /** Returns the coverage of techniques. A rule for a sub-technique also covers its technique. */
-export const coverageOf = (rules: Iterable<CoveringRule>, signals: ReadonlyMap<string, number>): Coverage => {
-  const found = new Map<string, Covered>();
+export const computeCoverage = (rules: Iterable<CoveringRule>, signals: ReadonlyMap<string, number>): Coverage => {
+  const countsById = new Map<string, RuleCounts>();
   const add = (id: string, rule: CoveringRule): void => {
-    const known = found.get(id) ?? nothing;
-    found.set(id, {
-      rules: known.rules + 1,
-      enabledRules: known.enabledRules + (rule.enabled ? 1 : 0),
-      testedRules: known.testedRules + (rule.isTested ? 1 : 0),
-      seenRules: known.seenRules + (rule.isSeen === true ? 1 : 0),
-      unknownRules: known.unknownRules + (rule.isSeen === null ? 1 : 0),
-      signals: known.signals + (signals.get(rule.id) ?? 0),
+    const counts = countsById.get(id) ?? noRules;
+    countsById.set(id, {
+      rules: counts.rules + 1,
+      enabledRules: counts.enabledRules + (rule.enabled ? 1 : 0),
+      testedRules: counts.testedRules + (rule.isTested ? 1 : 0),
+      seenRules: counts.seenRules + (rule.isSeen === true ? 1 : 0),
+      unknownRules: counts.unknownRules + (rule.isSeen === null ? 1 : 0),
+      signals: counts.signals + (signals.get(rule.id) ?? 0),
     });
   };
   for (const rule of rules) {
-    const named = techniquesNamed(rule.source);
-    for (const id of new Set(named.flatMap((each) => (techniques.has(each) ? [each, parentOf(each)] : [each]))))
+    const taggedTechniques = findTechniques(rule.source);
+    for (const id of new Set(
+      taggedTechniques.flatMap((each) => (techniques.has(each) ? [each, parentTechnique(each)] : [each])),
+    ))
       add(id, rule);
   }
   const all = [...techniques.values()];
-  const shown = (technique: Technique): TechniqueCoverage => ({
-    ...(found.get(technique.id) ?? nothing),
+  const toTechniqueCoverage = (technique: Technique): TechniqueCoverage => ({
+    ...(countsById.get(technique.id) ?? noRules),
     technique,
-    subtechniques: all.filter(({ id }) => id.startsWith(`${technique.id}.`)).map(shown),
+    subtechniques: all.filter(({ id }) => id.startsWith(`${technique.id}.`)).map(toTechniqueCoverage),
   });
-  const top = all.filter(({ id }) => parentOf(id) === id).map(shown);
+  const topTechniques = all.filter(({ id }) => parentTechnique(id) === id).map(toTechniqueCoverage);
   return {
     tactics: tactics.map((tactic) => ({
       tactic,
-      techniques: top.filter(({ technique }) => technique.tactics.includes(tactic.shortName)),
+      techniques: topTechniques.filter(({ technique }) => technique.tactics.includes(tactic.shortName)),
     })),
-    others: [...found].flatMap(([id, { rules: count }]) => {
-      const techniqueStatus = techniqueStatusOf(id);
+    others: [...countsById].flatMap(([id, { rules: count }]) => {
+      const techniqueStatus = findTechniqueStatus(id);
       return techniqueStatus.status === 'current' ? [] : [{ id, status: techniqueStatus, rules: count }];
     }),
   };

@@ -25,13 +25,16 @@ export const tactics: readonly Tactic[] = table.tactics;
 
 /** Techniques by ID, each followed by its sub-techniques. */
 export const techniques: ReadonlyMap<string, Technique> = new Map(
-  (table.techniques as [string, string, string[]][]).map(([id, name, of]) => [id, { id, name, tactics: of }]),
+  (table.techniques as [string, string, string[]][]).map(([id, name, tacticNames]) => [
+    id,
+    { id, name, tactics: tacticNames },
+  ]),
 );
 
-const replaced = new Map<string, string | null>(Object.entries(table.replaced));
+const replacements = new Map<string, string | null>(Object.entries(table.replaced));
 
 /** Returns the technique of a sub-technique, or the ID itself if it is a technique. */
-export const parentOf = (id: string): string => id.split('.')[0] as string;
+export const parentTechnique = (id: string): string => id.split('.')[0] as string;
 
 /**
  * Current status of a technique ID. `revoked`: replaced by another; `deprecated`: removed without a replacement;
@@ -44,11 +47,11 @@ export type TechniqueStatus =
   | { readonly status: 'unknown' };
 
 /** Looks a technique up, ignoring case (`t1059.001`). */
-export const techniqueStatusOf = (id: string): TechniqueStatus => {
-  const written = id.toUpperCase();
-  const technique = techniques.get(written);
+export const findTechniqueStatus = (id: string): TechniqueStatus => {
+  const normalizedId = id.toUpperCase();
+  const technique = techniques.get(normalizedId);
   if (technique !== undefined) return { status: 'current', technique };
-  const successor = replaced.get(written);
+  const successor = replacements.get(normalizedId);
   if (successor === null) return { status: 'deprecated' };
   const by = successor === undefined ? undefined : techniques.get(successor);
   return by === undefined ? { status: 'unknown' } : { status: 'revoked', by };
@@ -58,7 +61,7 @@ export const techniqueStatusOf = (id: string): TechniqueStatus => {
 const formerTactics = new Map([['defense-evasion', ['stealth', 'defense-impairment']]]);
 
 /** Returns the tactics of a tag: for a former name all replacements, for an unknown name none. */
-export const tacticsNamed = (shortName: string): readonly string[] => {
+export const findTactics = (shortName: string): readonly string[] => {
   const written = shortName.toLowerCase().replaceAll('_', '-');
   if (tactics.some((tactic) => tactic.shortName === written)) return [written];
   return formerTactics.get(written) ?? [];
@@ -68,13 +71,17 @@ export const tacticsNamed = (shortName: string): readonly string[] => {
  * Returns the distinct techniques and tactics of a rule's tags: `attack.t1059.001`, `attack.execution`. Tags of groups,
  * software and other namespaces are ignored.
  */
-export const attackTagsOf = (tags: readonly string[]): { techniques: string[]; tactics: string[] } => {
-  const own = tags.filter((tag) => tag.toLowerCase().startsWith('attack.')).map((tag) => tag.slice('attack.'.length));
+export const parseAttackTags = (tags: readonly string[]): { techniques: string[]; tactics: string[] } => {
+  const attackTags = tags
+    .filter((tag) => tag.toLowerCase().startsWith('attack.'))
+    .map((tag) => tag.slice('attack.'.length));
   return {
-    techniques: [...new Set(own.filter((tag) => /^t\d{4}(?:\.\d{3})?$/i.test(tag)).map((tag) => tag.toUpperCase()))],
+    techniques: [
+      ...new Set(attackTags.filter((tag) => /^t\d{4}(?:\.\d{3})?$/i.test(tag)).map((tag) => tag.toUpperCase())),
+    ],
     tactics: [
       ...new Set(
-        own.filter((tag) => tacticsNamed(tag).length > 0).map((tag) => tag.toLowerCase().replaceAll('_', '-')),
+        attackTags.filter((tag) => findTactics(tag).length > 0).map((tag) => tag.toLowerCase().replaceAll('_', '-')),
       ),
     ],
   };

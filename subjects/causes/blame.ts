@@ -1,13 +1,13 @@
 /** Origin of a symptom: the share of a node's degradation that its callees explain, from call to call. Pure. */
-import { type ContextEdge, type IncidentContext, type Minute, minuteMs } from './incident-context.ts';
-import { excessOf, onsetOf, type Worsening, worseSince } from './worsening.ts';
+import { type ContextEdge, type IncidentContext, type MinuteActivity, minuteMs } from './incident-context.ts';
+import { computeExcess, findDegradations, findOnset, type Worsening } from './worsening.ts';
 
 /** Maximum number of calls that are followed from a symptom. */
 const maxCalls = 6;
 /** Smaller shares of the symptom are not followed. */
 const minShare = 0.1;
 
-export interface Blamed {
+export interface BlamedNode {
   readonly node: string;
   /**
    * Shares of the symptom, from 0 to 1: the share that reaches the node, and the share that none of its callees
@@ -26,62 +26,68 @@ export interface Blamed {
 }
 
 /** Share of a node's degradation that the calls of an edge explain; 0 if the edge is not degraded. */
-const explainedBy = (
+const computeExplainedShare = (
   { minutes }: ContextEdge,
-  node: readonly Minute[],
+  node: readonly MinuteActivity[],
   worse: readonly Worsening[],
   { onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number },
 ): number => {
-  const edge = worseSince(minutes, onsetMs, { untilMs });
+  const edge = findDegradations(minutes, onsetMs, { untilMs });
   if (edge === undefined || edge.length === 0) return 0;
-  const [all, own] = [excessOf(node, node, onsetMs, untilMs), excessOf(minutes, node, onsetMs, untilMs)];
+  const [nodeExcess, edgeExcess] = [
+    computeExcess(node, node, onsetMs, untilMs),
+    computeExcess(minutes, node, onsetMs, untilMs),
+  ];
   const shares = worse.map(({ aspect }) =>
     aspect === 'errors'
-      ? all.errors > 0
-        ? own.errors / all.errors
+      ? nodeExcess.errors > 0
+        ? edgeExcess.errors / nodeExcess.errors
         : 0
-      : all.duration > 0
-        ? own.duration / all.duration
+      : nodeExcess.duration > 0
+        ? edgeExcess.duration / nodeExcess.duration
         : 0,
   );
   // A slow callee makes its caller fail: durations may explain the remainder that errors do not.
-  const slow = edge.some(({ aspect }) => aspect !== 'errors') && all.duration > 0 ? own.duration / all.duration : 0;
-  return Math.min(1, Math.max(0, slow, ...shares));
+  const durationShare =
+    edge.some(({ aspect }) => aspect !== 'errors') && nodeExcess.duration > 0
+      ? edgeExcess.duration / nodeExcess.duration
+      : 0;
+  return Math.min(1, Math.max(0, durationShare, ...shares));
 };
 
 /** Returns every node that causes part of the symptom, largest share first. */
-export const blameOf = (context: IncidentContext): Blamed[] => {
-  const { symptoms, noticedMs, untilMs, nodes } = context;
-  const found = new Map<string, Blamed>();
-  const visit = (node: string, reaching: number, path: readonly string[], around: number): void => {
+export const attributeSymptom = (context: IncidentContext): BlamedNode[] => {
+  const { symptoms, detectedMs, untilMs, nodes } = context;
+  const blamedNodes = new Map<string, BlamedNode>();
+  const visit = (node: string, reachingShare: number, path: readonly string[], aroundMs: number): void => {
     const minutes = nodes.get(node) ?? [];
-    const known = { onsetMs: around, earliestMs: around, latestMs: around };
-    const { onsetMs, earliestMs, latestMs } = minutes.length === 0 ? known : onsetOf(minutes, around);
-    const degradations = worseSince(minutes, onsetMs, { untilMs }) ?? [];
+    const knownOnset = { onsetMs: aroundMs, earliestMs: aroundMs, latestMs: aroundMs };
+    const { onsetMs, earliestMs, latestMs } = minutes.length === 0 ? knownOnset : findOnset(minutes, aroundMs);
+    const degradations = findDegradations(minutes, onsetMs, { untilMs }) ?? [];
     const edges = path.length > maxCalls ? [] : context.edges.filter(({ client }) => client === node);
     const shares = edges
       .filter(({ server }) => !path.includes(server) && server !== node)
-      .map((edge) => ({ edge, share: explainedBy(edge, minutes, degradations, { onsetMs, untilMs }) }))
-      .filter(({ share }) => share * reaching >= minShare);
+      .map((edge) => ({ edge, share: computeExplainedShare(edge, minutes, degradations, { onsetMs, untilMs }) }))
+      .filter(({ share }) => share * reachingShare >= minShare);
     const total = shares.reduce((sum, { share }) => sum + share, 0);
     const scale = total > 1 ? 1 / total : 1;
-    const own = reaching * Math.max(0, 1 - total);
-    const before = found.get(node);
-    found.set(node, {
+    const own = reachingShare * Math.max(0, 1 - total);
+    const before = blamedNodes.get(node);
+    blamedNodes.set(node, {
       node,
       onsetMs,
       earliestMs,
       latestMs,
       degradations,
-      reaching: (before?.reaching ?? 0) + reaching,
+      reaching: (before?.reaching ?? 0) + reachingShare,
       own: (before?.own ?? 0) + own,
       path: before?.path ?? [...path, node],
     });
     for (const { edge, share } of shares) {
-      const { onsetMs: from } = onsetOf(edge.minutes, onsetMs);
-      visit(edge.server, reaching * share * scale, [...path, node], Math.min(from, onsetMs + 2 * minuteMs));
+      const { onsetMs: from } = findOnset(edge.minutes, onsetMs);
+      visit(edge.server, reachingShare * share * scale, [...path, node], Math.min(from, onsetMs + 2 * minuteMs));
     }
   };
-  for (const node of symptoms) visit(node, 1 / symptoms.length, [], noticedMs);
-  return [...found.values()].toSorted((one, other) => other.own - one.own);
+  for (const node of symptoms) visit(node, 1 / symptoms.length, [], detectedMs);
+  return [...blamedNodes.values()].toSorted((one, other) => other.own - one.own);
 };

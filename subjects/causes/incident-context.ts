@@ -4,7 +4,7 @@ import type { MinuteCounts } from '../services/comparison.ts';
 export const minuteMs = 60_000;
 
 /** Counts of one minute for a service, or for the calls of an edge. */
-export interface Minute extends MinuteCounts {
+export interface MinuteActivity extends MinuteCounts {
   readonly atMs: number;
   /** Total duration of all requests in nanoseconds. */
   readonly durationSum: number;
@@ -14,7 +14,7 @@ export interface Minute extends MinuteCounts {
 export interface ContextEdge {
   readonly client: string;
   readonly server: string;
-  readonly minutes: readonly Minute[];
+  readonly minutes: readonly MinuteActivity[];
 }
 
 export const changeKinds = ['deployment', 'configuration', 'restart', 'oom-kill'] as const;
@@ -31,11 +31,11 @@ export interface Change {
   readonly link: string;
 }
 
-export const resources = ['cpu', 'memory', 'disk', 'pool'] as const;
+export const saturableResources = ['cpu', 'memory', 'disk', 'pool'] as const;
 
 /** Saturation of a limited resource by minute: shares from 0 to 1. */
 export interface Gauge {
-  readonly resource: (typeof resources)[number];
+  readonly resource: (typeof saturableResources)[number];
   readonly node?: string | undefined;
   readonly host?: string | undefined;
   readonly title: string;
@@ -58,16 +58,16 @@ export interface IncidentContext {
   /** Nodes with a symptom. */
   readonly symptoms: readonly string[];
   /** Time of detection, and end of the analyzed range. */
-  readonly noticedMs: number;
+  readonly detectedMs: number;
   readonly untilMs: number;
-  readonly nodes: ReadonlyMap<string, readonly Minute[]>;
+  readonly nodes: ReadonlyMap<string, readonly MinuteActivity[]>;
   readonly edges: readonly ContextEdge[];
   /** Hosts of a node's instances, with the requests to each. */
-  readonly hosts: ReadonlyMap<string, ReadonlyMap<string, readonly Minute[]>>;
+  readonly hosts: ReadonlyMap<string, ReadonlyMap<string, readonly MinuteActivity[]>>;
   readonly changes: readonly Change[];
   readonly gauges: readonly Gauge[];
   readonly novelties: readonly Novelty[];
 }
 
 /** Returns the display name of a node: cart for `service:cart`. */
-export const nodeName = (node: string): string => node.slice(node.indexOf(':') + 1);
+export const nodeDisplayName = (node: string): string => node.slice(node.indexOf(':') + 1);

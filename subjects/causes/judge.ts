@@ -2,17 +2,17 @@
  * Causes of a symptom, with evidence for and against each. A cause is on the symptom's path, does not begin after it,
  * and is tested by the minutes before and after. A cause that cannot be tested is not claimed. Pure.
  */
-import { type Blamed, blameOf } from './blame.ts';
+import { attributeSymptom, type BlamedNode } from './blame.ts';
 import {
   type Change,
   type Gauge,
   type IncidentContext,
-  type Minute,
+  type MinuteActivity,
   minuteMs,
   type Novelty,
-  nodeName,
+  nodeDisplayName,
 } from './incident-context.ts';
-import { between, excessOf, onsetOfIncrease, type Worsening, worseSince } from './worsening.ts';
+import { computeExcess, findDegradations, onsetOfIncrease, selectMinutes, type Worsening } from './worsening.ts';
 
 export const causeKinds = [
   ...(['deployment', 'configuration', 'restart', 'oom-kill', 'saturation', 'neighbour', 'callee'] as const),
@@ -20,7 +20,7 @@ export const causeKinds = [
 ] as const;
 export type CauseKind = (typeof causeKinds)[number];
 
-export interface Judged {
+export interface JudgedCause {
   readonly kind: CauseKind;
   /** Subject of the cause: a service, a database, a host. */
   readonly at: string;
@@ -38,9 +38,9 @@ export interface Causes {
   readonly onsetMs: number;
   readonly symptom: readonly string[];
   /** Claimed causes, most likely first. */
-  readonly causes: readonly Judged[];
+  readonly causes: readonly JudgedCause[];
   /** Analyzed candidates that are not claimed. */
-  readonly others: readonly Judged[];
+  readonly others: readonly JudgedCause[];
   /** Reason why no cause is claimed; null if there is one. */
   readonly reason: string | null;
 }
@@ -60,18 +60,18 @@ const priors: Readonly<Record<CauseKind, number>> = {
 /** Minimum score of a claimed cause. */
 export const minScore = 0.3;
 /** In minutes: how long a cause may seem to begin after the symptom, and the maximum time before it. */
-const late = 2;
-const early = 60;
+const maxDelayMinutes = 2;
+const maxLeadMinutes = 60;
 /** Minutes between a change and the symptom that suffice to see the effect of the change alone. */
 const decisiveGap = 5;
-const full = { share: 0.9, rise: 0.1 };
+const saturation = { share: 0.9, rise: 0.1 };
 const maxOthers = 20;
 
 const minutesText = (ms: number): string => `${Math.round(ms / minuteMs)} minutes`;
 const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
 const words = { errors: 'errors', latency: 'latency', tail: 'slow requests' } as const;
 
-export const worseText = (worse: readonly Worsening[]): string =>
+export const describeWorsening = (worse: readonly Worsening[]): string =>
   worse
     .map(({ aspect, compared: { before, after } }) =>
       aspect === 'latency' ? 'requests take longer' : `${words[aspect]} ${percent(before)} → ${percent(after)}`,
@@ -79,22 +79,22 @@ export const worseText = (worse: readonly Worsening[]): string =>
     .join(', ');
 
 /** Intermediate judgement of a candidate */
-interface Weighed {
+interface WeightedEvidence {
   readonly weight: number;
   readonly evidence: string[];
   readonly counterEvidence: string[];
 }
 
 /** Judges by the begin: shortly before the symptom is likely, after it impossible. */
-const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Weighed => {
+const judgeTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: BlamedNode): WeightedEvidence => {
   const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
-  if (beginMs > latestMs + late * minuteMs)
+  if (beginMs > latestMs + maxDelayMinutes * minuteMs)
     return {
       weight: 0,
       evidence: [],
       counterEvidence: [`it began ${minutesText(beginMs - onsetMs)} after the symptom`],
     };
-  if (gap > early)
+  if (gap > maxLeadMinutes)
     return {
       weight: 0,
       evidence: [],
@@ -107,12 +107,12 @@ const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Wei
     : { weight, evidence: [`it began ${when}`], counterEvidence: [] };
 };
 
-const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
+const judgeLocation = ({ node, own, reaching, path }: BlamedNode): WeightedEvidence => {
   const evidence =
     path.length === 1
-      ? [`${nodeName(node)} has the symptom itself`]
+      ? [`${nodeDisplayName(node)} has the symptom itself`]
       : [
-          `the calls ${path.map(nodeName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`,
+          `the calls ${path.map(nodeDisplayName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`,
         ];
   const counterEvidence =
     own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of the symptom comes from its dependencies`] : [];
@@ -120,33 +120,37 @@ const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
 };
 
 /** Whether requests of the node degraded with the candidate, and not only with the symptom. */
-const byEffect = (
+const judgeEffect = (
   atMs: number,
-  { node, onsetMs, earliestMs, degradations }: Blamed,
+  { node, onsetMs, earliestMs, degradations }: BlamedNode,
   { nodes, untilMs }: IncidentContext,
-): Weighed => {
+): WeightedEvidence => {
   const minutes = nodes.get(node) ?? [];
-  const since = worseSince(minutes, Math.min(atMs, onsetMs), { untilMs });
+  const since = findDegradations(minutes, Math.min(atMs, onsetMs), { untilMs });
   if (since === undefined)
     return {
       weight: 0,
       evidence: [],
-      counterEvidence: [`too few requests of ${nodeName(node)} to compare before and after`],
+      counterEvidence: [`too few requests of ${nodeDisplayName(node)} to compare before and after`],
     };
   if (since.length === 0)
     return { weight: 0, evidence: [], counterEvidence: ['requests are no worse after it than before'] };
-  const evidence = [`${nodeName(node)} after it: ${worseText(since)}`];
+  const evidence = [`${nodeDisplayName(node)} after it: ${describeWorsening(since)}`];
   if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [] };
-  const alone = worseSince(minutes, atMs, { untilMs: earliestMs });
+  const alone = findDegradations(minutes, atMs, { untilMs: earliestMs });
   const isAlone = alone?.some(({ aspect }) => degradations.some((each) => each.aspect === aspect));
   return isAlone
     ? { weight: 1, evidence, counterEvidence: [] }
     : { weight: 0.1, evidence: [], counterEvidence: [`nothing changed for ${minutesText(onsetMs - atMs)} after it`] };
 };
 
-type CauseFields = Pick<Judged, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
+type CauseFields = Pick<JudgedCause, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
 
-const judged = (fields: CauseFields, path: readonly string[], ...all: readonly Weighed[]): Judged => ({
+const combineEvidence = (
+  fields: CauseFields,
+  path: readonly string[],
+  ...all: readonly WeightedEvidence[]
+): JudgedCause => ({
   ...fields,
   path,
   score: all.reduce((product, { weight }) => product * weight, priors[fields.kind]),
@@ -154,23 +158,24 @@ const judged = (fields: CauseFields, path: readonly string[], ...all: readonly W
   counterEvidence: all.flatMap(({ counterEvidence }) => counterEvidence),
 });
 
-const offPath = (fields: CauseFields): Judged =>
-  judged(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
+const offPath = (fields: CauseFields): JudgedCause =>
+  combineEvidence(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
 /** Share of a node's degradation on one of its hosts. */
-const byHost = (
+const judgeHost = (
   host: string,
-  { node, onsetMs, degradations }: Blamed,
+  { node, onsetMs, degradations }: BlamedNode,
   { hosts, untilMs }: IncidentContext,
-): Weighed => {
+): WeightedEvidence => {
   const own = hosts.get(node);
   const here = own?.get(host);
   if (own === undefined || here === undefined)
-    return { weight: 0, evidence: [], counterEvidence: [`${nodeName(node)} does not run there`] };
-  if (own.size === 1) return { weight: 1, evidence: [`${nodeName(node)} runs only on ${host}`], counterEvidence: [] };
+    return { weight: 0, evidence: [], counterEvidence: [`${nodeDisplayName(node)} does not run there`] };
+  if (own.size === 1)
+    return { weight: 1, evidence: [`${nodeDisplayName(node)} runs only on ${host}`], counterEvidence: [] };
   const isOfErrors = degradations.some(({ aspect }) => aspect === 'errors');
-  const share = (minutes: readonly Minute[]): number => {
-    const { errors, duration } = excessOf(minutes, minutes, onsetMs, untilMs);
+  const share = (minutes: readonly MinuteActivity[]): number => {
+    const { errors, duration } = computeExcess(minutes, minutes, onsetMs, untilMs);
     return Math.max(0, isOfErrors ? errors : duration);
   };
   const there = share(here);
@@ -186,7 +191,11 @@ const byHost = (
     : { weight: 0.15, evidence: [], counterEvidence: [`requests became equally worse on hosts other than ${host}`] };
 };
 
-const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
+const judgeChange = (
+  change: Change,
+  blamed: ReadonlyMap<string, BlamedNode>,
+  context: IncidentContext,
+): JudgedCause[] => {
   const { kind, node, host, atMs, title, link } = change;
   const fields = { kind, beginMs: atMs, title, link };
   const places = [...blamed.values()].filter((each) =>
@@ -194,13 +203,13 @@ const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, context: 
   );
   if (places.length === 0) return [offPath({ ...fields, at: node ?? host ?? '' })];
   return places.map((place) =>
-    judged(
+    combineEvidence(
       { ...fields, at: node ?? host ?? '' },
       place.path,
-      byPlace(place),
-      byTime(atMs, place),
-      ...(node === undefined && host !== undefined ? [byHost(host, place, context)] : []),
-      byEffect(atMs, place, context),
+      judgeLocation(place),
+      judgeTime(atMs, place),
+      ...(node === undefined && host !== undefined ? [judgeHost(host, place, context)] : []),
+      judgeEffect(atMs, place, context),
     ),
   );
 };
@@ -209,19 +218,21 @@ const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
 /** Whether a resource was exhausted at the time of the symptom. */
-const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs: number): Weighed => {
-  const before = values.filter(([at]) => at < beginMs && at >= beginMs - early * minuteMs).map(([, share]) => share);
+const judgeSaturation = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs: number): WeightedEvidence => {
+  const before = values
+    .filter(([at]) => at < beginMs && at >= beginMs - maxLeadMinutes * minuteMs)
+    .map(([, share]) => share);
   const after = values.filter(([at]) => at >= Math.max(beginMs, onsetMs) && at < untilMs).map(([, share]) => share);
   if (before.length < 3 || after.length === 0)
     return { weight: 0, evidence: [], counterEvidence: ['there is too little data before and after it'] };
   const [was, is] = [mean(before), mean(after)];
-  if (is < full.share) return { weight: 0, evidence: [], counterEvidence: [`it is ${percent(is)} full`] };
-  if (is - was < full.rise)
+  if (is < saturation.share) return { weight: 0, evidence: [], counterEvidence: [`it is ${percent(is)} full`] };
+  if (is - was < saturation.rise)
     return { weight: 0, evidence: [], counterEvidence: [`it was ${percent(was)} full before the symptom, too`] };
   return { weight: 1, evidence: [`${percent(was)} full before, ${percent(is)} since`], counterEvidence: [] };
 };
 
-const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
+const judgeGauge = (gauge: Gauge, blamed: ReadonlyMap<string, BlamedNode>, context: IncidentContext): JudgedCause[] => {
   const { node, host, title, link, values } = gauge;
   const places = [...blamed.values()].filter((each) =>
     node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
@@ -229,22 +240,22 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
   const at = node ?? host ?? '';
   const kind = 'saturation';
   if (places.length === 0)
-    return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.noticedMs), title, link })];
+    return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.detectedMs), title, link })];
   return places.map((place) => {
     const beginMs = onsetOfIncrease(values, place.onsetMs);
     // It may fill up slowly: the relevant fact is that it was not full before.
-    return judged(
+    return combineEvidence(
       { kind, at, beginMs, title, link },
       place.path,
-      byPlace(place),
-      byTime(Math.max(beginMs, place.onsetMs - 3 * minuteMs), place),
-      ...(node === undefined && host !== undefined ? [byHost(host, place, context)] : []),
-      byFullness(gauge, place.onsetMs, beginMs, context.untilMs),
+      judgeLocation(place),
+      judgeTime(Math.max(beginMs, place.onsetMs - 3 * minuteMs), place),
+      ...(node === undefined && host !== undefined ? [judgeHost(host, place, context)] : []),
+      judgeSaturation(gauge, place.onsetMs, beginMs, context.untilMs),
       place.degradations.length === 0
-        ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeName(place.node)} are not worse`] }
+        ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeDisplayName(place.node)} are not worse`] }
         : {
             weight: 1,
-            evidence: [`${nodeName(place.node)} since then: ${worseText(place.degradations)}`],
+            evidence: [`${nodeDisplayName(place.node)} since then: ${describeWorsening(place.degradations)}`],
             counterEvidence: [],
           },
     );
@@ -254,66 +265,66 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
 /**
  * New patterns and errors of a node: before the symptom they may be its cause, at the same time they are part of it.
  */
-const ofNovelty = (
+const judgeNovelty = (
   { kind, node, firstMs, count, title, link }: Novelty,
-  blamed: ReadonlyMap<string, Blamed>,
-): Judged => {
+  blamed: ReadonlyMap<string, BlamedNode>,
+): JudgedCause => {
   const fields = { kind, at: node, beginMs: firstMs, title, link };
   const place = blamed.get(node);
   if (place === undefined) return offPath(fields);
   const isBefore = place.onsetMs - firstMs >= minuteMs;
-  return judged(
+  return combineEvidence(
     fields,
     place.path,
-    byPlace(place),
-    byTime(firstMs, place),
+    judgeLocation(place),
+    judgeTime(firstMs, place),
     { weight: 1, evidence: [`it never occurred before, and has occurred ${count} times since`], counterEvidence: [] },
     isBefore
       ? { weight: 1, evidence: [], counterEvidence: [] }
       : { weight: 0.45, evidence: [], counterEvidence: ['it began with the symptom and may be part of it'] },
     place.degradations.length === 0
-      ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeName(node)} are not worse`] }
+      ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeDisplayName(node)} are not worse`] }
       : {
           weight: 1,
-          evidence: [`${nodeName(node)} since then: ${worseText(place.degradations)}`],
+          evidence: [`${nodeDisplayName(node)} since then: ${describeWorsening(place.degradations)}`],
           counterEvidence: [],
         },
   );
 };
 
 /** A callee as the origin of the symptom, regardless of its own cause. */
-const ofCallee = (place: Blamed): Judged[] =>
+const judgeCallee = (place: BlamedNode): JudgedCause[] =>
   place.path.length === 1
     ? []
     : [
-        judged(
+        combineEvidence(
           {
             kind: 'callee',
             at: place.node,
             beginMs: place.onsetMs,
             link: '',
-            title: `${nodeName(place.node)} fails or is slow`,
+            title: `${nodeDisplayName(place.node)} fails or is slow`,
           },
           place.path,
-          byPlace(place),
+          judgeLocation(place),
           place.degradations.length === 0
             ? { weight: 1, evidence: [], counterEvidence: ['none of its own requests is known to have become worse'] }
             : {
                 weight: 1.1,
-                evidence: [`it reports this itself: ${worseText(place.degradations)}`],
+                evidence: [`it reports this itself: ${describeWorsening(place.degradations)}`],
                 counterEvidence: [],
               },
         ),
       ];
 
 /** Other services on the same full hosts that make many more requests than before. */
-const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
+const judgeNeighbours = (place: BlamedNode, context: IncidentContext): JudgedCause[] => {
   const own = context.hosts.get(place.node) ?? new Map<string, never>();
   return [...own.keys()].flatMap((host) => {
     const isFull = context.gauges.some(
       (gauge) =>
         gauge.host === host &&
-        byFullness(gauge, place.onsetMs, onsetOfIncrease(gauge.values, place.onsetMs), context.untilMs).weight > 0,
+        judgeSaturation(gauge, place.onsetMs, onsetOfIncrease(gauge.values, place.onsetMs), context.untilMs).weight > 0,
     );
     if (!isFull) return [];
     return [...context.hosts].flatMap(([node, hosts]) => {
@@ -324,22 +335,22 @@ const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
         place.onsetMs,
       );
       const requests = (fromMs: number, toMs: number): number =>
-        mean(between(minutes, fromMs, toMs).map((each) => each.requests));
-      const [was, is] = [requests(beginMs - early * minuteMs, beginMs), requests(beginMs, context.untilMs)];
+        mean(selectMinutes(minutes, fromMs, toMs).map((each) => each.requests));
+      const [was, is] = [requests(beginMs - maxLeadMinutes * minuteMs, beginMs), requests(beginMs, context.untilMs)];
       if (is < 2 * was || is < 10) return [];
       return [
-        judged(
+        combineEvidence(
           {
             kind: 'neighbour',
             at: node,
             beginMs,
-            title: `${nodeName(node)} on ${host} receives ${(is / Math.max(1, was)).toFixed(1)} times as many requests`,
+            title: `${nodeDisplayName(node)} on ${host} receives ${(is / Math.max(1, was)).toFixed(1)} times as many requests`,
             link: '',
           },
           place.path,
-          byPlace(place),
-          byTime(beginMs, place),
-          byHost(host, place, context),
+          judgeLocation(place),
+          judgeTime(beginMs, place),
+          judgeHost(host, place, context),
           { weight: 1.1, evidence: [`it also runs on ${host}, which has been full since`], counterEvidence: [] },
         ),
       ];
@@ -348,8 +359,8 @@ const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
 };
 
 /** Deduplicates the judgements of one candidate at several nodes: the best one counts. */
-const once = (all: readonly Judged[]): Judged[] => {
-  const best = new Map<string, Judged>();
+const deduplicate = (all: readonly JudgedCause[]): JudgedCause[] => {
+  const best = new Map<string, JudgedCause>();
   for (const each of all) {
     const key = JSON.stringify([each.kind, each.at, each.title]);
     if (each.score > (best.get(key)?.score ?? -1)) best.set(key, each);
@@ -358,25 +369,25 @@ const once = (all: readonly Judged[]): Judged[] => {
 };
 
 /** Judges all candidates of a context. */
-export const causesOf = (context: IncidentContext): Causes => {
-  const blamed = blameOf(context);
+export const findCauses = (context: IncidentContext): Causes => {
+  const blamed = attributeSymptom(context);
   const byNode = new Map(blamed.map((each) => [each.node, each]));
-  const shown = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
-  const onsetMs = Math.min(...shown.map((each) => each.onsetMs), context.noticedMs);
-  const symptom = shown.flatMap(({ node, degradations }) =>
-    degradations.length === 0 ? [] : [`${nodeName(node)}: ${worseText(degradations)}`],
+  const symptomNodes = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
+  const onsetMs = Math.min(...symptomNodes.map((each) => each.onsetMs), context.detectedMs);
+  const symptom = symptomNodes.flatMap(({ node, degradations }) =>
+    degradations.length === 0 ? [] : [`${nodeDisplayName(node)}: ${describeWorsening(degradations)}`],
   );
-  const all = once([
-    ...context.changes.flatMap((change) => ofChange(change, byNode, context)),
-    ...context.gauges.flatMap((gauge) => ofGauge(gauge, byNode, context)),
-    ...context.novelties.map((novelty) => ofNovelty(novelty, byNode)),
-    ...blamed.flatMap(ofCallee),
-    ...blamed.flatMap((place) => neighbours(place, context)),
+  const all = deduplicate([
+    ...context.changes.flatMap((change) => judgeChange(change, byNode, context)),
+    ...context.gauges.flatMap((gauge) => judgeGauge(gauge, byNode, context)),
+    ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode)),
+    ...blamed.flatMap(judgeCallee),
+    ...blamed.flatMap((place) => judgeNeighbours(place, context)),
   ]).map((each) => ({ ...each, score: Math.min(1, each.score) }));
   const isSeen = symptom.length > 0;
   const causes = isSeen ? all.filter(({ score }) => score >= minScore) : [];
   const claimed = new Set(causes);
-  const names = context.symptoms.map(nodeName).join(', ');
+  const names = context.symptoms.map(nodeDisplayName).join(', ');
   const reason =
     causes.length > 0
       ? null

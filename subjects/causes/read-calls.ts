@@ -1,20 +1,20 @@
 /** Activity of services and their calls by minute, from span counts. */
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { nodeOf, readEdges } from '../services/edges.ts';
-import { minutesCondition, minutesValues } from '../services/minutes.ts';
-import type { ContextEdge, IncidentContext, Minute } from './incident-context.ts';
+import { createNode, readEdges } from '../services/edges.ts';
+import { minutesCondition, minutesParameters } from '../services/minutes.ts';
+import type { ContextEdge, IncidentContext, MinuteActivity } from './incident-context.ts';
 
 /** Synchronous calls: messages to a queue do not slow their sender. */
-const waited = ['request', 'query'];
+const synchronousConnections = ['request', 'query'];
 const maxEdges = 2000;
 const maxNodes = 60;
-const maxCalls = 6;
+const maxDepth = 6;
 const maxRows = 200_000;
 
 /** Returns the SQL expression of a resource's host, as different senders name it. */
-export const hostOf = (attributes: string): string =>
+export const hostExpression = (attributes: string): string =>
   `multiIf(${attributes}['host.name'] != '', ${attributes}['host.name'], ${attributes}['k8s.node.name'] != '', ${attributes}['k8s.node.name'], ${attributes}['host.id'])`;
 
 interface CountedRow {
@@ -25,7 +25,7 @@ interface CountedRow {
   readonly buckets: Readonly<Record<string, string>>;
 }
 
-const minuteOf = ({ at, requests, errors, duration, buckets }: CountedRow): Minute => ({
+const toMinute = ({ at, requests, errors, duration, buckets }: CountedRow): MinuteActivity => ({
   atMs: at * 1000,
   requests: Number(requests),
   errors: Number(errors),
@@ -35,25 +35,28 @@ const minuteOf = ({ at, requests, errors, duration, buckets }: CountedRow): Minu
 
 const counts = `toUnixTimestamp(minute) AS at, toString(sum(requests)) AS requests_in, toString(sum(errors)) AS errors_in,
   toFloat64(sum(duration_sum)) AS duration, sumMap(duration_buckets) AS buckets`;
-const named = <Row extends { requests_in: string; errors_in: string }>(row: Row) => ({
+const withCounts = <Row extends { requests_in: string; errors_in: string }>(row: Row) => ({
   ...row,
   requests: row.requests_in,
   errors: row.errors_in,
 });
-type Named = Omit<CountedRow, 'requests' | 'errors'> & { readonly requests_in: string; readonly errors_in: string };
+type NamedCounts = Omit<CountedRow, 'requests' | 'errors'> & {
+  readonly requests_in: string;
+  readonly errors_in: string;
+};
 
 /** Nodes called from some nodes, directly or indirectly, nearest first. */
-const reachedFrom = async (
+const findCallees = async (
   columns: TenantColumns,
   symptoms: readonly string[],
   minutes: Range,
   scope: ProjectScope,
 ): Promise<string[]> => {
   const found = await readEdges(columns, scope, { minutes, limit: maxEdges, isMap: true });
-  const edges = found.filter(({ edge }) => waited.includes(edge.connection)).map(({ edge }) => edge);
+  const edges = found.filter(({ edge }) => synchronousConnections.includes(edge.connection)).map(({ edge }) => edge);
   const reached = new Set(symptoms);
   let last = symptoms;
-  for (let call = 0; call < maxCalls && last.length > 0; call++) {
+  for (let call = 0; call < maxDepth && last.length > 0; call++) {
     const from = new Set(last);
     last = edges
       .filter(({ client, server }) => from.has(client.id) && !reached.has(server.id))
@@ -63,7 +66,7 @@ const reachedFrom = async (
   return [...reached];
 };
 
-const servicesIn = (nodes: readonly string[]): string[] =>
+const serviceNames = (nodes: readonly string[]): string[] =>
   nodes.filter((node) => node.startsWith('service:')).map((node) => node.slice('service:'.length));
 
 const readEdgeMinutes = async (
@@ -72,25 +75,25 @@ const readEdgeMinutes = async (
   minutes: Range,
   scope: ProjectScope,
 ): Promise<ContextEdge[]> => {
-  const rows = await columns.query<Named & { client: string; server: string; kind: never; system: string }>(
+  const rows = await columns.query<NamedCounts & { client: string; server: string; kind: never; system: string }>(
     `SELECT client, server, server_kind AS kind, system, ${counts} FROM service_edges
     WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND client IN {clients:Array(String)}
       AND connection IN {waited:Array(String)}${projectScopeCondition(scope, ['project_id', 'server_project_id'])}
     GROUP BY client, server, kind, system, minute ORDER BY minute LIMIT ${maxRows}`,
-    { ...minutesValues(minutes), ...projectScopeValues(scope), clients, waited },
+    { ...minutesParameters(minutes), ...projectScopeParameterValues(scope), clients, waited: synchronousConnections },
     { maxResultRows: maxRows },
   );
   const byEdge = Map.groupBy(rows, ({ client, server, kind, system }) => {
     const isSystem = kind === 'database' || kind === 'queue';
-    return JSON.stringify([nodeOf('service', client).id, nodeOf(kind, server, isSystem ? system : '').id]);
+    return JSON.stringify([createNode('service', client).id, createNode(kind, server, isSystem ? system : '').id]);
   });
-  return [...byEdge].map(([key, own]) => {
+  return [...byEdge].map(([key, edgeRows]) => {
     const [client, server] = JSON.parse(key) as [string, string];
-    return { client, server, minutes: own.map((row) => minuteOf(named(row))) };
+    return { client, server, minutes: edgeRows.map((row) => toMinute(withCounts(row))) };
   });
 };
 
-type HostMinutes = Map<string, Map<string, Minute[]>>;
+type HostMinutes = Map<string, Map<string, MinuteActivity[]>>;
 
 /** Requests of services by host, or of all services of some hosts if no services are given. */
 const readHostMinutes = async (
@@ -99,29 +102,29 @@ const readHostMinutes = async (
   minutes: Range,
   scope: ProjectScope,
 ): Promise<HostMinutes> => {
-  const rows = await columns.query<Named & { of: string; host: string }>(
+  const rows = await columns.query<NamedCounts & { of: string; host: string }>(
     `SELECT service AS of, place.host AS host, ${counts}
     FROM resource_activity LEFT JOIN (
-      SELECT resource_id, any(${hostOf('attributes')}) AS host FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id
+      SELECT resource_id, any(${hostExpression('attributes')}) AS host FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id
     ) AS place ON resource_activity.resource_id = place.resource_id
     WHERE tenant_id = {tenant:String} AND ${minutesCondition}${projectScopeCondition(scope)} AND service != ''
       AND (service IN {services:Array(String)} OR place.host IN {hosts:Array(String)})
     GROUP BY of, host, minute HAVING sum(requests) > 0 ORDER BY minute LIMIT ${maxRows}`,
-    { ...minutesValues(minutes), ...projectScopeValues(scope), services, hosts },
+    { ...minutesParameters(minutes), ...projectScopeParameterValues(scope), services, hosts },
     { maxResultRows: maxRows },
   );
   const found: HostMinutes = new Map();
   for (const row of rows) {
-    const node = nodeOf('service', row.of).id;
-    const own = found.get(node) ?? new Map<string, Minute[]>();
-    found.set(node, own);
-    own.set(row.host, [...(own.get(row.host) ?? []), minuteOf(named(row))]);
+    const node = createNode('service', row.of).id;
+    const minutesByHost = found.get(node) ?? new Map<string, MinuteActivity[]>();
+    found.set(node, minutesByHost);
+    minutesByHost.set(row.host, [...(minutesByHost.get(row.host) ?? []), toMinute(withCounts(row))]);
   }
   return found;
 };
 
 /** Sums the minutes of all hosts. */
-const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => {
+const mergeHosts = (hosts: ReadonlyMap<string, readonly MinuteActivity[]>): MinuteActivity[] => {
   const byMinute = Map.groupBy([...hosts.values()].flat(), ({ atMs }) => atMs);
   return [...byMinute]
     .toSorted(([one], [other]) => one - other)
@@ -129,7 +132,7 @@ const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => 
       const buckets = new Map<number, number>();
       for (const each of own)
         for (const [bucket, spans] of each.buckets) buckets.set(bucket, (buckets.get(bucket) ?? 0) + spans);
-      const sum = (of: (minute: Minute) => number): number => own.reduce((all, each) => all + of(each), 0);
+      const sum = (of: (minute: MinuteActivity) => number): number => own.reduce((all, each) => all + of(each), 0);
       return {
         atMs,
         buckets,
@@ -141,16 +144,16 @@ const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => 
 };
 
 /** Returns the services of some hosts. */
-export const servicesOfHosts = async (
+export const readServicesOfHosts = async (
   columns: TenantColumns,
   hosts: readonly string[],
   minutes: Range,
 ): Promise<string[]> => {
   const rows = await columns.query<{ of: string }>(
     `SELECT service AS of FROM resource_activity WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != ''
-      AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${hostOf('attributes')} IN {hosts:Array(String)})
+      AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${hostExpression('attributes')} IN {hosts:Array(String)})
     GROUP BY of HAVING sum(requests) > 0 ORDER BY sum(requests) DESC LIMIT 20`,
-    { ...minutesValues(minutes), hosts },
+    { ...minutesParameters(minutes), hosts },
   );
   return rows.map(({ of }) => of);
 };
@@ -162,14 +165,18 @@ export const readCalls = async (
   minutes: Range,
   scope: ProjectScope,
 ): Promise<Pick<IncidentContext, 'nodes' | 'edges' | 'hosts'>> => {
-  const services = servicesIn(await reachedFrom(columns, symptoms, minutes, scope));
+  const services = serviceNames(await findCallees(columns, symptoms, minutes, scope));
   const [edges, own] = await Promise.all([
     readEdgeMinutes(columns, services, minutes, scope),
     readHostMinutes(columns, { services, hosts: [] }, minutes, scope),
   ]);
-  const onHosts = [...new Set([...own.values()].flatMap((hosts) => [...hosts.keys()]))].filter((host) => host !== '');
+  const sharedHosts = [...new Set([...own.values()].flatMap((hosts) => [...hosts.keys()]))].filter(
+    (host) => host !== '',
+  );
   const neighbourMinutes =
-    onHosts.length === 0 ? new Map() : await readHostMinutes(columns, { services: [], hosts: onHosts }, minutes, scope);
+    sharedHosts.length === 0
+      ? new Map()
+      : await readHostMinutes(columns, { services: [], hosts: sharedHosts }, minutes, scope);
   return {
     edges,
     nodes: new Map([...own].map(([node, hosts]) => [node, mergeHosts(hosts)])),

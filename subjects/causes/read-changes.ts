@@ -7,20 +7,20 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { readEvents as readPlatformEvents } from '../events/events.ts';
 import { type KubernetesEvent, readEvents as readClusterEvents } from '../kubernetes/events.ts';
 import { readDeployments } from '../services/deployments.ts';
-import { nodeOf } from '../services/edges.ts';
-import { minutesCondition, minutesValues } from '../services/minutes.ts';
+import { createNode } from '../services/edges.ts';
+import { minutesCondition, minutesParameters } from '../services/minutes.ts';
 import type { Change } from './incident-context.ts';
 
 const maxChanges = 200;
-const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
+const toMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
 /** Recorded and detected deployments. */
-const deployments = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+const readDeploymentChanges = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const found = await readDeployments(reading, { range, ...scope });
   return found.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
     kind: 'deployment',
-    node: nodeOf('service', service).id,
-    atMs: msOf(time),
+    node: createNode('service', service).id,
+    atMs: toMs(time),
     title: `${isRollback === true ? 'rollback' : 'deployment'} of ${service} ${version}`.trim(),
     link: `/api/services/${encodeURIComponent(service)}/deployments`,
   }));
@@ -38,17 +38,17 @@ const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectSc
     return [
       {
         kind: 'configuration' as const,
-        atMs: msOf(time),
+        atMs: toMs(time),
         title,
         link,
-        ...(service === '' ? { host } : { node: nodeOf('service', service).id }),
+        ...(service === '' ? { host } : { node: createNode('service', service).id }),
       },
     ];
   });
 };
 
 /** Reasons of cluster events, with the kind of change. */
-const reasons: readonly (readonly [reason: string, kind: Change['kind']])[] = [
+const eventReasons: readonly (readonly [reason: string, kind: Change['kind']])[] = [
   ['OOMKilling', 'oom-kill'],
   ['OOMKilled', 'oom-kill'],
   ['SystemOOM', 'oom-kill'],
@@ -58,7 +58,7 @@ const reasons: readonly (readonly [reason: string, kind: Change['kind']])[] = [
 ];
 
 /** Services of pods, by pod name. */
-const servicesOfPods = async (
+const readServicesOfPods = async (
   columns: TenantColumns,
   pods: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
@@ -71,7 +71,7 @@ const servicesOfPods = async (
   return new Map(rows.map(({ pod, of }) => [pod, of]));
 };
 
-const changeOfEvent = (
+const toChange = (
   { id, eventTime, timestamp, object, node, message, reason }: KubernetesEvent,
   kind: Change['kind'],
   services: ReadonlyMap<string, string>,
@@ -82,32 +82,32 @@ const changeOfEvent = (
   return [
     {
       kind,
-      atMs: msOf(eventTime ?? timestamp),
+      atMs: toMs(eventTime ?? timestamp),
       link: `/api/logs/${encodeURIComponent(id)}`,
       title: `${reason ?? kind} of ${object.name ?? host}: ${message}`.slice(0, 200),
-      ...(service === undefined ? { host: host ?? '' } : { node: nodeOf('service', service).id }),
+      ...(service === undefined ? { host: host ?? '' } : { node: createNode('service', service).id }),
     },
   ];
 };
 
-const ofClusters = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+const readClusterChanges = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   if (!reading.plan.entitlements.includes('logs')) return [];
   const pages = await Promise.all(
-    reasons.map(async ([reason, kind]) => ({
+    eventReasons.map(async ([reason, kind]) => ({
       kind,
       events: (await readClusterEvents(reading, range, { reason, ...scope }, { limit: maxChanges })).items,
     })),
   );
   const names = pages.flatMap(({ events }) => events.flatMap(({ object }) => object.name ?? []));
-  const services = await servicesOfPods(reading.columns, names);
+  const services = await readServicesOfPods(reading.columns, names);
   // The first event of a change counts: a restart emits further ones.
-  const seen = new Set<string>();
+  const reportedChanges = new Set<string>();
   return pages
-    .flatMap(({ kind, events }) => events.flatMap((event) => changeOfEvent(event, kind, services)))
+    .flatMap(({ kind, events }) => events.flatMap((event) => toChange(event, kind, services)))
     .toSorted((one, other) => one.atMs - other.atMs)
     .filter(({ kind, node, host }) => {
       const key = `${kind} ${node ?? host}`;
-      return seen.has(key) ? false : seen.add(key) !== undefined;
+      return reportedChanges.has(key) ? false : reportedChanges.add(key) !== undefined;
     });
 };
 
@@ -115,10 +115,10 @@ const ofClusters = async (reading: Reading, range: Range, scope: ProjectScope): 
  * Maximum time between the end of an instance and the first records of its replacement with the same service, host and
  * version, for a restart.
  */
-const replacedMs = 180_000;
+const maxReplacementMs = 180_000;
 
 /** Instances that replaced others without a new version. */
-const restarts = async ({ columns }: Reading, services: readonly string[], range: Range): Promise<Change[]> => {
+const findRestarts = async ({ columns }: Reading, services: readonly string[], range: Range): Promise<Change[]> => {
   const rows = await columns.query<{ of: string; place: string; instance: string; first: string; last: string }>(
     `SELECT service AS of, said.place AS place, said.instance AS instance,
       toString(toUnixTimestamp64Milli(min(first_seen))) AS first, toString(toUnixTimestamp64Milli(max(last_seen))) AS last
@@ -129,30 +129,30 @@ const restarts = async ({ columns }: Reading, services: readonly string[], range
     ) AS said ON resource_activity.resource_id = said.resource_id
     WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service IN {services:Array(String)} AND said.instance != ''
     GROUP BY of, place, instance LIMIT 10000`,
-    { ...minutesValues(range), services },
+    { ...minutesParameters(range), services },
   );
   const fromMs = Number(range.from / 1_000_000n);
   return rows
-    .filter(({ first }) => Number(first) > fromMs + replacedMs)
+    .filter(({ first }) => Number(first) > fromMs + maxReplacementMs)
     .flatMap((row) => {
-      const before = rows.find(
+      const replacedInstance = rows.find(
         (other) =>
           other.instance !== row.instance &&
           other.of === row.of &&
           other.place === row.place &&
           Number(other.first) < Number(row.first) &&
-          Math.abs(Number(other.last) - Number(row.first)) < replacedMs,
+          Math.abs(Number(other.last) - Number(row.first)) < maxReplacementMs,
       );
-      return before === undefined
+      return replacedInstance === undefined
         ? []
         : [
             {
               kind: 'restart' as const,
-              node: nodeOf('service', row.of).id,
+              node: createNode('service', row.of).id,
               link: '',
               // It was down from its last records on.
-              atMs: Math.min(Number(row.first), Number(before.last)),
-              title: `${row.of} was restarted: ${before.instance} → ${row.instance}`,
+              atMs: Math.min(Number(row.first), Number(replacedInstance.last)),
+              title: `${row.of} was restarted: ${replacedInstance.instance} → ${row.instance}`,
             },
           ];
     });
@@ -167,9 +167,9 @@ export const readChanges = async (
 ): Promise<Change[]> =>
   (
     await Promise.all([
-      deployments(reading, range, scope),
+      readDeploymentChanges(reading, range, scope),
       readCustomEvents(reading, range, scope),
-      ofClusters(reading, range, scope),
-      restarts(reading, services, range),
+      readClusterChanges(reading, range, scope),
+      findRestarts(reading, services, range),
     ])
   ).flat();

@@ -2,22 +2,22 @@
 
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
-import type { RunPart } from '../../queries/query-kind.ts';
+import type { RunPartQuery } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { readHostSeries } from '../infrastructure/host-series.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
-import { nodeOf } from '../services/edges.ts';
+import { createNode } from '../services/edges.ts';
 import { type Gauge, minuteMs } from './incident-context.ts';
 
 const maxHosts = 20;
-const resourceOf: Readonly<Record<string, Gauge['resource']>> = {
+const resourceBySeries: Readonly<Record<string, Gauge['resource']>> = {
   'cpu.utilization': 'cpu',
   'memory.utilization': 'memory',
   'disk.utilization': 'disk',
 };
 
-const ofHosts = async (
+const readHostGauges = async (
   reading: Reading,
   hosts: readonly string[],
   range: Range,
@@ -26,8 +26,8 @@ const ofHosts = async (
   if (hosts.length === 0) return [];
   const { items } = await readHosts(reading, range, scope);
   const saturable = items.flatMap((host) => {
-    const called = hosts.find((name) => name === host.id || name === host.name.value);
-    return called === undefined ? [] : [{ host, called }];
+    const hostName = hosts.find((name) => name === host.id || name === host.name.value);
+    return hostName === undefined ? [] : [{ host, called: hostName }];
   });
   const gauges: Gauge[] = [];
   // Sequentially, so as not to take all query slots of the engine.
@@ -38,7 +38,7 @@ const ofHosts = async (
       stepMs: minuteMs,
     });
     for (const { name, points } of series) {
-      const resource = resourceOf[name];
+      const resource = resourceBySeries[name];
       if (resource === undefined) continue;
       gauges.push({
         resource,
@@ -52,10 +52,10 @@ const ofHosts = async (
   return gauges;
 };
 
-const used = ['db.client.connection.count', 'db.client.connections.usage'] as const;
-const limits = ['db.client.connection.max', 'db.client.connections.max'] as const;
+const usedConnectionMetrics = ['db.client.connection.count', 'db.client.connections.usage'] as const;
+const maxConnectionMetrics = ['db.client.connection.max', 'db.client.connections.max'] as const;
 /** Utilization metrics of senders, as a share of a limit. */
-const shares: Readonly<Record<string, Gauge['resource']>> = {
+const utilizationMetrics: Readonly<Record<string, Gauge['resource']>> = {
   'k8s.container.memory_limit_utilization': 'memory',
   'k8s.container.cpu_limit_utilization': 'cpu',
   'k8s.pod.memory_limit_utilization': 'memory',
@@ -63,15 +63,15 @@ const shares: Readonly<Record<string, Gauge['resource']>> = {
   'process.cpu.utilization': 'cpu',
 };
 
-const landedOf = async ({ columns }: Reading): Promise<ReadonlySet<string>> => {
+const readAvailableMetrics = async ({ columns }: Reading): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ metric: string }>(
     `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}`,
-    { metrics: [...used, ...limits, ...Object.keys(shares)] },
+    { metrics: [...usedConnectionMetrics, ...maxConnectionMetrics, ...Object.keys(utilizationMetrics)] },
   );
   return new Set(rows.map(({ metric }) => metric));
 };
 
-const metricOf = (
+const metricQuery = (
   metric: string,
   across: MetricQuery['across'],
   groupBy: readonly string[],
@@ -87,33 +87,33 @@ const metricOf = (
 });
 
 /** Limited resources of a service, with the queries for their use. */
-const questionsOf = (
+const saturationQueries = (
   landed: ReadonlySet<string>,
 ): { readonly resource: Gauge['resource']; readonly query: Query }[] => [
-  ...Object.entries(shares).flatMap(([metric, resource]) =>
-    landed.has(metric) ? [{ resource, query: metricOf(metric, 'max', ['service']) }] : [],
+  ...Object.entries(utilizationMetrics).flatMap(([metric, resource]) =>
+    landed.has(metric) ? [{ resource, query: metricQuery(metric, 'max', ['service']) }] : [],
   ),
-  ...used.flatMap((metric, index) => {
-    const limit = limits[index] ?? '';
+  ...usedConnectionMetrics.flatMap((metric, index) => {
+    const limit = maxConnectionMetrics[index] ?? '';
     if (!landed.has(metric) || !landed.has(limit)) return [];
     const pool = index === 0 ? 'db.client.connection.pool.name' : 'pool.name';
     const state = index === 0 ? 'db.client.connection.state' : 'state';
     const queries = {
-      used: metricOf(metric, 'sum', ['service', pool], `${state}:used`),
-      most: metricOf(limit, 'sum', ['service', pool]),
+      used: metricQuery(metric, 'sum', ['service', pool], `${state}:used`),
+      most: metricQuery(limit, 'sum', ['service', pool]),
     };
     return [{ resource: 'pool' as const, query: { kind: 'formula' as const, expression: 'used / most', queries } }];
   }),
 ];
 
-const ofServices = async (
+const readServiceGauges = async (
   reading: Reading,
   services: readonly string[],
   range: Range,
-  runPart: RunPart,
+  runPart: RunPartQuery,
 ): Promise<Gauge[]> => {
   const gauges: Gauge[] = [];
-  for (const { resource, query } of questionsOf(await landedOf(reading))) {
+  for (const { resource, query } of saturationQueries(await readAvailableMetrics(reading))) {
     const { series } = await runPart(query, { range, stepMs: minuteMs });
     for (const { labels, points } of series) {
       const service = labels['service'] ?? '';
@@ -121,7 +121,7 @@ const ofServices = async (
       const pool = Object.entries(labels).find(([name]) => name.endsWith('pool.name'))?.[1];
       gauges.push({
         resource,
-        node: nodeOf('service', service).id,
+        node: createNode('service', service).id,
         link: '',
         title: pool === undefined ? `${resource} of ${service}` : `the pool ${pool} of ${service}`,
         values: points.flatMap(([at, value]) => (value === null ? [] : [[at, Number(value)] as const])),
@@ -137,8 +137,11 @@ export const readGauges = async (
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
   range: Range,
   scope: ProjectScope,
-  runPart: RunPart,
+  runPart: RunPartQuery,
 ): Promise<Gauge[]> =>
   reading.plan.entitlements.includes('metrics')
-    ? [...(await ofHosts(reading, hosts, range, scope)), ...(await ofServices(reading, services, range, runPart))]
+    ? [
+        ...(await readHostGauges(reading, hosts, range, scope)),
+        ...(await readServiceGauges(reading, services, range, runPart)),
+      ]
     : [];

@@ -1,20 +1,24 @@
 /** Errors and log patterns that occurred for the first time. */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { nodeOf } from '../services/edges.ts';
+import { createNode } from '../services/edges.ts';
 import type { Novelty } from './incident-context.ts';
 
 const maxNovelties = 100;
 
-const valuesOf = ({ from, to }: Range, services: readonly string[]) => ({
+const queryValues = ({ from, to }: Range, services: readonly string[]) => ({
   services,
   from: String(from / 1_000_000n),
   to: String(to / 1_000_000n),
 });
-const within = (column: string): string =>
+const timeCondition = (column: string): string =>
   `${column} >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
-const newErrors = async ({ columns, plan }: Reading, services: readonly string[], range: Range): Promise<Novelty[]> => {
+const readNewErrors = async (
+  { columns, plan }: Reading,
+  services: readonly string[],
+  range: Range,
+): Promise<Novelty[]> => {
   const readable = [
     ...(plan.entitlements.includes('logs') ? ['log'] : []),
     ...(plan.entitlements.includes('traces') ? ['span'] : []),
@@ -24,16 +28,16 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
       SELECT service AS of, fingerprint AS id, any(type) AS called, any(message) AS text,
         toString(toUnixTimestamp64Milli(min(first_seen))) AS first FROM error_groups
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND source IN {readable:Array(String)}
-      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${maxNovelties}
+      GROUP BY of, id HAVING ${timeCondition('min(first_seen)')} LIMIT ${maxNovelties}
     ) AS known LEFT JOIN (
       SELECT service AS of, fingerprint AS id, count() AS n FROM error_occurrences
-      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${within('timestamp')} GROUP BY of, id
+      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${timeCondition('timestamp')} GROUP BY of, id
     ) AS seen ON known.of = seen.of AND known.id = seen.id`,
-    { ...valuesOf(range, services), readable },
+    { ...queryValues(range, services), readable },
   );
   return rows.map(({ of, id, called, text, first, n }) => ({
     kind: 'error',
-    node: nodeOf('service', of).id,
+    node: createNode('service', of).id,
     firstMs: Number(first),
     count: Number(n),
     title: `new error ${[called, text].filter((each) => each !== '').join(': ')}`.slice(0, 200),
@@ -42,7 +46,7 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
 };
 
 /** Only services that sent logs before: all patterns in a service's first logs are new. */
-const newPatterns = async (
+const readNewPatterns = async (
   { columns, plan }: Reading,
   services: readonly string[],
   range: Range,
@@ -53,16 +57,16 @@ const newPatterns = async (
       SELECT service AS of, pattern_id AS id, any(template) AS form, toString(toUnixTimestamp64Milli(min(first_seen))) AS first
       FROM log_patterns WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}
         AND service IN (SELECT service FROM log_patterns WHERE tenant_id = {tenant:String} GROUP BY service HAVING min(first_seen) < fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
-      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${maxNovelties}
+      GROUP BY of, id HAVING ${timeCondition('min(first_seen)')} LIMIT ${maxNovelties}
     ) AS known LEFT JOIN (
       SELECT service AS of, pattern_id AS id, sum(count) AS n FROM log_pattern_counts
-      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${within('minute')} GROUP BY of, id
+      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${timeCondition('minute')} GROUP BY of, id
     ) AS seen ON known.of = seen.of AND known.id = seen.id`,
-    valuesOf(range, services),
+    queryValues(range, services),
   );
   return rows.map(({ of, id, form, first, n }) => ({
     kind: 'log-pattern',
-    node: nodeOf('service', of).id,
+    node: createNode('service', of).id,
     firstMs: Number(first),
     count: Number(n),
     title: `new log pattern ${form}`.slice(0, 200),
@@ -71,7 +75,7 @@ const newPatterns = async (
 };
 
 /** Returns the new log patterns and errors of services in a range. */
-export const readNews = async (reading: Reading, services: readonly string[], range: Range): Promise<Novelty[]> =>
+export const readNovelties = async (reading: Reading, services: readonly string[], range: Range): Promise<Novelty[]> =>
   services.length === 0
     ? []
-    : (await Promise.all([newErrors(reading, services, range), newPatterns(reading, services, range)])).flat();
+    : (await Promise.all([readNewErrors(reading, services, range), readNewPatterns(reading, services, range)])).flat();

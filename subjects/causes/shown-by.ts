@@ -5,64 +5,71 @@
  */
 
 import { minuteMs } from './incident-context.ts';
-import type { Judged } from './judge.ts';
+import type { JudgedCause } from './judge.ts';
 
-export interface ShownBy {
+export interface SymptomSource {
   readonly what: 'alert rule' | 'detector' | 'plan' | 'alert routing';
   readonly id: string;
 }
 
-export interface ChangeOfShown {
-  readonly shownBy: ShownBy;
+export interface SourceChange {
+  readonly shownBy: SymptomSource;
   readonly atMs: number;
   /** Description of the change. */
   readonly title: string;
 }
 
-export interface Shown {
+export interface SymptomFacts {
   readonly noticedMs: number;
   /** Whether requests on the path of the symptom are degraded. */
-  readonly isWorse: boolean;
+  readonly areRequestsWorse: boolean;
 }
 
 /** Range of analyzed changes before a symptom, and the maximum clock difference. */
 export const changesBeforeMs = 60 * minuteMs;
-const late = minuteMs;
+const clockToleranceMs = minuteMs;
 /** Minutes over which the relevance of a change decays. */
-const fading = 30;
+const decayMinutes = 30;
 
-interface Way {
+interface SourceKind {
   /** Prior probability as a cause. Routes change the recipients, and never the content. */
   readonly prior: number;
   link(id: string): string;
-  readonly does: string;
+  readonly description: string;
   readonly counterEvidence?: string;
 }
-const ways: Readonly<Record<ShownBy['what'], Way>> = {
+const sourceKinds: Readonly<Record<SymptomSource['what'], SourceKind>> = {
   'alert rule': {
     prior: 0.9,
     link: (id) => `/api/alerts/rules/${id}`,
-    does: 'the alert rule that detected the symptom',
+    description: 'the alert rule that detected the symptom',
   },
-  detector: { prior: 0.9, link: (id) => `/api/ai/detectors/${id}`, does: 'the detector that detected the symptom' },
+  detector: {
+    prior: 0.9,
+    link: (id) => `/api/ai/detectors/${id}`,
+    description: 'the detector that detected the symptom',
+  },
   plan: {
     prior: 0.6,
     link: () => '/api/billing',
-    does: 'the plan, which controls how telemetry is ingested and retained',
+    description: 'the plan, which controls how telemetry is ingested and retained',
   },
   'alert routing': {
     prior: 0.2,
     link: () => '/api/v2/alerts/routing',
-    does: 'the routes of alert notifications',
+    description: 'the routes of alert notifications',
     counterEvidence: 'routes change who is notified of an alert, not whether it fires',
   },
 };
 
-const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticedMs, isWorse }: Shown): Judged => {
+const judgeSourceChange = (
+  { shownBy: { what, id }, atMs, title }: SourceChange,
+  { noticedMs, areRequestsWorse }: SymptomFacts,
+): JudgedCause => {
   const gap = (noticedMs - atMs) / minuteMs;
   const when = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
-  const isAfter = atMs > noticedMs + late;
-  const { prior, link, does, counterEvidence } = ways[what];
+  const isAfter = atMs > noticedMs + clockToleranceMs;
+  const { prior, link, description, counterEvidence } = sourceKinds[what];
   return {
     kind: 'configuration',
     at: `${what} ${id}`,
@@ -70,16 +77,16 @@ const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticed
     title,
     link: link(id),
     path: [],
-    score: isAfter || isWorse ? 0 : prior * Math.exp(-Math.max(0, gap) / fading),
-    evidence: isAfter ? [] : [`${does}: ${when}`],
+    score: isAfter || areRequestsWorse ? 0 : prior * Math.exp(-Math.max(0, gap) / decayMinutes),
+    evidence: isAfter ? [] : [`${description}: ${when}`],
     counterEvidence: [
       ...(isAfter ? [when] : []),
-      ...(isWorse ? ['requests are worse, regardless of how they are measured'] : []),
+      ...(areRequestsWorse ? ['requests are worse, regardless of how they are measured'] : []),
       ...(counterEvidence === undefined ? [] : [counterEvidence]),
     ],
   };
 };
 
 /** Judges users' changes of the source of a symptom, most likely cause first. */
-export const judgeSourceChanges = (changes: readonly ChangeOfShown[], shown: Shown): Judged[] =>
-  changes.map((change) => judged(change, shown)).toSorted((one, other) => other.score - one.score);
+export const judgeSourceChanges = (changes: readonly SourceChange[], shown: SymptomFacts): JudgedCause[] =>
+  changes.map((change) => judgeSourceChange(change, shown)).toSorted((one, other) => other.score - one.score);

@@ -1,52 +1,55 @@
 /** Whether and since when requests are degraded, by minutes before and after, as in verdicts on deployments. Pure. */
-import { type Compared, compare } from '../services/comparison.ts';
-import { type Minute, minuteMs } from './incident-context.ts';
+import { type AspectComparison, compare } from '../services/comparison.ts';
+import { type MinuteActivity, minuteMs } from './incident-context.ts';
 
 /** Number of compared minutes before and after a time. */
-const compared = { before: 60, after: 30 };
+const comparedMinutes = { before: 60, after: 30 };
 /** An alert fires some time after the onset: how far back to search for it. */
-const noticedAfter = 30;
-const beyond = 3;
+const maxDetectionMinutes = 30;
+const maxOnsetDelayMinutes = 3;
 const minimum = { minutes: 3, requests: 50 };
 
 export interface Worsening {
-  readonly aspect: Compared['aspect'];
-  readonly compared: Compared;
+  readonly aspect: AspectComparison['aspect'];
+  readonly compared: AspectComparison;
 }
 
-export const between = (minutes: readonly Minute[], fromMs: number, toMs: number): Minute[] =>
+export const selectMinutes = (minutes: readonly MinuteActivity[], fromMs: number, toMs: number): MinuteActivity[] =>
   minutes.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
 
-const isEnough = (minutes: readonly Minute[]): boolean =>
+const hasEnoughRequests = (minutes: readonly MinuteActivity[]): boolean =>
   minutes.length >= minimum.minutes && minutes.reduce((sum, { requests }) => sum + requests, 0) >= minimum.requests;
 
 /** Returns the degradations after a time, most certain first; undefined if there are too few requests. */
-export const worseSince = (
-  minutes: readonly Minute[],
+export const findDegradations = (
+  minutes: readonly MinuteActivity[],
   atMs: number,
-  { untilMs, fromMs = atMs - compared.before * minuteMs }: { readonly untilMs: number; readonly fromMs?: number },
+  {
+    untilMs,
+    fromMs = atMs - comparedMinutes.before * minuteMs,
+  }: { readonly untilMs: number; readonly fromMs?: number },
 ): Worsening[] | undefined => {
-  const before = between(minutes, fromMs, atMs);
-  const after = between(minutes, atMs, Math.min(untilMs, atMs + compared.after * minuteMs));
-  if (!isEnough(before) || !isEnough(after)) return undefined;
+  const before = selectMinutes(minutes, fromMs, atMs);
+  const after = selectMinutes(minutes, atMs, Math.min(untilMs, atMs + comparedMinutes.after * minuteMs));
+  if (!hasEnoughRequests(before) || !hasEnoughRequests(after)) return undefined;
   return compare(before, after)
     .filter(({ verdict }) => verdict === 'worse')
     .map((each) => ({ aspect: each.aspect, compared: each }))
     .toSorted((one, other) => one.compared.p - other.compared.p);
 };
 
-const scoreOf = {
-  errors: ({ requests, errors }: Minute): number => errors / Math.max(1, requests),
-  latency: ({ requests, durationSum }: Minute): number => Math.log(1 + durationSum / Math.max(1, requests)),
+const minuteScores = {
+  errors: ({ requests, errors }: MinuteActivity): number => errors / Math.max(1, requests),
+  latency: ({ requests, durationSum }: MinuteActivity): number => Math.log(1 + durationSum / Math.max(1, requests)),
 };
 
 /** Positions that explain this share of the best one's result may be correct as well. */
-const nearly = 0.85;
+const nearBestShare = 0.85;
 
 /**
  * The position that splits values into two parts with the largest difference of means, and the share that it explains.
  */
-const split = (
+const findChangePoint = (
   values: readonly number[],
 ): { readonly at: number; readonly earliest: number; readonly latest: number; readonly gain: number } => {
   let [at, gain, sum] = [0, 0, 0];
@@ -59,7 +62,7 @@ const split = (
     gains.push(own);
     if (own > gain) [at, gain] = [index, own];
   }
-  const isNear = (own: number): boolean => own >= nearly * gain;
+  const isNear = (own: number): boolean => own >= nearBestShare * gain;
   return { at, earliest: 1 + gains.findIndex(isNear), latest: 1 + gains.findLastIndex(isNear), gain };
 };
 
@@ -70,9 +73,10 @@ export const onsetOfIncrease = (
 ): number => {
   const window = values.filter(
     ([atMs]) =>
-      atMs >= noticedMs - (noticedAfter + compared.after) * minuteMs && atMs <= noticedMs + compared.after * minuteMs,
+      atMs >= noticedMs - (maxDetectionMinutes + comparedMinutes.after) * minuteMs &&
+      atMs <= noticedMs + comparedMinutes.after * minuteMs,
   );
-  const { at } = split(window.map(([, value]) => value));
+  const { at } = findChangePoint(window.map(([, value]) => value));
   return window[at]?.[0] ?? noticedMs;
 };
 
@@ -84,13 +88,17 @@ export interface Onset {
 }
 
 /** Returns the onset of a node's degradation, at the latest some minutes after it was noticed. */
-export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset => {
-  const window = between(minutes, noticedMs - (noticedAfter + compared.after) * minuteMs, noticedMs + 10 * minuteMs);
+export const findOnset = (minutes: readonly MinuteActivity[], noticedMs: number): Onset => {
+  const window = selectMinutes(
+    minutes,
+    noticedMs - (maxDetectionMinutes + comparedMinutes.after) * minuteMs,
+    noticedMs + 10 * minuteMs,
+  );
   const found = (['errors', 'latency'] as const).map((aspect) => {
-    const values = window.map(scoreOf[aspect]);
+    const values = window.map(minuteScores[aspect]);
     const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
     const all = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-    const { at, earliest, latest, gain } = split(values);
+    const { at, earliest, latest, gain } = findChangePoint(values);
     const timeOf = (index: number): number => window[index]?.atMs ?? noticedMs;
     return {
       atMs: timeOf(at),
@@ -102,17 +110,17 @@ export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset =>
   const [one, other] = found as [(typeof found)[number], (typeof found)[number]];
   const { atMs, earliestMs, latestMs } = one.explained >= other.explained ? one : other;
   const within = (ms: number): number =>
-    Math.min(noticedMs + beyond * minuteMs, Math.max(noticedMs - noticedAfter * minuteMs, ms));
+    Math.min(noticedMs + maxOnsetDelayMinutes * minuteMs, Math.max(noticedMs - maxDetectionMinutes * minuteMs, ms));
   return { onsetMs: within(atMs), earliestMs: within(earliestMs), latestMs: within(latestMs) };
 };
 
 /** Returns the start of a node's degradation in a range, if no other data determines it. */
-export const beginIn = (minutes: readonly Minute[], fromMs: number, toMs: number): number => {
-  const window = between(minutes, fromMs - noticedAfter * minuteMs, toMs);
+export const findDegradationStart = (minutes: readonly MinuteActivity[], fromMs: number, toMs: number): number => {
+  const window = selectMinutes(minutes, fromMs - maxDetectionMinutes * minuteMs, toMs);
   const [errors, latency] = (['errors', 'latency'] as const).map((aspect) => {
-    const values = window.map(scoreOf[aspect]);
+    const values = window.map(minuteScores[aspect]);
     const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-    const { at, gain } = split(values);
+    const { at, gain } = findChangePoint(values);
     return {
       at,
       explained:
@@ -136,16 +144,21 @@ export interface Excess {
 /**
  * Returns the increase of `minutes` per request of `per`: for a node its own requests, for an edge those of its caller.
  */
-export const excessOf = (minutes: readonly Minute[], per: readonly Minute[], atMs: number, untilMs: number): Excess => {
+export const computeExcess = (
+  minutes: readonly MinuteActivity[],
+  per: readonly MinuteActivity[],
+  atMs: number,
+  untilMs: number,
+): Excess => {
   const side = (fromMs: number, toMs: number): Excess => {
-    const requests = between(per, fromMs, toMs).reduce((sum, each) => sum + each.requests, 0);
-    const own = between(minutes, fromMs, toMs);
+    const requests = selectMinutes(per, fromMs, toMs).reduce((sum, each) => sum + each.requests, 0);
+    const own = selectMinutes(minutes, fromMs, toMs);
     return {
       errors: own.reduce((sum, each) => sum + each.errors, 0) / Math.max(1, requests),
       duration: own.reduce((sum, each) => sum + each.durationSum, 0) / Math.max(1, requests),
     };
   };
-  const before = side(atMs - compared.before * minuteMs, atMs);
-  const after = side(atMs, Math.min(untilMs, atMs + compared.after * minuteMs));
+  const before = side(atMs - comparedMinutes.before * minuteMs, atMs);
+  const after = side(atMs, Math.min(untilMs, atMs + comparedMinutes.after * minuteMs));
   return { errors: after.errors - before.errors, duration: after.duration - before.duration };
 };

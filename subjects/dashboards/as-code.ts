@@ -1,8 +1,8 @@
 /** A dashboard as a file: its ID, its source, and its content without default values. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { inWorker } from '../../queries/worker.ts';
-import { readYaml, YamlError } from '../../queries/yaml.ts';
+import { runInWorker } from '../../queries/worker.ts';
+import { parseYaml, YamlError } from '../../queries/yaml.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { DashboardFields, type Panel } from './document.ts';
@@ -33,10 +33,10 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Selects the schema of a union by the literal that all members have. */
-const formOf = (forms: readonly z.core.$ZodType[], value: unknown): z.core.$ZodType | undefined =>
+const findUnionMember = (forms: readonly z.core.$ZodType[], value: unknown): z.core.$ZodType | undefined =>
   forms.find((form) => {
     const { def } = (form as z.ZodType)._zod;
-    if (def.type === 'union') return formOf((def as z.core.$ZodUnionDef).options, value) !== undefined;
+    if (def.type === 'union') return findUnionMember((def as z.core.$ZodUnionDef).options, value) !== undefined;
     if (def.type !== 'object' || !isFields(value)) return false;
     const literals = Object.entries((def as z.core.$ZodObjectDef).shape).filter(
       ([, member]) => member._zod.def.type === 'literal',
@@ -44,64 +44,62 @@ const formOf = (forms: readonly z.core.$ZodType[], value: unknown): z.core.$ZodT
     return literals.length > 0 && literals.every(([name, member]) => member._zod.values?.has(value[name] as string));
   });
 
-const left = Symbol('left to its default');
+const omitted = Symbol('left to its default');
 
-const ofObject = (shape: Readonly<Record<string, z.core.$ZodType>>, value: Fields): Fields =>
+const objectWithoutDefaults = (shape: Readonly<Record<string, z.core.$ZodType>>, value: Fields): Fields =>
   Object.fromEntries(
     Object.entries(shape).flatMap(([name, member]) => {
       if (value[name] === undefined) return [];
-      const short = withoutDefaults(member, value[name]);
-      return short === left ? [] : [[name, short]];
+      const compactValue = omitDefaults(member, value[name]);
+      return compactValue === omitted ? [] : [[name, compactValue]];
     }),
   );
 
-/** Orders the keys of a value by its schema and removes defaults; `left` if nothing remains. */
-const withoutDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
+/** Orders the keys of a value by its schema and removes defaults; `omitted` if nothing remains. */
+const omitDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = schema._zod;
   switch (def.type) {
     case 'default':
       return isDeepStrictEqual((def as z.core.$ZodDefaultDef).defaultValue, value)
-        ? left
-        : withoutDefaults((def as z.core.$ZodDefaultDef).innerType, value);
+        ? omitted
+        : omitDefaults((def as z.core.$ZodDefaultDef).innerType, value);
     case 'prefault': {
       const { innerType, defaultValue } = def as z.core.$ZodPrefaultDef;
-      return isDeepStrictEqual(z.parse(innerType, defaultValue), value) ? left : withoutDefaults(innerType, value);
+      return isDeepStrictEqual(z.parse(innerType, defaultValue), value) ? omitted : omitDefaults(innerType, value);
     }
     case 'optional':
     case 'nullable':
-      return value === null ? null : withoutDefaults((def as z.core.$ZodOptionalDef).innerType, value);
+      return value === null ? null : omitDefaults((def as z.core.$ZodOptionalDef).innerType, value);
     case 'array':
-      return (value as readonly unknown[]).map((member) =>
-        withoutDefaults((def as z.core.$ZodArrayDef).element, member),
-      );
+      return (value as readonly unknown[]).map((member) => omitDefaults((def as z.core.$ZodArrayDef).element, member));
     case 'record':
       return Object.fromEntries(
         Object.entries(value as Fields).map(([name, member]) => [
           name,
-          withoutDefaults((def as z.core.$ZodRecordDef).valueType, member),
+          omitDefaults((def as z.core.$ZodRecordDef).valueType, member),
         ]),
       );
     case 'union': {
-      const form = formOf((def as z.core.$ZodUnionDef).options, value);
-      return form === undefined ? value : withoutDefaults(form, value);
+      const form = findUnionMember((def as z.core.$ZodUnionDef).options, value);
+      return form === undefined ? value : omitDefaults(form, value);
     }
     case 'object':
-      return ofObject((def as z.core.$ZodObjectDef).shape, value as Fields);
+      return objectWithoutDefaults((def as z.core.$ZodObjectDef).shape, value as Fields);
     default:
       return value;
   }
 };
 
 /** Returns a dashboard as one object for a file: keys in schema order, without default values. */
-export const dashboardFile = ({ id, source, document }: DashboardFile): object => ({
+export const toFileObject = ({ id, source, document }: DashboardFile): object => ({
   ...(id !== undefined && { id }),
   ...(source !== undefined && { source }),
-  ...(withoutDefaults(DashboardFields, document) as Fields),
+  ...(omitDefaults(DashboardFields, document) as Fields),
 });
 
 /** Returns a dashboard as the text of a YAML file. */
-export const documentFile = (id: string | undefined, document: DashboardFields, source?: string): string =>
-  writeYaml(dashboardFile({ id, source, document }), { lineWidth: 0 });
+export const toYamlFile = (id: string | undefined, document: DashboardFields, source?: string): string =>
+  writeYaml(toFileObject({ id, source, document }), { lineWidth: 0 });
 
 const Head = z.object({ id: DashboardId.optional(), source: z.string().min(1).max(512).optional() });
 
@@ -114,7 +112,7 @@ export const fileProblems = ({ issues }: z.ZodError): FileProblem[] =>
   );
 
 /** Parses a dashboard from the value of a file, or returns its problems. */
-export const readDocumentValue = (value: unknown): DashboardFile | { readonly problems: readonly FileProblem[] } => {
+export const parseDashboardValue = (value: unknown): DashboardFile | { readonly problems: readonly FileProblem[] } => {
   if (!isFields(value)) return { problems: [{ path: '', message: 'a dashboard must be an object' }] };
   const { id, source, ...fields } = value;
   const head = Head.safeParse({ id, source });
@@ -124,17 +122,17 @@ export const readDocumentValue = (value: unknown): DashboardFile | { readonly pr
 };
 
 /** Parses a dashboard from the text of a file, YAML or JSON, or returns its problems. */
-export const readDocumentFile = (text: string): DashboardFile | { readonly problems: readonly FileProblem[] } => {
+export const parseDashboardFile = (text: string): DashboardFile | { readonly problems: readonly FileProblem[] } => {
   try {
-    return readDocumentValue(readYaml(text).value());
+    return parseDashboardValue(parseYaml(text).value());
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     return { problems: [{ path: '', message: `it is not valid YAML: ${error.text}` }] };
   }
 };
 
-/** Parses a dashboard like `readDocumentFile`, in a worker if the text is long. */
-export const readDocumentFileInWorker = inWorker(import.meta.url, readDocumentFile);
+/** Parses a dashboard like `parseDashboardFile`, in a worker if the text is long. */
+export const readDocumentFileInWorker = runInWorker(import.meta.url, parseDashboardFile);
 
 /** Returns the visualization of a panel without default values. */
-export const shortenedVisual = (visual: Panel['visual']): Fields => withoutDefaults(Visual, visual) as Fields;
+export const compactVisual = (visual: Panel['visual']): Fields => omitDefaults(Visual, visual) as Fields;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A list without the members that another list contains. */
-const without = (list: readonly unknown[], other: readonly unknown[]): readonly unknown[] => {
+const excludeMembers = (list: readonly unknown[], other: readonly unknown[]): readonly unknown[] => {
   const texts = new Set(other.map((member) => JSON.stringify(member)));
   return list.filter((member) => !texts.has(JSON.stringify(member)));
 };
@@ -12,7 +12,7 @@ const without = (list: readonly unknown[], other: readonly unknown[]): readonly 
  * Returns two states of a dashboard in the form for comparison by the audit log. Lists contain only members that are in
  * one state, so that the record of a changed panel does not contain all panels twice.
  */
-export const comparedDashboards = <Document extends object>(
+export const selectDifferences = <Document extends object>(
   before: Document,
   after: Document,
 ): { readonly before: object; readonly after: object } => {
@@ -20,11 +20,11 @@ export const comparedDashboards = <Document extends object>(
   for (const [name, value] of Object.entries(before as Fields)) {
     const other = (after as Fields)[name];
     if (!Array.isArray(value) || !Array.isArray(other) || isDeepStrictEqual(value, other)) continue;
-    const [removed, come] = [without(value, other), without(other, value)];
+    const [removedMembers, addedMembers] = [excludeMembers(value, other), excludeMembers(other, value)];
     // For a different order of the same members, both orders are recorded.
-    if (removed.length + come.length === 0) continue;
-    left[name] = removed;
-    right[name] = come;
+    if (removedMembers.length + addedMembers.length === 0) continue;
+    left[name] = removedMembers;
+    right[name] = addedMembers;
   }
   return { before: left, after: right };
 };

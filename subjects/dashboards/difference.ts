@@ -20,36 +20,39 @@ const label = (value: unknown, fallback: string): string =>
   typeof value === 'string' && value !== '' ? `“${value}”` : fallback;
 
 /** Lists whose members are identified by a key instead of their index, and the display name of a member. */
-interface Keyed {
+interface KeyedList {
   keyOf(member: Fields): string;
-  called(member: Fields, key: string): string;
+  describeMember(member: Fields, key: string): string;
 }
 
-const byId = (noun: string): Keyed => ({
+const byId = (noun: string): KeyedList => ({
   keyOf: ({ id }) => String(id),
-  called: ({ title, visual }, key) =>
+  describeMember: ({ title, visual }, key) =>
     `${noun} ${label(title, isFields(visual) ? `${String(visual['kind'])} ${key}` : key)}`,
 });
-const byName = (noun: string): Keyed => ({ keyOf: ({ name }) => String(name), called: (_, key) => `${noun} ${key}` });
+const byName = (noun: string): KeyedList => ({
+  keyOf: ({ name }) => String(name),
+  describeMember: (_, key) => `${noun} ${key}`,
+});
 
 /** Description of an override's matcher: `name “errors”`. */
-const matchOf = ({ match }: Fields): string => {
+const describeMatch = ({ match }: Fields): string => {
   const { by, ...what } = isFields(match) ? match : {};
   return `${String(by)} “${Object.values(what).join()}”`;
 };
 
-const keyedLists: Readonly<Record<string, Keyed>> = {
+const keyedLists: Readonly<Record<string, KeyedList>> = {
   panels: byId('panel'),
   sections: byId('section'),
   variables: byName('variable'),
   annotations: byName('annotation'),
   queries: byName('query'),
   formulas: byName('formula'),
-  overrides: { keyOf: matchOf, called: (_, key) => `override of ${key}` },
+  overrides: { keyOf: describeMatch, describeMember: (_, key) => `override of ${key}` },
 };
 
 /** Display names of members, if they differ from the member name. Members without one are omitted. */
-const words: Readonly<Record<string, string>> = {
+const memberNames: Readonly<Record<string, string>> = {
   queryVersion: 'query format version',
   min: 'lower limit',
   max: 'upper limit',
@@ -60,28 +63,32 @@ const words: Readonly<Record<string, string>> = {
   settings: '',
   savedQueryId: 'saved query',
 };
-const wordsOf = (name: string): string =>
-  (Object.hasOwn(words, name) ? words[name] : undefined) ??
+const describeName = (name: string): string =>
+  (Object.hasOwn(memberNames, name) ? memberNames[name] : undefined) ??
   name.replaceAll(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
 
 /** Location of a difference: its path and its display name. */
-interface At {
+interface DifferenceLocation {
   readonly path: readonly string[];
   readonly subject: readonly string[];
 }
-const within = ({ path, subject }: At, name: string, called = wordsOf(name)): At => ({
+const appendLocation = (
+  { path, subject }: DifferenceLocation,
+  name: string,
+  called = describeName(name),
+): DifferenceLocation => ({
   path: [...path, name],
   subject: called === '' ? subject : [...subject, called],
 });
 
-const toDifference = (at: At, verb: string, before: unknown, after: unknown): DashboardDifference => ({
+const toDifference = (at: DifferenceLocation, verb: string, before: unknown, after: unknown): DashboardDifference => ({
   path: at.path.join('.'),
   what: `${at.subject.join(': ')} ${verb}`,
   before: before ?? null,
   after: after ?? null,
 });
 
-const verbOf = (before: unknown, after: unknown): string => {
+const changeVerb = (before: unknown, after: unknown): string => {
   const wasThere = before !== undefined && before !== null;
   const isThere = after !== undefined && after !== null;
   if (wasThere && !isThere) return 'removed';
@@ -89,25 +96,25 @@ const verbOf = (before: unknown, after: unknown): string => {
 };
 
 /** Objects that are compared as a unit, because their parts are meaningless alone. */
-const wholes: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'unmapped', 'ids']);
+const comparedAsUnit: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'unmapped', 'ids']);
 
-const ofPlaces = (at: At, before: Fields, after: Fields): DashboardDifference[] => {
+const diffPlaces = (at: DifferenceLocation, before: Fields, after: Fields): DashboardDifference[] => {
   const isSized = ['width', 'height'].every((name) => before[name] === after[name]);
   const isPlaced = ['section', 'x', 'y'].every((name) => before[name] === after[name]);
   const verb = isSized ? 'moved' : isPlaced ? 'resized' : 'moved and resized';
   return [toDifference({ path: at.path, subject: at.subject.slice(0, -1) }, verb, before, after)];
 };
 
-const ofKeyed = (
-  at: At,
-  { keyOf, called }: Keyed,
+const diffKeyedLists = (
+  at: DifferenceLocation,
+  { keyOf, describeMember }: KeyedList,
   [before, after]: readonly [readonly Fields[], readonly Fields[]],
 ): DashboardDifference[] => {
   const left = new Map(before.map((member) => [keyOf(member), member]));
   const right = new Map(after.map((member) => [keyOf(member), member]));
-  const member = (key: string, one: Fields): At => ({
+  const member = (key: string, one: Fields): DifferenceLocation => ({
     path: [...at.path, key],
-    subject: [...at.subject.slice(0, -1), called(one, key)],
+    subject: [...at.subject.slice(0, -1), describeMember(one, key)],
   });
   const removed = [...left].filter(([key]) => !right.has(key));
   const found = removed.map(([key, one]) => toDifference(member(key, one), 'removed', one, null));
@@ -116,7 +123,7 @@ const ofKeyed = (
     found.push(
       ...(former === undefined
         ? [toDifference(member(key, one), 'added', null, one)]
-        : ofObjects(member(key, former), former, one)),
+        : diffObjects(member(key, former), former, one)),
     );
   }
   const orderBefore = [...left.keys()].filter((key) => right.has(key));
@@ -125,37 +132,37 @@ const ofKeyed = (
   return found;
 };
 
-const ofObjects = (at: At, before: Fields, after: Fields): DashboardDifference[] =>
+const diffObjects = (at: DifferenceLocation, before: Fields, after: Fields): DashboardDifference[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
-    ofMember(at, name, before[name], after[name]),
+    diffMember(at, name, before[name], after[name]),
   );
 
 /** The title of the dashboard itself, or of a panel or section. */
-const isTitle = ({ path }: At, name: string): boolean =>
+const isTitle = ({ path }: DifferenceLocation, name: string): boolean =>
   path.length === 0 ? name === 'name' : path.length === 2 && name === 'title';
 
 /** Returns whether all members of a list have distinct keys. */
-const isKeyed = (value: unknown, { keyOf }: Keyed): value is readonly Fields[] =>
+const isKeyed = (value: unknown, { keyOf }: KeyedList): value is readonly Fields[] =>
   Array.isArray(value) && value.every(isFields) && new Set(value.map(keyOf)).size === value.length;
 
-const ofMember = (at: At, name: string, before: unknown, after: unknown): DashboardDifference[] => {
+const diffMember = (at: DifferenceLocation, name: string, before: unknown, after: unknown): DashboardDifference[] => {
   if (isDeepStrictEqual(before, after)) return [];
-  const here = within(at, name);
+  const here = appendLocation(at, name);
   if (isTitle(at, name)) return [toDifference({ path: here.path, subject: at.subject }, 'renamed', before, after)];
   const keyed = Object.hasOwn(keyedLists, name) ? keyedLists[name] : undefined;
   if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed))
-    return ofKeyed(here, keyed, [before, after]);
-  if (!isFields(before) || !isFields(after) || wholes.has(name) || before['kind'] !== after['kind'])
-    return [toDifference(here, verbOf(before, after), before, after)];
-  return name === 'place' ? ofPlaces(here, before, after) : ofObjects(here, before, after);
+    return diffKeyedLists(here, keyed, [before, after]);
+  if (!isFields(before) || !isFields(after) || comparedAsUnit.has(name) || before['kind'] !== after['kind'])
+    return [toDifference(here, changeVerb(before, after), before, after)];
+  return name === 'place' ? diffPlaces(here, before, after) : diffObjects(here, before, after);
 };
 
 /**
  * Returns the changes from one dashboard to another. Key order, explicit defaults and generated IDs are not
  * differences. Both dashboards must be in the current form.
  */
-export const dashboardDifferences = (before: DashboardFields, after: DashboardFields): DashboardDifference[] =>
-  ofObjects({ path: [], subject: ['dashboard'] }, before, withStableIds(before, after)).map((one) => ({
+export const findDashboardDifferences = (before: DashboardFields, after: DashboardFields): DashboardDifference[] =>
+  diffObjects({ path: [], subject: ['dashboard'] }, before, withStableIds(before, after)).map((one) => ({
     ...one,
     what: one.what.replace(/^dashboard: /, ''),
   }));

@@ -10,9 +10,9 @@ import { Transformation } from '../../schemas/dashboards/transformations.ts';
 import { Variable } from '../../schemas/dashboards/variables.ts';
 import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { feedKinds } from '../events/events.ts';
-import { problemsOf } from './problems.ts';
+import { findProblems } from './problems.ts';
 
-const text = (maxLength: number) => z.string().max(maxLength);
+const boundedText = (maxLength: number) => z.string().max(maxLength);
 
 /** Names by which formulas and overrides reference queries. */
 const QueryName = z
@@ -21,9 +21,9 @@ const QueryName = z
 
 const StepText = z.union([DurationText, z.string().regex(/^\$(?:\w{1,64}|\{\w{1,64}\})$/)]);
 
-const shown = {
+const displayFields = {
   hidden: z.boolean().default(false).describe('Whether the query is used only by formulas and transformations'),
-  legend: text(1024)
+  legend: boundedText(1024)
     .default('')
     .describe('Name of the series, such as {{service}}; empty, or __auto as in Grafana, for their labels'),
 };
@@ -33,7 +33,7 @@ const PanelQuery = z
   .strictObject({
     name: QueryName,
     query: Query.optional(),
-    savedQueryId: text(128).min(1).optional().describe('Saved query, instead of `query`'),
+    savedQueryId: boundedText(128).min(1).optional().describe('Saved query, instead of `query`'),
     answers: z
       .enum(['series', 'table'])
       .default('series')
@@ -43,7 +43,7 @@ const PanelQuery = z
     ),
     stepFactor: z.int().min(2).max(1000).optional().describe('Factor by which the step is multiplied'),
     exemplars: z.boolean().default(false),
-    ...shown,
+    ...displayFields,
   })
   .refine(({ query, savedQueryId }) => (query === undefined) !== (savedQueryId === undefined), {
     path: ['query'],
@@ -52,8 +52,8 @@ const PanelQuery = z
 
 const Formula = z.strictObject({
   name: QueryName,
-  expression: text(1024).min(1).describe('Expression over query names, such as 100 * A / B'),
-  ...shown,
+  expression: boundedText(1024).min(1).describe('Expression over query names, such as 100 * A / B'),
+  ...displayFields,
 });
 
 const maxQueries = 26;
@@ -61,8 +61,8 @@ const maxQueries = 26;
 /** A panel: its queries, the transformations of the results, and the visualization. */
 export const Panel = z.strictObject({
   id: StableId,
-  title: text(512).default('').describe('Title; may contain variables'),
-  description: text(8192).default('').describe('Description in Markdown'),
+  title: boundedText(512).default('').describe('Title; may contain variables'),
+  description: boundedText(8192).default('').describe('Description in Markdown'),
   place: Place.prefault({}),
   visual: Visual,
   queries: z.array(PanelQuery).max(maxQueries).default([]),
@@ -89,26 +89,26 @@ export const Panel = z.strictObject({
 });
 export type Panel = z.output<typeof Panel>;
 
-const template = text(1024).default('');
+const template = boundedText(1024).default('');
 
 const AnnotationSource = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('events').describe('Events of the event feed'),
     kinds: z.array(z.enum(feedKinds)).max(feedKinds.length).default([]).describe('Kinds of events; empty for all'),
-    service: text(512).default('').describe('Service; may contain variables'),
-    projectId: text(128).default(''),
+    service: boundedText(512).default('').describe('Service; may contain variables'),
+    projectId: boundedText(128).default(''),
   }),
   z.strictObject({
     kind: z.literal('records').describe('Log records or spans'),
     signal: z.enum(['logs', 'traces']),
-    search: text(4096).default(''),
-    projectId: text(128).default(''),
+    search: boundedText(4096).default(''),
+    projectId: boundedText(128).default(''),
     title: template.describe('Title, which may contain fields such as {{service}}; empty for the body or name'),
-    tags: z.array(text(512)).max(16).default([]).describe('Fields whose values become tags'),
+    tags: z.array(boundedText(512)).max(16).default([]).describe('Fields whose values become tags'),
   }),
   z.strictObject({
     kind: z.literal('promql').describe('PromQL expression; marks times with a value other than 0'),
-    expression: text(16_384).min(1),
+    expression: boundedText(16_384).min(1),
     step: DurationText.optional(),
     title: template.describe('Title, which may contain labels such as {{job}}'),
     text: template,
@@ -119,7 +119,7 @@ const AnnotationSource = z.discriminatedUnion('kind', [
 
 /** Marks on the time axis. */
 const Annotation = z.strictObject({
-  name: text(256).min(1),
+  name: boundedText(256).min(1),
   enabled: z.boolean().default(true),
   hidden: z.boolean().default(false).describe('Whether users cannot toggle it'),
   colour: Colour.default('blue'),
@@ -132,7 +132,7 @@ const Annotation = z.strictObject({
   imported: Imported.optional(),
 });
 
-const isZone = (zone: string): boolean => {
+const isTimeZone = (zone: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined;
   } catch {
@@ -145,8 +145,8 @@ const time = z
     from: TimeText.default('now-1h'),
     to: TimeText.default('now'),
     refresh: DurationText.nullable().default(null).describe('Refresh interval; `null` for never'),
-    zone: text(64)
-      .refine((zone) => zone === 'browser' || isZone(zone), 'must be browser, UTC or a name such as Europe/Berlin')
+    zone: boundedText(64)
+      .refine((zone) => zone === 'browser' || isTimeZone(zone), 'must be browser, UTC or a name such as Europe/Berlin')
       .default('browser'),
     weekStart: z.enum(['browser', 'monday', 'saturday', 'sunday']).default('browser'),
     pickerHidden: z.boolean().default(false),
@@ -162,11 +162,12 @@ const Folder = z
   .refine((path) => path.split('/').every((name) => name.trim() === name), 'names must not begin or end with a space')
   .refine((path) => path.split('/').length <= 8, 'must have at most 8 levels');
 
-type Checked = Parameters<typeof problemsOf>[0];
+type CheckedDocument = Parameters<typeof findProblems>[0];
 
 /** Reports problems across the parts of a document. */
-const checkWhole = (document: Checked, context: z.core.$RefinementCtx): void => {
-  for (const { path, message } of problemsOf(document)) context.addIssue({ code: 'custom', path: [...path], message });
+const checkDocument = (document: CheckedDocument, context: z.core.$RefinementCtx): void => {
+  for (const { path, message } of findProblems(document))
+    context.addIssue({ code: 'custom', path: [...path], message });
 };
 
 const maxPanels = 300;
@@ -174,10 +175,10 @@ const maxPanels = 300;
 /** Fields of a dashboard that callers write. */
 export const DashboardFields = z
   .strictObject({
-    name: text(256).min(1),
-    description: text(8192).default('').describe('Description in Markdown'),
+    name: boundedText(256).min(1),
+    description: boundedText(8192).default('').describe('Description in Markdown'),
     folder: Folder.default('').describe('Folder path, with names separated by /; empty for none'),
-    tags: z.array(text(64).min(1)).max(32).default([]),
+    tags: z.array(boundedText(64).min(1)).max(32).default([]),
     visibility: z
       .enum(['private', 'organization'])
       .default('organization')
@@ -194,13 +195,13 @@ export const DashboardFields = z
       .describe('Display of the pointer position of other panels'),
     imported: Imported.optional(),
   })
-  .superRefine(checkWhole);
+  .superRefine(checkDocument);
 export type DashboardFields = z.output<typeof DashboardFields>;
 
 /** The same schema, for panels that are already parsed. */
-export const DashboardOfPanels = z
+export const DashboardWithParsedPanels = z
   .strictObject({ ...DashboardFields.shape, panels: z.array(z.custom<Panel>()).max(maxPanels) })
-  .superRefine(checkWhole);
+  .superRefine(checkDocument);
 
 /** Version of this schema. `readDashboard` converts documents of former versions. */
 export const documentVersion = 2;

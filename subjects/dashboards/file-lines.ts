@@ -1,30 +1,30 @@
 /** Line numbers of problems in the text of a file. */
-import { readYaml, YamlError } from '../../queries/yaml.ts';
-import { type DashboardFile, type FileProblem, readDocumentValue } from './as-code.ts';
+import { parseYaml, YamlError } from '../../queries/yaml.ts';
+import { type DashboardFile, type FileProblem, parseDashboardValue } from './as-code.ts';
 
 /** A problem of a file, with its line. */
-export interface PlacedProblem extends FileProblem {
+export interface ProblemWithLine extends FileProblem {
   readonly line: number;
 }
 
 /** Parses a dashboard and its ID from the text of a file, or returns its problems with their lines. */
-export const readPlacedFile = (
+export const parseFileWithLines = (
   text: string,
-): (DashboardFile & { readonly id: string }) | { readonly problems: readonly PlacedProblem[] } => {
+): (DashboardFile & { readonly id: string }) | { readonly problems: readonly ProblemWithLine[] } => {
   try {
-    const yaml = readYaml(text);
-    const read = readDocumentValue(yaml.value());
-    if ('problems' in read)
+    const yaml = parseYaml(text);
+    const parsed = parseDashboardValue(yaml.value());
+    if ('problems' in parsed)
       return {
-        problems: read.problems.map((problem) => ({
+        problems: parsed.problems.map((problem) => ({
           ...problem,
           line: yaml.lineAt(problem.path === '' ? [] : problem.path.split('.')),
         })),
       };
-    const { id } = read;
+    const { id } = parsed;
     return id === undefined
       ? { problems: [{ path: 'id', message: 'is missing: a dashboard managed as code needs an id', line: 1 }] }
-      : { ...read, id };
+      : { ...parsed, id };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     return { problems: [{ path: '', message: error.message, line: error.line }] };

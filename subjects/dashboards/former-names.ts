@@ -1,20 +1,20 @@
 /** Names of fields in documents that were saved before version 2, and what they are called since. */
-import { changeInside, type FieldChange, renameFields } from '../../runtime/rename-fields.ts';
+import { changeNested, type FieldChange, renameFields } from '../../runtime/rename-fields.ts';
 
-const both =
+const chainChanges =
   (first: FieldChange, second: FieldChange): FieldChange =>
   (fields) =>
     second(first(fields));
 
 const renameLimit = renameFields({ most: 'max' });
 const renameImported = renameFields({ kept: 'unmapped' });
-export const renameFormerVisual = both(
+export const renameFormerVisual = chainChanges(
   renameFields({ most: 'max', why: 'reason' }),
-  changeInside({ reduce: renameLimit }),
+  changeNested({ reduce: renameLimit }),
 );
-const renamePanel = both(
+const renamePanel = chainChanges(
   renameFields({ mostPoints: 'maxDataPoints', shortestStep: 'minStep' }),
-  changeInside({
+  changeNested({
     queries: renameFields({ shortestStep: 'minStep' }),
     visual: renameFormerVisual,
     repeat: renameLimit,
@@ -23,10 +23,10 @@ const renamePanel = both(
 );
 
 /** A document of version 1 with the names of version 2. */
-export const renameFormerFields = changeInside({
+export const renameFormerFields = changeNested({
   panels: renamePanel,
-  sections: changeInside({ repeat: renameLimit }),
-  variables: changeInside({ auto: renameFields({ least: 'min' }), imported: renameImported }),
-  annotations: changeInside({ imported: renameImported }),
+  sections: changeNested({ repeat: renameLimit }),
+  variables: changeNested({ auto: renameFields({ least: 'min' }), imported: renameImported }),
+  annotations: changeNested({ imported: renameImported }),
   imported: renameImported,
 });

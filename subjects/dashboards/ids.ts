@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DashboardFields, Panel } from './document.ts';
 
-const made = /^made-[0-9a-f]{12}$/;
+const generatedIdPattern = /^made-[0-9a-f]{12}$/;
 
 /** Returns an ID that is recognizable as generated. */
 export const newPanelId = (): string => `made-${randomBytes(6).toString('hex')}`;
@@ -22,21 +22,23 @@ export const withStableIds = (before: DashboardFields, after: DashboardFields): 
   const previousIds = new Map<string, string>();
   for (const panel of after.panels) {
     if (idsBefore.has(panel.id)) continue;
-    const at = removed.findIndex(
-      (one) => (made.test(one.id) || made.test(panel.id)) && isDeepStrictEqual(withId(one, panel.id), panel),
+    const removedIndex = removed.findIndex(
+      (one) =>
+        (generatedIdPattern.test(one.id) || generatedIdPattern.test(panel.id)) &&
+        isDeepStrictEqual(withId(one, panel.id), panel),
     );
-    const [same] = at === -1 ? [] : removed.splice(at, 1);
-    if (same !== undefined) previousIds.set(panel.id, same.id);
+    const [unchangedPanel] = removedIndex === -1 ? [] : removed.splice(removedIndex, 1);
+    if (unchangedPanel !== undefined) previousIds.set(panel.id, unchangedPanel.id);
   }
   if (previousIds.size === 0) return after;
-  const idOf = (id: string): string => previousIds.get(id) ?? id;
+  const stableId = (id: string): string => previousIds.get(id) ?? id;
   return {
     ...after,
-    panels: after.panels.map((panel) => withId(panel, idOf(panel.id))),
+    panels: after.panels.map((panel) => withId(panel, stableId(panel.id))),
     annotations: after.annotations.map((annotation) =>
       annotation.panels === null
         ? annotation
-        : { ...annotation, panels: { ...annotation.panels, ids: annotation.panels.ids.map(idOf) } },
+        : { ...annotation, panels: { ...annotation.panels, ids: annotation.panels.ids.map(stableId) } },
     ),
   };
 };

@@ -5,20 +5,20 @@ import type { DashboardOpenings } from '../../schemas/resources/dashboard.ts';
 export const countedDays = 30;
 
 const dayMs = 86_400_000;
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** Returns the days that count at a time. */
-const counted = ({ days }: DashboardOpenings, nowMs: number): [day: string, times: number][] => {
-  const first = dayOf(nowMs - (countedDays - 1) * dayMs);
+const selectCountedDays = ({ days }: DashboardOpenings, nowMs: number): [day: string, times: number][] => {
+  const first = isoDay(nowMs - (countedDays - 1) * dayMs);
   return Object.entries(days).filter(([day]) => day >= first);
 };
 
 /** Returns the counts with one more view. Removes days that no longer count. */
-export const addView = (openings: DashboardOpenings | undefined, nowMs: number): DashboardOpenings => {
-  const days = Object.fromEntries(openings === undefined ? [] : counted(openings, nowMs));
-  const today = dayOf(nowMs);
+export const addView = (viewCounts: DashboardOpenings | undefined, nowMs: number): DashboardOpenings => {
+  const days = Object.fromEntries(viewCounts === undefined ? [] : selectCountedDays(viewCounts, nowMs));
+  const today = isoDay(nowMs);
   return { days: { ...days, [today]: (days[today] ?? 0) + 1 } };
 };
 
-export const timesOpened = (openings: DashboardOpenings | undefined, nowMs: number): number =>
-  openings === undefined ? 0 : counted(openings, nowMs).reduce((sum, [, times]) => sum + times, 0);
+export const countViews = (openings: DashboardOpenings | undefined, nowMs: number): number =>
+  openings === undefined ? 0 : selectCountedDays(openings, nowMs).reduce((sum, [, times]) => sum + times, 0);

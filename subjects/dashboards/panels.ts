@@ -15,7 +15,7 @@ export const PanelBody = z.strictObject({
 });
 export type PanelBody = z.output<typeof PanelBody>;
 
-const below = (panels: readonly Panel[]): Panel['place'] => {
+const placeBelow = (panels: readonly Panel[]): Panel['place'] => {
   const ends = panels.filter(({ place }) => place.section === null).map(({ place }) => place.y + place.height);
   return { section: null, x: 0, y: Math.max(0, ...ends), width: 12, height: 8 };
 };
@@ -23,22 +23,22 @@ const below = (panels: readonly Panel[]): Panel['place'] => {
 /** Returns the dashboard with an additional panel, and the panel's ID. */
 export const withPanel = (
   document: DashboardFields,
-  { id = newPanelId(), place = below(document.panels), ...panel }: PanelBody,
+  { id = newPanelId(), place = placeBelow(document.panels), ...panel }: PanelBody,
 ): { readonly document: DashboardFields; readonly id: string } => ({
   document: { ...document, panels: [...document.panels, { ...panel, id, place }] },
   id,
 });
 
 /** Returns the dashboard with a replaced panel; undefined if no panel has this ID. */
-export const replacingPanel = (
+export const withReplacedPanel = (
   document: DashboardFields,
   id: string,
   { place, ...panel }: PanelBody,
 ): DashboardFields | undefined => {
-  const at = document.panels.findIndex((one) => one.id === id);
-  const former = document.panels[at];
+  const panelIndex = document.panels.findIndex((one) => one.id === id);
+  const former = document.panels[panelIndex];
   if (former === undefined) return undefined;
-  return { ...document, panels: document.panels.with(at, { ...panel, id, place: place ?? former.place }) };
+  return { ...document, panels: document.panels.with(panelIndex, { ...panel, id, place: place ?? former.place }) };
 };
 
 /** Returns the dashboard without a panel; undefined if no panel has this ID. */

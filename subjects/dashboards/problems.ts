@@ -1,7 +1,7 @@
 /** Problems of a dashboard beyond the schema of its parts: duplicate names and missing references. */
 
 /** Parts of a document that reference each other */
-interface Named {
+interface DashboardParts {
   readonly variables: readonly { readonly name: string }[];
   readonly sections: readonly { readonly id: string; readonly within: string | null }[];
   readonly panels: readonly {
@@ -22,9 +22,13 @@ export interface Problem {
 const maxBytes = 1024 * 1024;
 
 /** Maximum nesting of sections. */
-const deepest = 4;
+const maxDepth = 4;
 
-const twice = (names: readonly string[], pathOf: (index: number) => Problem['path'], what: string): Problem[] => {
+const findDuplicates = (
+  names: readonly string[],
+  pathOf: (index: number) => Problem['path'],
+  what: string,
+): Problem[] => {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
     if (!seen.has(name)) {
@@ -35,54 +39,54 @@ const twice = (names: readonly string[], pathOf: (index: number) => Problem['pat
   });
 };
 
-/** Nesting depth of a section, including itself; more than `deepest` for a cycle. */
-const depthOf = (id: string, within: ReadonlyMap<string, string | null>): number => {
+/** Nesting depth of a section, including itself; more than `maxDepth` for a cycle. */
+const sectionDepth = (id: string, within: ReadonlyMap<string, string | null>): number => {
   let depth = 0;
-  for (let at: string | null = id; at !== null && depth <= deepest; at = within.get(at) ?? null) depth++;
+  for (let at: string | null = id; at !== null && depth <= maxDepth; at = within.get(at) ?? null) depth++;
   return depth;
 };
 
-const ofSections = (sections: Named['sections']): Problem[] => {
+const findSectionProblems = (sections: DashboardParts['sections']): Problem[] => {
   const within = new Map(sections.map((section) => [section.id, section.within]));
   return sections.flatMap((section, index) => {
     const path = ['sections', index, 'within'];
     if (section.within !== null && !within.has(section.within))
       return [{ path, message: `the section ${section.within} does not exist` }];
-    return depthOf(section.id, within) > deepest
-      ? [{ path, message: `sections are nested more than ${deepest} levels deep, or form a cycle` }]
+    return sectionDepth(section.id, within) > maxDepth
+      ? [{ path, message: `sections are nested more than ${maxDepth} levels deep, or form a cycle` }]
       : [];
   });
 };
 
-const ofPanels = ({ panels, sections }: Pick<Named, 'panels' | 'sections'>): Problem[] => {
-  const known = new Set(sections.map(({ id }) => id));
+const findPanelProblems = ({ panels, sections }: Pick<DashboardParts, 'panels' | 'sections'>): Problem[] => {
+  const sectionIds = new Set(sections.map(({ id }) => id));
   return panels.flatMap(({ place: { section }, queries, formulas }, index) => {
     const names = [...queries, ...formulas].map(({ name }) => name);
-    const placeOf = (at: number): Problem['path'] =>
+    const namePath = (at: number): Problem['path'] =>
       at < queries.length
         ? ['panels', index, 'queries', at, 'name']
         : ['panels', index, 'formulas', at - queries.length, 'name'];
-    const nowhere =
-      section === null || known.has(section)
+    const missingSection =
+      section === null || sectionIds.has(section)
         ? []
         : [{ path: ['panels', index, 'place', 'section'], message: `the section ${section} does not exist` }];
-    return [...nowhere, ...twice(names, placeOf, 'query or formula of the panel')];
+    return [...missingSection, ...findDuplicates(names, namePath, 'query or formula of the panel')];
   });
 };
 
 /** Returns all problems, each with its path. */
-export const problemsOf = (document: Named): Problem[] => {
+export const findProblems = (document: DashboardParts): Problem[] => {
   const { variables, sections, panels, annotations } = document;
   const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
   const namesOf = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
   const bytes = Buffer.byteLength(JSON.stringify(document));
   return [
-    ...twice(idsOf(panels), (index) => ['panels', index, 'id'], 'panel'),
-    ...twice(idsOf(sections), (index) => ['sections', index, 'id'], 'section'),
-    ...twice(namesOf(variables), (index) => ['variables', index, 'name'], 'variable'),
-    ...twice(namesOf(annotations), (index) => ['annotations', index, 'name'], 'annotation'),
-    ...ofSections(sections),
-    ...ofPanels(document),
+    ...findDuplicates(idsOf(panels), (index) => ['panels', index, 'id'], 'panel'),
+    ...findDuplicates(idsOf(sections), (index) => ['sections', index, 'id'], 'section'),
+    ...findDuplicates(namesOf(variables), (index) => ['variables', index, 'name'], 'variable'),
+    ...findDuplicates(namesOf(annotations), (index) => ['annotations', index, 'name'], 'annotation'),
+    ...findSectionProblems(sections),
+    ...findPanelProblems(document),
     ...(bytes > maxBytes
       ? [{ path: [], message: `a dashboard must not exceed ${maxBytes} bytes; this one has ${bytes}` }]
       : []),

@@ -5,32 +5,32 @@ import { DashboardFields, documentVersion } from './document.ts';
 import { renameFormerFields } from './former-names.ts';
 
 /** Schema versions with which a dashboard was saved. */
-export interface SavedForm {
+export interface SavedVersions {
   readonly documentVersion: number;
   readonly queryVersion: number;
 }
 
 /** The current form of saved dashboards. */
-export const presentForm: SavedForm = { documentVersion, queryVersion };
+export const currentVersions: SavedVersions = { documentVersion, queryVersion };
 
 /** A part that the current form does not support. */
 export const Loss = z.strictObject({ path: z.string(), message: z.string() });
 type Loss = z.output<typeof Loss>;
 
 /** A dashboard in the current form, and the unsupported parts */
-interface Brought {
+interface ConvertedDashboard {
   readonly document: DashboardFields;
   readonly losses: Loss[];
 }
 
 type Path = readonly (string | number)[];
 
-const textOf = (path: Path): string => path.map(String).join('.');
+const pathText = (path: Path): string => path.map(String).join('.');
 
 /** A value after the removal of parts. Records the original list indexes, so that paths refer to the source. */
-class Pruned {
+class PrunedDocument {
   readonly value: unknown;
-  readonly #places = new WeakMap<object, readonly number[]>();
+  readonly #sourceIndexes = new WeakMap<object, readonly number[]>();
 
   constructor(source: unknown, removed: ReadonlySet<string>) {
     this.value = this.#prune(source, [], removed);
@@ -41,22 +41,22 @@ class Pruned {
     if (!Array.isArray(value))
       return Object.fromEntries(
         Object.entries(value)
-          .filter(([name]) => !removed.has(textOf([...path, name])))
+          .filter(([name]) => !removed.has(pathText([...path, name])))
           .map(([name, member]) => [name, this.#prune(member, [...path, name], removed)]),
       );
-    const places = value.flatMap((_, index) => (removed.has(textOf([...path, index])) ? [] : [index]));
+    const places = value.flatMap((_, index) => (removed.has(pathText([...path, index])) ? [] : [index]));
     const list = places.map((index) => this.#prune(value[index], [...path, index], removed));
-    this.#places.set(list, places);
+    this.#sourceIndexes.set(list, places);
     return list;
   }
 
   /** Returns the source path of the innermost existing part on this path. */
-  sourcePathOf(path: Path): Path {
+  findSourcePath(path: Path): Path {
     const found: (string | number)[] = [];
     let at = this.value;
     for (const name of path) {
       if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) break;
-      found.push(this.#places.get(at)?.[Number(name)] ?? name);
+      found.push(this.#sourceIndexes.get(at)?.[Number(name)] ?? name);
       at = (at as Record<string | number, unknown>)[name];
     }
     return found;
@@ -69,30 +69,30 @@ const maxRounds = 32;
 type Issue = z.core.$ZodIssue;
 
 /** The parts of the source that an issue concerns. */
-const lossesOf = (issue: Issue, pruned: Pruned): (Loss & { readonly isComplete: boolean })[] => {
-  const within = pruned.sourcePathOf(issue.path as Path);
+const findLosses = (issue: Issue, pruned: PrunedDocument): (Loss & { readonly isComplete: boolean })[] => {
+  const within = pruned.findSourcePath(issue.path as Path);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
-      path: textOf([...within, key]),
+      path: pathText([...within, key]),
       message: 'is no longer known',
       isComplete: false,
     }));
-  return [{ path: textOf(within), message: issue.message, isComplete: within.length === 0 }];
+  return [{ path: pathText(within), message: issue.message, isComplete: within.length === 0 }];
 };
 
-const brought = (source: object): Brought | undefined => {
+const removeInvalidParts = (source: object): ConvertedDashboard | undefined => {
   const losses = new Map<string, string>();
   for (let round = 0; round < maxRounds; round++) {
-    const pruned = new Pruned(source, new Set(losses.keys()));
+    const pruned = new PrunedDocument(source, new Set(losses.keys()));
     const parsed = DashboardFields.safeParse(pruned.value);
     if (parsed.success) {
       const paths = [...losses.keys()];
       const outermost = [...losses].filter(([path]) => !paths.some((other) => path.startsWith(`${other}.`)));
       return { document: parsed.data, losses: outermost.map(([path, message]) => ({ path, message })) };
     }
-    const found = parsed.error.issues.flatMap((issue) => lossesOf(issue, pruned));
-    if (found.some(({ isComplete }) => isComplete)) return undefined;
-    for (const { path, message } of found) losses.set(path, message);
+    const issueLosses = parsed.error.issues.flatMap((issue) => findLosses(issue, pruned));
+    if (issueLosses.some(({ isComplete }) => isComplete)) return undefined;
+    for (const { path, message } of issueLosses) losses.set(path, message);
   }
   return undefined;
 };
@@ -107,11 +107,11 @@ const storeFields: ReadonlySet<string> = new Set([
  * Converts a saved dashboard to the current form. Returns undefined if it is of a later version, or if a required part
  * is missing. Unsupported parts are omitted and reported.
  */
-export const readDashboard = (saved: SavedForm): Brought | undefined => {
+export const parseStoredDashboard = (saved: SavedVersions): ConvertedDashboard | undefined => {
   if (saved.documentVersion > documentVersion || saved.queryVersion > queryVersion) return undefined;
   const fields = Object.fromEntries(Object.entries(saved).filter(([name]) => !storeFields.has(name)));
   // Documents in the current form were validated when they were saved.
   return saved.documentVersion === documentVersion && saved.queryVersion === queryVersion
     ? { document: fields as DashboardFields, losses: [] }
-    : brought(saved.documentVersion < 2 ? renameFormerFields(fields) : fields);
+    : removeInvalidParts(saved.documentVersion < 2 ? renameFormerFields(fields) : fields);
 };

@@ -1,19 +1,19 @@
 /** Validity of a dashboard: whether the names in its panels exist. */
 
 import { QueryError } from '../../queries/errors.ts';
-import { namesIn, parseFormula } from '../../queries/formula/parse.ts';
+import { collectNames, parseFormula } from '../../queries/formula/parse.ts';
 import { parse } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
-import { promqlOf } from '../../queries/query-kind.ts';
+import { getPromql } from '../../queries/query-kind.ts';
 import type { Validity } from '../../queries/validity.ts';
-import { inOrderOfUse } from '../../queries/variables/order.ts';
-import { referencesIn, templateOf } from '../../queries/variables/references.ts';
+import { sortByDependency } from '../../queries/variables/order.ts';
+import { createTemplate, findReferences } from '../../queries/variables/references.ts';
 import type { DashboardFields, Panel } from './document.ts';
 
 type Problem = Validity['problems'][number];
 
 /** A query of a panel with its path */
-interface PlacedQuery {
+interface QueryWithPath {
   readonly path: string;
   readonly query: Query;
 }
@@ -22,14 +22,14 @@ interface PlacedQuery {
 const placeholder = 'oiq_variable';
 
 /** Replaces each variable in a text, depending on the preceding text. */
-const replaced = (text: string, placeholderAfter: (before: string) => string): string =>
-  templateOf(text, referencesIn(text, { has: () => true }), placeholderAfter).text;
+const replaceVariables = (text: string, placeholderAfter: (before: string) => string): string =>
+  createTemplate(text, findReferences(text, { has: () => true }), placeholderAfter).text;
 
 /** Replaces the variables of a query with names, so that the remainder can be parsed. */
-const withNames = (query: Query): Query =>
+const replaceQueryVariables = (query: Query): Query =>
   JSON.parse(
     JSON.stringify(query, (_, value: unknown) =>
-      typeof value === 'string' ? replaced(value, () => placeholder) : value,
+      typeof value === 'string' ? replaceVariables(value, () => placeholder) : value,
     ),
   );
 
@@ -38,7 +38,7 @@ const beforeNumber = /\b(?:topk|bottomk|limitk|limit_ratio|quantile|histogram_qu
 
 /** Replaces each variable in PromQL with a valid value: a duration, a number, or a name. */
 const withPlaceholders = (expression: string): string =>
-  replaced(expression, (template) => {
+  replaceVariables(expression, (template) => {
     const before = template.slice(-32);
     if (beforeDuration.test(before)) return '5m';
     return beforeNumber.test(before) ? '1' : placeholder;
@@ -59,7 +59,7 @@ const checkExpression = (
 };
 
 /** Queries of a panel, with saved queries resolved. */
-const queriesOf = ({ id, queries }: Panel, saved: ReadonlyMap<string, Query>): (PlacedQuery | Problem)[] =>
+const resolveQueries = ({ id, queries }: Panel, saved: ReadonlyMap<string, Query>): (QueryWithPath | Problem)[] =>
   queries.map(({ name, query, savedQueryId }) => {
     const path = `panels.${id}.queries.${name}`;
     if (query !== undefined) return { path, query };
@@ -72,12 +72,12 @@ const queriesOf = ({ id, queries }: Panel, saved: ReadonlyMap<string, Query>): (
       : { path, query: found };
   });
 
-const formulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
-  const known = new Set(queries.map(({ name }) => name));
+const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
+  const queryNames = new Set(queries.map(({ name }) => name));
   return formulas.flatMap(({ name, expression }) => {
     const path = `panels.${id}.formulas.${name}.expression`;
     try {
-      const missing = namesIn(parseFormula(expression)).filter((each) => !known.has(each));
+      const missing = collectNames(parseFormula(expression)).filter((each) => !queryNames.has(each));
       return missing.map((each) => ({ path, message: `names ${each}, which is not one of the queries` }));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
@@ -87,9 +87,9 @@ const formulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
 };
 
 /** Cycles of variables, which prevent all queries. */
-const circleProblems = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] => {
+const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] => {
   try {
-    inOrderOfUse(variables);
+    sortByDependency(variables);
     return [];
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
@@ -101,38 +101,41 @@ interface StaticCheck {
   readonly problems: readonly Problem[];
   /** Reasons for unknown validity. */
   readonly unknown: readonly string[];
-  readonly toRead: readonly PlacedQuery[];
+  readonly toRead: readonly QueryWithPath[];
 }
 
 /** Returns the problems that need no reads, and the queries whose names must be read from the store. */
-export const checkStatically = (
+export const checkWithoutReads = (
   { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
   saved: ReadonlyMap<string, Query>,
 ): StaticCheck => {
-  const problems: Problem[] = [...circleProblems({ variables }), ...panels.flatMap(formulaProblems)];
+  const problems: Problem[] = [...findVariableCycles({ variables }), ...panels.flatMap(findFormulaProblems)];
   const unknown = new Set<string>();
-  const toRead: PlacedQuery[] = [];
-  for (const found of panels.flatMap((panel) => queriesOf(panel, saved))) {
-    const expression = 'query' in found ? promqlOf(found.query) : undefined;
-    if (!('query' in found)) problems.push(found);
+  const toRead: QueryWithPath[] = [];
+  for (const resolvedQuery of panels.flatMap((panel) => resolveQueries(panel, saved))) {
+    const expression = 'query' in resolvedQuery ? getPromql(resolvedQuery.query) : undefined;
+    if (!('query' in resolvedQuery)) problems.push(resolvedQuery);
     else if (expression !== undefined) {
-      const finding = checkExpression(expression);
-      if (finding !== undefined && 'problem' in finding)
-        problems.push({ path: `${found.path}.query.expression`, message: finding.problem });
-      else if (finding !== undefined) unknown.add(finding.unknown);
-    } else toRead.push({ path: found.path, query: withNames(found.query) });
+      const expressionProblem = checkExpression(expression);
+      if (expressionProblem !== undefined && 'problem' in expressionProblem)
+        problems.push({ path: `${resolvedQuery.path}.query.expression`, message: expressionProblem.problem });
+      else if (expressionProblem !== undefined) unknown.add(expressionProblem.unknown);
+    } else toRead.push({ path: resolvedQuery.path, query: replaceQueryVariables(resolvedQuery.query) });
   }
   return { problems, unknown: [...unknown], toRead };
 };
 
 /** Combines the static check and the results of its queries, in order. */
-export const validityOf = ({ problems, unknown, toRead }: StaticCheck, validities: readonly Validity[]): Validity => {
-  const found = validities.flatMap((validity, index) =>
+export const combineValidity = (
+  { problems, unknown, toRead }: StaticCheck,
+  validities: readonly Validity[],
+): Validity => {
+  const readProblems = validities.flatMap((validity, index) =>
     validity.problems
       .filter(({ message }) => !message.includes(placeholder))
       .map(({ path, message }) => ({ path: `${toRead[index]?.path}.${path}`, message })),
   );
-  const all = [...problems, ...found];
+  const all = [...problems, ...readProblems];
   if (all.length > 0) return { isValid: false, problems: all, reason: null };
   const reasons = new Set([...unknown, ...validities.flatMap(({ reason }) => reason ?? [])]);
   return { isValid: reasons.size > 0 ? null : true, problems: [], reason: [...reasons].join('; ') || null };

@@ -1,15 +1,15 @@
 /** Databases in a range: from the calls of services, and from the metrics of monitoring agents. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
-import { Known, known, unknown } from '../../queries/unknown.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from '../services/call-figures.ts';
+import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from '../services/call-figures.ts';
 import { engines } from './engines.ts';
-import { systemExpression, systemOf } from './systems.ts';
+import { currentSystemName, systemExpression } from './systems.ts';
 
 const Calls = z.strictObject({
   requests: z.int(),
@@ -29,7 +29,7 @@ export const DatabaseInstance = z.strictObject({
   addresses: z.array(z.string()).describe('Hosts and ports; up to 20'),
   seenBy: z.array(z.enum(['calls', 'metrics'])),
   calls: z.union([Calls, z.strictObject({ value: z.null(), reason: z.string() })]),
-  series: Known.describe('Time series of the database'),
+  series: NumberOrReason.describe('Time series of the database'),
   lastSeen: z.string().describe('Minute of the last call; for a database with metrics only, to the hour'),
 });
 export type DatabaseInstance = z.output<typeof DatabaseInstance>;
@@ -38,7 +38,7 @@ export interface InstanceQuery extends ProjectScope {
   readonly engine?: string | undefined;
 }
 
-interface CallRow extends EdgeFiguresRow {
+interface CallRow extends CallMetricsRow {
   readonly engine: string;
   readonly name: string;
   readonly addresses: readonly string[];
@@ -57,7 +57,7 @@ interface SeriesRow {
 const maxInstances = 5_000;
 const noCalls = 'no service called it in a span in this range';
 const noMetrics = 'no metrics for it were received in this range';
-const notIncluded = (signal: string): string => `the plan does not include ${signal}`;
+const planMessage = (signal: string): string => `the plan does not include ${signal}`;
 
 /**
  * Returns the SQL condition for rows of `service_edges` that are database calls in these minutes. Its parameters are
@@ -72,23 +72,23 @@ export const databaseCalls = (query: InstanceQuery): string =>
 export const callParameters = (query: InstanceQuery, minutes: Range): Record<string, string> => ({
   from: String(minutes.from / 1_000_000_000n),
   to: String((minutes.to - 1n) / 1_000_000_000n),
-  ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
-  ...projectScopeValues(query),
+  ...(query.engine === undefined ? {} : { engine: currentSystemName(query.engine) }),
+  ...projectScopeParameterValues(query),
 });
 
 const readCalls = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<CallRow[]> =>
   reading.columns.query<CallRow>(
     `SELECT ${systemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
       arraySort(groupUniqArrayIf(50)(client, client_kind = 'service')) AS callers,
-      ${edgeColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
+      ${callColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
     FROM ${databaseCalls(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${maxInstances}`,
     callParameters(query, minutes),
   );
 
-const prefixes = engines.flatMap(({ name, prefixes: each }) => each.map((prefix) => [name, prefix] as const));
-const engineOfMetric = `multiIf(${prefixes.map(([name, prefix]) => `startsWith(metric, ${quote(prefix)}), ${quote(name)}`).join(', ')}, '')`;
-const attributeOf = (keys: readonly string[]): string =>
-  `coalesce(${keys.flatMap((key) => [`nullIf(s.attributes[${quote(key)}], '')`, `nullIf(r.attributes[${quote(key)}], '')`]).join(', ')}, '')`;
+const metricPrefixes = engines.flatMap(({ name, prefixes: each }) => each.map((prefix) => [name, prefix] as const));
+const engineExpression = `multiIf(${metricPrefixes.map(([name, prefix]) => `startsWith(metric, ${quoteString(prefix)}), ${quoteString(name)}`).join(', ')}, '')`;
+const attributeExpression = (keys: readonly string[]): string =>
+  `coalesce(${keys.flatMap((key) => [`nullIf(s.attributes[${quoteString(key)}], '')`, `nullIf(r.attributes[${quoteString(key)}], '')`]).join(', ')}, '')`;
 /** Attributes in which receivers and exporters name the monitored database and server. */
 const databaseNames = [
   'postgresql.database.name',
@@ -101,20 +101,20 @@ const databaseNames = [
 const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
 
 /** Instances named by metrics, from the active series. */
-const readWatched = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
+const readMonitored = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
   reading.columns.query<SeriesRow>(
-    `SELECT ${engineOfMetric} AS engine, ${attributeOf(databaseNames)} AS name, ${attributeOf(serverNames)} AS host,
+    `SELECT ${engineExpression} AS engine, ${attributeExpression(databaseNames)} AS name, ${attributeExpression(serverNames)} AS host,
       toString(uniqExact(s.series_id)) AS all, toString(toUnixTimestamp64Milli(max(s.seen))) AS last
     FROM (SELECT metric, series_id, resource_id, any(attributes) AS attributes, max(last_seen) AS seen FROM series
-      WHERE tenant_id = {tenant:String} AND ${seriesSeen}
-        AND (${prefixes.map(([, prefix]) => `startsWith(metric, ${quote(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineOfMetric} = {engine:String}`}${projectScopeCondition(query)}
+      WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition}
+        AND (${metricPrefixes.map(([, prefix]) => `startsWith(metric, ${quoteString(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineExpression} = {engine:String}`}${projectScopeCondition(query)}
       GROUP BY metric, series_id, resource_id) AS s
     LEFT JOIN (SELECT resource_id, any(attributes) AS attributes FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS r USING (resource_id)
     GROUP BY engine, name, host ORDER BY engine, name, host LIMIT ${maxInstances}`,
     {
-      ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }),
-      ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
-      ...projectScopeValues(query),
+      ...seriesSeenParameters({ from: minutes.from, to: minutes.to - 1n }),
+      ...(query.engine === undefined ? {} : { engine: currentSystemName(query.engine) }),
+      ...projectScopeParameterValues(query),
     },
   );
 
@@ -130,25 +130,25 @@ export const readDatabases = async (
   const { entitlements } = reading.plan;
   const [calls, watched] = await Promise.all([
     entitlements.includes('traces') ? readCalls(reading, query, minutes) : [],
-    entitlements.includes('metrics') ? readWatched(reading, query, minutes) : [],
+    entitlements.includes('metrics') ? readMonitored(reading, query, minutes) : [],
   ]);
   const seconds = Number(minutes.to - minutes.from) / 1e9;
   const missing = {
-    calls: entitlements.includes('traces') ? noCalls : notIncluded('traces'),
-    series: unknown(entitlements.includes('metrics') ? noMetrics : notIncluded('metrics')),
+    calls: entitlements.includes('traces') ? noCalls : planMessage('traces'),
+    series: unknownNumber(entitlements.includes('metrics') ? noMetrics : planMessage('metrics')),
   };
-  const found = calls.map((row) => calledOf(row, seconds, missing.series));
-  for (const row of watched) addWatched(found, row, missing.calls);
+  const databases = calls.map((row) => toCalledInstance(row, seconds, missing.series));
+  for (const row of watched) mergeMonitored(databases, row, missing.calls);
   return {
-    items: found.sort((one, other) => (one.id < other.id ? -1 : 1)),
+    items: databases.sort((one, other) => (one.id < other.id ? -1 : 1)),
     isCut: calls.length === maxInstances || watched.length === maxInstances,
   };
 };
 
 /** Adds a monitored instance, merged with a called one if possible. */
-const addWatched = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: string): void => {
-  const at = found.findIndex((instance) => isSame(instance, row));
-  const { id, engine, name, host } = { id: idOf(row.engine, row.name || row.host), ...row };
+const mergeMonitored = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: string): void => {
+  const at = found.findIndex((instance) => isSameDatabase(instance, row));
+  const { id, engine, name, host } = { id: instanceId(row.engine, row.name || row.host), ...row };
   const lastSeen = formatTime(BigInt(row.last) * 1_000_000n);
   const one = found[at] ?? {
     id,
@@ -158,35 +158,37 @@ const addWatched = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: st
     seenBy: [],
     lastSeen,
     calls: { value: null, reason: noCallsReason },
-    series: known(0),
+    series: knownNumber(0),
   };
   found[at < 0 ? found.length : at] = {
     ...one,
     seenBy: one.seenBy.includes('metrics') ? one.seenBy : [...one.seenBy, 'metrics'],
-    series: known((one.series.value ?? 0) + Number(row.all)),
+    series: knownNumber((one.series.value ?? 0) + Number(row.all)),
     lastSeen: [lastSeen, one.lastSeen].sort()[1] as string,
   };
 };
 
-const hostOf = (address: string): string => address.replace(/:\d+$/, '');
+const hostWithoutPort = (address: string): string => address.replace(/:\d+$/, '');
 
-const isSame = (instance: DatabaseInstance, row: SeriesRow): boolean =>
+const isSameDatabase = (instance: DatabaseInstance, row: SeriesRow): boolean =>
   instance.engine === row.engine &&
   ((row.name !== '' && instance.name === row.name) ||
     (row.host !== '' &&
-      [instance.name, ...instance.addresses].some((each) => each === row.host || hostOf(each) === hostOf(row.host))));
+      [instance.name, ...instance.addresses].some(
+        (each) => each === row.host || hostWithoutPort(each) === hostWithoutPort(row.host),
+      )));
 
-const idOf = (engine: string, name: string): string => `${engine}:${name}`;
+const instanceId = (engine: string, name: string): string => `${engine}:${name}`;
 
-const calledOf = (row: CallRow, seconds: number, series: Known): DatabaseInstance => {
+const toCalledInstance = (row: CallRow, seconds: number, series: NumberOrReason): DatabaseInstance => {
   return {
-    id: idOf(row.engine, row.name),
+    id: instanceId(row.engine, row.name),
     engine: row.engine,
     name: row.name,
     addresses: [...row.addresses],
     seenBy: ['calls'],
     calls: {
-      ...edgeFiguresOf(row, seconds),
+      ...toCallMetrics(row, seconds),
       callers: [...row.callers],
     },
     series,

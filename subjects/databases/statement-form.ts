@@ -2,22 +2,23 @@
  * SQL of the normalized form and the digest of a database statement. The engine's `normalizeQuery` removes comments and
  * literals. So one statement has the same digest in spans, logs and metrics, and the engine can group by it.
  */
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 
 /** Version of the steps below. It is part of a digest, since digests of two versions are not comparable. */
 const version = 1;
 
 /** Products in which double quotes enclose a text instead of a name. */
-const quotesHoldTexts = ['mysql', 'mariadb', 'clickhouse', 'hive', 'trino'];
+const systemsWithQuotedTexts = ['mysql', 'mariadb', 'clickhouse', 'hive', 'trino'];
 /** Products whose statements are JSON. */
-const json = ['mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb'];
+const jsonSystems = ['mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb'];
 /** Products whose statements are commands with arguments. */
-const commands = ['redis', 'memcached', 'valkey'];
+const commandSystems = ['redis', 'memcached', 'valkey'];
 
-const among = (system: string, systems: readonly string[]): string => `${system} IN (${systems.map(quote).join(', ')})`;
+const isOneOf = (system: string, systems: readonly string[]): string =>
+  `${system} IN (${systems.map(quoteString).join(', ')})`;
 
 /** Regular expression replacements (RE2), in order. A `?` represents any number of values. */
-const steps: readonly (readonly [pattern: string, replacement: string])[] = [
+const normalizationSteps: readonly (readonly [pattern: string, replacement: string])[] = [
   // Quotes of any kind are removed from names that do not need them.
   ['[`"\\[]([A-Za-z_][A-Za-z0-9_$]*)[`"\\]]', '\\1'],
   // Parameters: $1, :name, @p1, %s, %(name)s. A double colon is a cast.
@@ -36,9 +37,9 @@ const steps: readonly (readonly [pattern: string, replacement: string])[] = [
   ['[; ]+$', ''],
 ];
 
-const replaced = (text: string): string =>
-  steps.reduce(
-    (sql, [pattern, replacement]) => `replaceRegexpAll(${sql}, ${quote(pattern)}, ${quote(replacement)})`,
+const normalize = (text: string): string =>
+  normalizationSteps.reduce(
+    (sql, [pattern, replacement]) => `replaceRegexpAll(${sql}, ${quoteString(pattern)}, ${quoteString(replacement)})`,
     text,
   );
 
@@ -46,21 +47,21 @@ const replaced = (text: string): string =>
  * Returns whether a text was truncated inside a literal or by its sender: the remainder is unknown, so the form is that
  * of an incomplete statement.
  */
-const isCut = (text: string): string =>
+const isTruncated = (text: string): string =>
   `(countSubstrings(replaceAll(${text}, '\\\\\\'', ''), '\\'') % 2 = 1 OR endsWith(${text}, '...') OR endsWith(${text}, '…'))`;
 
 /**
  * Removes quotes from the member names of a JSON text, and replaces each text with `?`. Escapes are replaced first, so
  * that the end of each text is recognizable.
  */
-const jsonMasked = (text: string): string => {
-  const escaped = `replaceRegexpAll(${text}, ${quote('(?s)\\\\.')}, '_')`;
-  const named = `replaceRegexpAll(${escaped}, ${quote('"([^"]*)"\\s*:')}, '\\\\1:')`;
-  return `replaceRegexpAll(${named}, ${quote('"[^"]*("|$)')}, '?')`;
+const maskJson = (text: string): string => {
+  const escaped = `replaceRegexpAll(${text}, ${quoteString('(?s)\\\\.')}, '_')`;
+  const named = `replaceRegexpAll(${escaped}, ${quoteString('"([^"]*)"\\s*:')}, '\\\\1:')`;
+  return `replaceRegexpAll(${named}, ${quoteString('"[^"]*("|$)')}, '?')`;
 };
 
 /** Suffix of a truncated statement's form. */
-export const cutMark = ' …';
+export const truncationMark = ' …';
 
 /**
  * Returns the SQL expression of a statement's normalized form. `text` and `system` (the result of `systemOf`) are
@@ -68,12 +69,12 @@ export const cutMark = ' …';
  */
 export const statementForm = (text: string, system: string): string => {
   const masked = `multiIf(
-    ${among(system, json)}, ${jsonMasked(text)},
-    ${among(system, quotesHoldTexts)}, replaceRegexpAll(${text}, ${quote('"(?:[^"\\\\]|\\\\.|"")*"')}, '?'),
+    ${isOneOf(system, jsonSystems)}, ${maskJson(text)},
+    ${isOneOf(system, systemsWithQuotedTexts)}, replaceRegexpAll(${text}, ${quoteString('"(?:[^"\\\\]|\\\\.|"")*"')}, '?'),
     ${text})`;
-  const sql = `lower(${replaced(`normalizeQuery(${masked})`)})`;
-  const command = `lower(replaceRegexpOne(trimBoth(${text}), ${quote('(?s)^(\\S+)\\s.*$')}, '\\\\1 ?'))`;
-  return `concat(if(${among(system, commands)}, ${command}, ${sql}), if(${isCut(text)}, ${quote(cutMark)}, ''))`;
+  const sql = `lower(${normalize(`normalizeQuery(${masked})`)})`;
+  const command = `lower(replaceRegexpOne(trimBoth(${text}), ${quoteString('(?s)^(\\S+)\\s.*$')}, '\\\\1 ?'))`;
+  return `concat(if(${isOneOf(system, commandSystems)}, ${command}, ${sql}), if(${isTruncated(text)}, ${quoteString(truncationMark)}, ''))`;
 };
 
 /**

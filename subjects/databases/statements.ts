@@ -2,17 +2,17 @@
 
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
-import { sortOf } from '../../queries/sort.ts';
-import { exact } from '../../queries/time.ts';
-import { durationBucketSql } from '../../schemas/tables/durations.ts';
-import { firstAttribute, quote } from '../../schemas/tables/literal.ts';
-import { CallDurations, durationsOf, type QuantilesRow, quantileColumns } from '../services/call-figures.ts';
-import { cutMark, statementDigest, statementForm } from './statement-form.ts';
-import { attributeKeys, systemExpression, systemOf } from './systems.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { parseSort } from '../../queries/sort.ts';
+import { exactNumberOrText } from '../../queries/time.ts';
+import { buildBucketSql } from '../../schemas/tables/durations.ts';
+import { buildFirstAttributeSql, quoteString } from '../../schemas/tables/literal.ts';
+import { CallDurations, type QuantilesRow, quantileColumns, toDurations } from '../services/call-figures.ts';
+import { statementDigest, statementForm, truncationMark } from './statement-form.ts';
+import { attributeKeys, currentSystemName, systemExpression } from './systems.ts';
 
 export const Statement = z.strictObject({
   digest: z
@@ -51,7 +51,7 @@ export const Statement = z.strictObject({
 });
 export type Statement = z.output<typeof Statement>;
 
-const sortedBy = {
+const sortExpressions = {
   time: 'toFloat64(sum(duration_sum))',
   calls: 'toFloat64(sum(calls))',
   errors: 'toFloat64(sum(errors))',
@@ -66,7 +66,7 @@ export const statementSorts = [
   '-errors',
   '-mean',
   '-max',
-] as const satisfies readonly `-${keyof typeof sortedBy}`[];
+] as const satisfies readonly `-${keyof typeof sortExpressions}`[];
 
 export interface StatementQuery extends ProjectScope {
   readonly engine?: string | undefined;
@@ -96,30 +96,31 @@ interface Row extends QuantilesRow {
   readonly total: number;
 }
 
-const isJson = "system IN ('mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb')";
+const isJsonSystem =
+  "system IN ('mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb')";
 
 /**
  * Query text of a span: its statement, or else its summary, operation and collection, or name. Document queries do not
  * contain their collection, which is added.
  */
-const textOfSpan = `multiIf(statement != '', if(${isJson} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
+const spanTextExpression = `multiIf(statement != '', if(${isJsonSystem} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
 
-const within =
+const rangeCondition =
   "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
 
 /** Client spans of databases, grouped by query text, so that each text is normalized once. */
-const statementsSql = (query: StatementQuery): string => {
+const buildStatementsSql = (query: StatementQuery): string => {
   const conditions = [
     ...(query.engine === undefined ? [] : [`system = {engine:String}`]),
     ...(query.database === undefined ? [] : ['namespace = {database:String}']),
   ];
-  return `SELECT ${textOfSpan} AS text, system, count() AS calls, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
-      sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets, argMax((trace_id, span_id), duration) AS slowest,
+  return `SELECT ${spanTextExpression} AS text, system, count() AS calls, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
+      sumMap(map(${buildBucketSql('duration')}, toUInt64(1))) AS duration_buckets, argMax((trace_id, span_id), duration) AS slowest,
       groupUniqArray(10)(namespace) AS databases, groupUniqArray(10)(collection) AS collections, groupUniqArray(20)(service) AS services
-    FROM (SELECT ${systemExpression(firstAttribute(attributeKeys.system))} AS system, ${firstAttribute(attributeKeys.namespace)} AS namespace, ${firstAttribute(attributeKeys.statement)} AS statement,
-        ${firstAttribute(attributeKeys.summary)} AS summary, ${firstAttribute(attributeKeys.operation)} AS operation, ${firstAttribute(attributeKeys.collection)} AS collection,
+    FROM (SELECT ${systemExpression(buildFirstAttributeSql(attributeKeys.system))} AS system, ${buildFirstAttributeSql(attributeKeys.namespace)} AS namespace, ${buildFirstAttributeSql(attributeKeys.statement)} AS statement,
+        ${buildFirstAttributeSql(attributeKeys.summary)} AS summary, ${buildFirstAttributeSql(attributeKeys.operation)} AS operation, ${buildFirstAttributeSql(attributeKeys.collection)} AS collection,
         name, duration, status_code, service, trace_id, span_id
-      FROM spans WHERE tenant_id = {tenant:String} AND ${within} AND kind = 3${query.service === undefined ? '' : ' AND service = {service:String}'}${projectScopeCondition(query)}
+      FROM spans WHERE tenant_id = {tenant:String} AND ${rangeCondition} AND kind = 3${query.service === undefined ? '' : ' AND service = {service:String}'}${projectScopeCondition(query)}
         AND (system != '' OR namespace != ''))
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY text, system`;
 };
@@ -133,12 +134,12 @@ export const readStatements = async (
   { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
 > => {
   requireEntitlement(reading, 'traces');
-  const number = sortedBy[sortOf(query.sort).by];
+  const number = sortExpressions[parseSort(query.sort).by];
   const parameters: Record<string, string> = {
     from: String(range.from),
     to: String(range.to),
-    ...projectScopeValues(query),
-    ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
+    ...projectScopeParameterValues(query),
+    ...(query.engine === undefined ? {} : { engine: currentSystemName(query.engine) }),
     ...(query.service === undefined ? {} : { service: query.service }),
     ...(query.database === undefined ? {} : { database: query.database }),
     ...(query.search === undefined ? {} : { search: query.search }),
@@ -150,7 +151,7 @@ export const readStatements = async (
       toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
       lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
       ${number} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
-    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${statementsSql(query)}))
+    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${buildStatementsSql(query)}))
     ${query.search === undefined ? '' : 'WHERE positionCaseInsensitive(form, {search:String}) > 0'}
     GROUP BY digest, system)
     ${query.after === undefined ? '' : 'WHERE (number, digest) < (toFloat64({value:String}), {digest:String})'}
@@ -158,14 +159,14 @@ export const readStatements = async (
     parameters,
   );
   const digests = rows.map(({ digest }) => digest);
-  const inQuestion = { range, projectId: query.projectId, scope: query.scope };
+  const telemetryScope = { range, projectId: query.projectId, scope: query.scope };
   const [logs, series] = await Promise.all([
-    alsoIn(reading, logsWith, digests, inQuestion),
-    alsoIn(reading, seriesWith, digests, inQuestion),
+    countOccurrences(reading, logStatements, digests, telemetryScope),
+    countOccurrences(reading, seriesStatements, digests, telemetryScope),
   ]);
   const seconds = Math.max(1, Number(range.to - range.from)) / 1e9;
   return rows.map((row) => ({
-    statement: statementOf(row, {
+    statement: toStatement(row, {
       seconds,
       logs: logs?.get(row.digest) ?? (logs && 0),
       series: series?.get(row.digest) ?? (series && 0),
@@ -174,7 +175,7 @@ export const readStatements = async (
   }));
 };
 
-const statementOf = (
+const toStatement = (
   row: Row,
   { seconds, logs, series }: { seconds: number; logs: number | undefined; series: number | undefined },
 ): Statement => {
@@ -184,7 +185,7 @@ const statementOf = (
     digest: row.digest,
     engine: row.engine,
     statement: row.shown,
-    isCut: row.shown.endsWith(cutMark),
+    isCut: row.shown.endsWith(truncationMark),
     databases: [...row.databases],
     collections: [...row.collections],
     services: [...row.services],
@@ -193,9 +194,9 @@ const statementOf = (
     errorRate: errors / calls,
     callsPerSecond: calls / seconds,
     duration: {
-      sum: exact(row.lasted),
+      sum: exactNumberOrText(row.lasted),
       share: row.total === 0 ? 0 : Number(row.lasted) / row.total,
-      ...durationsOf(row, Number(row.lasted) / calls),
+      ...toDurations(row, Number(row.lasted) / calls),
     },
     slowest: { traceId: row.trace, spanId: row.span },
     logs: logs ?? null,
@@ -203,25 +204,25 @@ const statementOf = (
   };
 };
 
-const textAndSystem = `${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system`;
+const textAndSystem = `${buildFirstAttributeSql(attributeKeys.statement)} AS text, ${systemExpression(buildFirstAttributeSql(attributeKeys.system))} AS system`;
 
 /** Events in which receivers report the statements that a database itself counts or observes. */
-const logsWith = {
+const logStatements = {
   signal: 'logs',
   texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, count() AS times FROM logs
-    WHERE tenant_id = {tenant:String} AND ${within} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != ''${projectScopeCondition(scope)} GROUP BY text, system`,
+    WHERE tenant_id = {tenant:String} AND ${rangeCondition} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != ''${projectScopeCondition(scope)} GROUP BY text, system`,
 } as const;
 
-const seriesWith = {
+const seriesStatements = {
   signal: 'metrics',
   texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, uniqExact(series_id) AS times FROM series
-    WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quote(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
+    WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quoteString(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
 } as const;
 
 /** Number of occurrences of each digest in another telemetry signal; undefined if the plan does not include it. */
-const alsoIn = async (
+const countOccurrences = async (
   { plan, columns }: Reading,
-  { signal, texts }: typeof logsWith | typeof seriesWith,
+  { signal, texts }: typeof logStatements | typeof seriesStatements,
   digests: readonly string[],
   { range, ...scope }: ProjectScope & { readonly range: Range },
 ): Promise<ReadonlyMap<string, number> | undefined> => {
@@ -234,8 +235,8 @@ const alsoIn = async (
       from: String(range.from),
       to: String(range.to),
       digests,
-      ...seriesSeenValues(range),
-      ...projectScopeValues(scope),
+      ...seriesSeenParameters(range),
+      ...projectScopeParameterValues(scope),
     },
   );
   return new Map(rows.map(({ digest, all }) => [digest, Number(all)]));

@@ -1,5 +1,5 @@
 /** Names of database products: those of OpenTelemetry's semantic conventions, and those of former versions. */
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 
 /** Former name → current name (`db.system` → `db.system.name`). Other names did not change */
 const formerNames: ReadonlyMap<string, string> = new Map(
@@ -27,11 +27,11 @@ const formerNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** Returns the current name of a product. */
-export const systemOf = (name: string): string => formerNames.get(name.toLowerCase()) ?? name.toLowerCase();
+export const currentSystemName = (name: string): string => formerNames.get(name.toLowerCase()) ?? name.toLowerCase();
 
 /** Returns the SQL expression of the current name. */
 export const systemExpression = (name: string): string =>
-  `transform(lower(${name}), [${[...formerNames.keys()].map(quote).join(', ')}], [${[...formerNames.values()].map(quote).join(', ')}], lower(${name}))`;
+  `transform(lower(${name}), [${[...formerNames.keys()].map(quoteString).join(', ')}], [${[...formerNames.values()].map(quoteString).join(', ')}], lower(${name}))`;
 
 /** Attributes by meaning, current names first. */
 export const attributeKeys = {

@@ -51,7 +51,7 @@ export interface DeadLetter extends Readonly<z.output<typeof DeadLetterView>> {
 }
 
 /** A position in reception order. */
-export interface After {
+export interface DeadLetterCursor {
   readonly receivedAtMs: number;
   readonly id: string;
 }
@@ -68,10 +68,10 @@ interface Row extends Omit<DeadLetter, 'position' | 'receivedAt' | 'size' | 'sta
 }
 
 /** Reads with the tenant's filters if the filter names a tenant, otherwise as the platform. */
-const reader = (columns: Columns, tenantId: string | undefined): Pick<Columns, 'query'> =>
-  tenantId === undefined ? columns : columns.of(tenantId);
+const selectColumns = (columns: Columns, tenantId: string | undefined): Pick<Columns, 'query'> =>
+  tenantId === undefined ? columns : columns.forTenant(tenantId);
 
-const conditionsOf = (filter: DeadLetterFilter): { where: string; parameters: Record<string, string> } => {
+const buildConditions = (filter: DeadLetterFilter): { where: string; parameters: Record<string, string> } => {
   const conditions = [filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}'];
   const parameters: Record<string, string> = {};
   const add = (name: string, value: string | undefined, condition: string): void => {
@@ -98,36 +98,36 @@ export const readDeadLetters = async (
   filter: DeadLetterFilter,
   page: {
     readonly limit: number;
-    readonly after?: After | undefined;
+    readonly after?: DeadLetterCursor | undefined;
     readonly newestFirst: boolean;
     readonly signal?: AbortSignal | undefined;
   },
 ): Promise<DeadLetter[]> => {
-  const { where, parameters } = conditionsOf(filter);
-  const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
+  const { where, parameters } = buildConditions(filter);
+  const tenantCondition = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
   const direction = page.newestFirst ? 'DESC' : 'ASC';
   const values: Record<string, string | readonly string[]> = { ...parameters };
-  let outer = '1';
+  let stateCondition = '1';
   // Marks are sorted by ID: those of named dead letters are looked up directly.
-  const named = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
-  let inner = where + named;
+  const idCondition = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
+  let letterCondition = where + idCondition;
   if (filter.ids !== undefined) values['ids'] = filter.ids;
   if (page.after !== undefined) {
-    inner += ` AND (received_at, id) ${page.newestFirst ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
+    letterCondition += ` AND (received_at, id) ${page.newestFirst ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
     values['afterTime'] = String(page.after.receivedAtMs);
     values['afterId'] = page.after.id;
   }
   if (filter.state !== undefined) {
-    outer = 'outcome = {outcome:String}';
+    stateCondition = 'outcome = {outcome:String}';
     values['outcome'] = filter.state === 'open' ? '' : filter.state;
   }
-  const rows = await reader(columns, filter.tenantId).query<Row>(
+  const rows = await selectColumns(columns, filter.tenantId).query<Row>(
     `SELECT tenant AS tenantId, id, project_id AS projectId, key_id AS keyId, signal, origin, kind, reason, message, toString(position) AS position, toString(toUnixTimestamp64Milli(received_at)) AS received,
       source, toString(size) AS size, cut, chunks, partition, toString(offset) AS offset, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
-    FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${inner} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
-    LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${own}${named}) AS marks
+    FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${letterCondition} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
+    LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${tenantCondition}${idCondition}) AS marks
       ON letters.tenant = marks.mark_tenant AND letters.id = marks.mark_id
-    WHERE ${outer} ORDER BY letters.received_at ${direction}, id ${direction} LIMIT ${page.limit}`,
+    WHERE ${stateCondition} ORDER BY letters.received_at ${direction}, id ${direction} LIMIT ${page.limit}`,
     values,
     page.signal && { signal: page.signal },
   );
@@ -147,14 +147,15 @@ const toDeadLetter = ({ received, outcome, marked, partition, offset, chunks, ..
 
 /** Returns the number of matching dead letters. */
 export const countDeadLetters = async (columns: Columns, filter: DeadLetterFilter): Promise<number> => {
-  const { where, parameters } = conditionsOf(filter);
+  const { where, parameters } = buildConditions(filter);
   const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
   const ids = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
-  const marked = `(tenant_id, id) IN (SELECT tenant_id, id FROM dead_letter_marks WHERE ${own}${
+  const isMarked = `(tenant_id, id) IN (SELECT tenant_id, id FROM dead_letter_marks WHERE ${own}${
     filter.state === undefined || filter.state === 'open' ? '' : ' AND outcome = {outcome:String}'
   })`;
-  const state = filter.state === undefined ? '' : filter.state === 'open' ? ` AND NOT (${marked})` : ` AND ${marked}`;
-  const [row] = await reader(columns, filter.tenantId).query<{ total: string }>(
+  const state =
+    filter.state === undefined ? '' : filter.state === 'open' ? ` AND NOT (${isMarked})` : ` AND ${isMarked}`;
+  const [row] = await selectColumns(columns, filter.tenantId).query<{ total: string }>(
     `SELECT toString(uniqExact(tenant_id, id)) AS total FROM dead_letters WHERE ${where}${ids}${state}`,
     { ...parameters, outcome: filter.state ?? '', ...(filter.ids === undefined ? {} : { ids: filter.ids }) },
   );

@@ -4,7 +4,7 @@ import type { DeadLetterMark } from '../../schemas/topics.ts';
 import type { DeadLetter } from './dead-letters.ts';
 
 /** Returns the offset of the last landed mark, by partition. */
-export const landedMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<number, number>> => {
+export const readStoredMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<number, number>> => {
   const rows = await columns.query<{ partition: number; last: string }>(
     'SELECT partition, toString(max(dead_letter_marks.offset)) AS last FROM dead_letter_marks GROUP BY partition',
   );
@@ -12,7 +12,10 @@ export const landedMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<n
 };
 
 /** Returns the marks of dead letters. */
-export const landedMarks = async (columns: Columns, deadLetters: readonly DeadLetter[]): Promise<DeadLetterMark[]> => {
+export const readStoredMarks = async (
+  columns: Columns,
+  deadLetters: readonly DeadLetter[],
+): Promise<DeadLetterMark[]> => {
   const rows = await columns.query<{ tenantId: string; id: string; outcome: string; marked: string; actor: string }>(
     `SELECT tenant_id AS tenantId, id, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
     FROM dead_letter_marks WHERE tenant_id IN {tenants:Array(String)} AND id IN {ids:Array(String)}`,

@@ -1,6 +1,6 @@
 /** Sigma files in a zip archive. */
 import { strFromU8, Unzip, type UnzipFile, UnzipInflate } from 'fflate';
-import { inWorker } from '../../queries/worker.ts';
+import { runInWorker } from '../../queries/worker.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 
 export interface SigmaFile {
@@ -12,17 +12,17 @@ export interface SigmaFile {
 const maxFiles = 20_000;
 const maxBytes = 64 * 1024 * 1024;
 /** Size of the pieces to decompress: each byte expands to at most a thousand. */
-const pieceBytes = 4096;
+const chunkBytes = 4096;
 
 /** Signatures of the first file, or of the end of an empty archive. */
-const beginnings = ['PK\x03\x04', 'PK\x05\x06'];
+const zipSignatures = ['PK\x03\x04', 'PK\x05\x06'];
 
 const refuse = (message: string): never => {
   throw new PermanentError('bad-archive', message);
 };
 
 /** Files during decompression. Their sizes are counted, since headers are not trustworthy */
-class Unpacked {
+class ArchiveReader {
   readonly texts = new Map<string, string>();
   #files = 0;
   #bytes = 0;
@@ -31,16 +31,16 @@ class Unpacked {
     if (!/\.ya?ml$/i.test(file.name) || file.name.startsWith('__MACOSX/')) return;
     this.#files++;
     if (this.#files > maxFiles) refuse(`the archive contains more than ${maxFiles} files`);
-    const pieces: Uint8Array[] = [];
+    const chunks: Uint8Array[] = [];
     let size = 0;
-    file.ondata = (error, piece, isLast) => {
+    file.ondata = (error, chunk, isLast) => {
       if (error !== null) throw error;
-      size += piece.length;
-      this.#bytes += piece.length;
+      size += chunk.length;
+      this.#bytes += chunk.length;
       if (this.#bytes > maxBytes) refuse(`the archive unpacks to more than ${maxBytes} bytes`);
       if (size > (file.originalSize ?? maxBytes)) refuse(`${file.name} is larger than the archive declares`);
-      pieces.push(piece);
-      if (isLast) this.texts.set(file.name, strFromU8(Buffer.concat(pieces)));
+      chunks.push(chunk);
+      if (isLast) this.texts.set(file.name, strFromU8(Buffer.concat(chunks)));
     };
     file.start();
   }
@@ -50,15 +50,15 @@ class Unpacked {
  * Returns the YAML files of an archive by path. Throws for an invalid archive, and for one that decompresses to more
  * than the limit or the declared size.
  */
-export const filesOf = (archive: Uint8Array): SigmaFile[] => {
-  if (!beginnings.includes(strFromU8(archive.subarray(0, 4), true)))
+export const extractFiles = (archive: Uint8Array): SigmaFile[] => {
+  if (!zipSignatures.includes(strFromU8(archive.subarray(0, 4), true)))
     refuse('this is not a zip archive: the signature is missing');
   try {
-    const unpacked = new Unpacked();
+    const unpacked = new ArchiveReader();
     const unzip = new Unzip((file) => unpacked.add(file));
     unzip.register(UnzipInflate);
-    for (let at = 0; at < archive.length; at += pieceBytes)
-      unzip.push(archive.subarray(at, at + pieceBytes), at + pieceBytes >= archive.length);
+    for (let offset = 0; offset < archive.length; offset += chunkBytes)
+      unzip.push(archive.subarray(offset, offset + chunkBytes), offset + chunkBytes >= archive.length);
     return [...unpacked.texts]
       .map(([name, source]) => ({ name, source }))
       .sort((left, right) => (left.name < right.name ? -1 : 1));
@@ -73,11 +73,11 @@ export const readArchive = (
   archive: Uint8Array,
 ): { readonly files: readonly SigmaFile[] } | { readonly problem: string } => {
   try {
-    return { files: filesOf(archive) };
+    return { files: extractFiles(archive) };
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     return { problem: error.message };
   }
 };
 
-export const readArchiveInWorker = inWorker(import.meta.url, readArchive);
+export const readArchiveInWorker = runInWorker(import.meta.url, readArchive);

@@ -1,5 +1,5 @@
 /** Backtests over stored logs, in threads. */
-import { type ExportQuestion, exportRecords } from '../../queries/logs/export.ts';
+import { type ExportQuery, exportRecords } from '../../queries/logs/export.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { storedRecord } from './backtest.ts';
@@ -7,7 +7,7 @@ import type { DeploymentSource } from './deployed.ts';
 import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
 /** Records per request to a worker: the results count even if the time limit has passed. */
-const recordsAtOnce = 100;
+const recordsPerRequest = 100;
 
 const backtestThreads = new RuleThreads();
 
@@ -25,14 +25,14 @@ export interface BacktestPage {
 export const backtestLogs = async (
   reading: Reading,
   { toDeploy, ...run }: RuleRun & { readonly toDeploy: DeploymentSource },
-  question: Omit<ExportQuestion, 'order'>,
+  question: Omit<ExportQuery, 'order'>,
   onPage: (page: BacktestPage) => boolean,
 ): Promise<boolean> => {
   try {
     return await backtestThreads.run(toDeploy, run, async (rules) => {
       for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
-        for (let from = 0; from < items.length; from += recordsAtOnce) {
-          const records = items.slice(from, from + recordsAtOnce).map((item) => storedRecord(run.tenantId, item));
+        for (let from = 0; from < items.length; from += recordsPerRequest) {
+          const records = items.slice(from, from + recordsPerRequest).map((item) => storedRecord(run.tenantId, item));
           if (!onPage({ records: records.length, signals: await rules.signalsOf(records) })) return false;
         }
       return onPage({ records: 0, signals: await rules.end() });

@@ -6,15 +6,15 @@ import {
   addMatch,
   type CorrelationWindow,
   chainOrder,
-  dueOf,
   emptyWindow,
   endWindow,
   waitsForEnd,
+  windowDueMs,
 } from './correlation.ts';
 import type { DeployedCorrelation, Deployment } from './deployed.ts';
 import { chainedMatch, type DetectedRecord, detect, mergeSuppressedSignal } from './detect.ts';
 
-interface Open {
+interface OpenWindow {
   readonly correlation: DeployedCorrelation;
   readonly of: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string };
   readonly window: CorrelationWindow;
@@ -24,9 +24,9 @@ interface Open {
 export class Backtest {
   readonly #deployment: Deployment;
   readonly #nowMs: number;
-  readonly #windows = new Map<string, Open>();
+  readonly #windows = new Map<string, OpenWindow>();
   /** Signals that suppress others for a time, and count them */
-  readonly #hiding = new Map<string, DetectionSignal>();
+  readonly #suppressing = new Map<string, DetectionSignal>();
   #signals: DetectionSignal[] = [];
   /** Matches for chained correlations, which are processed in order of time */
   #chained: DetectionMatch[] = [];
@@ -41,33 +41,33 @@ export class Backtest {
 
   /** Returns the signals of a record. */
   add(record: DetectedRecord): DetectionSignal[] {
-    this.#chain(record.timeMs);
-    if (record.timeMs >= this.#dueMs) this.#end(record.timeMs);
-    const found = detect(this.#deployment, record, this.#nowMs);
-    this.#signals.push(...found.signals);
-    for (const match of found.matches) this.#match(match);
-    this.#chained.push(...found.chained);
-    return this.#drain();
+    this.#processChained(record.timeMs);
+    if (record.timeMs >= this.#dueMs) this.#endWindows(record.timeMs);
+    const detected = detect(this.#deployment, record, this.#nowMs);
+    this.#signals.push(...detected.signals);
+    for (const match of detected.matches) this.#match(match);
+    this.#chained.push(...detected.chained);
+    return this.#takeSignals();
   }
 
   /** Returns the signals of windows at their end, and again those that suppressed others. */
   end(): DetectionSignal[] {
-    this.#chain(Number.POSITIVE_INFINITY);
-    this.#end(Number.POSITIVE_INFINITY);
-    this.#chain(Number.POSITIVE_INFINITY);
-    for (const signal of this.#hiding.values()) this.#emitHidden(signal);
-    this.#hiding.clear();
-    return this.#drain();
+    this.#processChained(Number.POSITIVE_INFINITY);
+    this.#endWindows(Number.POSITIVE_INFINITY);
+    this.#processChained(Number.POSITIVE_INFINITY);
+    for (const signal of this.#suppressing.values()) this.#emitSuppressing(signal);
+    this.#suppressing.clear();
+    return this.#takeSignals();
   }
 
-  #drain(): DetectionSignal[] {
+  #takeSignals(): DetectionSignal[] {
     const signals = this.#signals;
     this.#signals = [];
     return signals;
   }
 
   /** Processes waiting matches of chained correlations before a time. */
-  #chain(beforeMs: number): void {
+  #processChained(beforeMs: number): void {
     const due = this.#chained.filter(({ signal }) => signal.timeMs < beforeMs);
     if (due.length === 0) return;
     this.#chained = this.#chained.filter(({ signal }) => signal.timeMs >= beforeMs);
@@ -94,28 +94,29 @@ export class Backtest {
     const { key, tenantId, signal } = match;
     const of = { key, tenantId, projectId: signal.projectId };
     const name = JSON.stringify([match.forRule, key, signal.projectId]);
-    const added = addMatch(correlation, this.#windows.get(name)?.window ?? emptyWindow(), match);
-    if (added.isLate) return;
-    this.#windows.set(name, { correlation, of, window: added.window });
-    if (waitsForEnd(correlation.document)) this.#dueMs = Math.min(this.#dueMs, dueOf(correlation, added.window));
-    if (added.signal !== undefined) this.#emit(added.signal);
+    const addition = addMatch(correlation, this.#windows.get(name)?.window ?? emptyWindow(), match);
+    if (addition.isLate) return;
+    this.#windows.set(name, { correlation, of, window: addition.window });
+    if (waitsForEnd(correlation.document))
+      this.#dueMs = Math.min(this.#dueMs, windowDueMs(correlation, addition.window));
+    if (addition.signal !== undefined) this.#emit(addition.signal);
   }
 
   #suppress({ forRule, key, signal }: DetectionMatch): void {
-    const forMs = (this.#deployment.stored.get(forRule)?.suppression?.forSeconds ?? 0) * 1000;
+    const suppressionMs = (this.#deployment.stored.get(forRule)?.suppression?.forSeconds ?? 0) * 1000;
     const name = JSON.stringify([forRule, key]);
-    const first = this.#hiding.get(name);
-    if (first !== undefined && Math.abs(signal.timeMs - first.timeMs) < forMs) {
-      this.#hiding.set(name, mergeSuppressedSignal(first, signal));
+    const first = this.#suppressing.get(name);
+    if (first !== undefined && Math.abs(signal.timeMs - first.timeMs) < suppressionMs) {
+      this.#suppressing.set(name, mergeSuppressedSignal(first, signal));
       return;
     }
-    this.#emitHidden(first);
-    this.#hiding.set(name, signal);
+    this.#emitSuppressing(first);
+    this.#suppressing.set(name, signal);
     this.#signals.push(signal);
   }
 
   /** Emits a signal again, with the number of suppressed ones. */
-  #emitHidden(signal: DetectionSignal | undefined): void {
+  #emitSuppressing(signal: DetectionSignal | undefined): void {
     if (signal !== undefined && signal.eventCount > 1) this.#signals.push(signal);
   }
 
@@ -125,13 +126,13 @@ export class Backtest {
     if (!isSilent) this.#signals.push(signal);
   }
 
-  #end(timeMs: number): void {
+  #endWindows(timeMs: number): void {
     this.#dueMs = Number.POSITIVE_INFINITY;
     for (const [name, { correlation, of }] of this.#windows) {
       if (!waitsForEnd(correlation.document)) continue;
       for (
         let open = this.#windows.get(name);
-        open !== undefined && dueOf(correlation, open.window) <= timeMs;
+        open !== undefined && windowDueMs(correlation, open.window) <= timeMs;
         open = this.#windows.get(name)
       ) {
         const { window, signal } = endWindow(correlation, open.window, of);
@@ -139,8 +140,8 @@ export class Backtest {
         else this.#windows.set(name, { ...open, window });
         if (signal !== undefined) this.#emit(signal);
       }
-      const left = this.#windows.get(name);
-      if (left !== undefined) this.#dueMs = Math.min(this.#dueMs, dueOf(correlation, left.window));
+      const nextWindow = this.#windows.get(name);
+      if (nextWindow !== undefined) this.#dueMs = Math.min(this.#dueMs, windowDueMs(correlation, nextWindow.window));
     }
   }
 }

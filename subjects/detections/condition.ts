@@ -1,7 +1,7 @@
 /** The condition language: names of selections, `and`, `or`, `not`, parentheses, `1 of NAME*`, `all of them`. */
 import type { Condition } from './documents.ts';
 
-const words = /\s+|[()]|\||[^\s()|]+/gy;
+const tokenPattern = /\s+|[()]|\||[^\s()|]+/gy;
 const maxDepth = 100;
 /** Each term evaluates a selection for every event. Public rules have a few dozen at most. */
 const maxTerms = 500;
@@ -14,7 +14,7 @@ export class ConditionError extends Error {}
  * Returns whether a name matches a pattern in which `*` is any sequence of characters. Each part is searched once,
  * after the previous one.
  */
-export const fitsName = (name: string, pattern: string): boolean => {
+export const matchesNamePattern = (name: string, pattern: string): boolean => {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
   if (last === undefined) return name === first;
@@ -28,22 +28,22 @@ export const fitsName = (name: string, pattern: string): boolean => {
   return at <= name.length - last.length;
 };
 
-class ConditionReader {
+class ConditionParser {
   readonly #words: readonly string[];
   readonly #names: readonly string[];
-  #at = 0;
+  #position = 0;
   /** Number of evaluated selections, including those of "of" and of previous conditions. */
   terms: number;
 
   constructor(text: string, names: readonly string[], terms: number) {
     this.terms = terms;
-    this.#words = (text.match(words) ?? []).filter((word) => word.trim() !== '');
+    this.#words = (text.match(tokenPattern) ?? []).filter((word) => word.trim() !== '');
     this.#names = names;
   }
 
   read(): Condition {
     const condition = this.#or(0);
-    const rest = this.#words[this.#at];
+    const rest = this.#words[this.#position];
     if (rest === '|')
       throw new ConditionError('aggregations after | are not part of Sigma 2: write a correlation document instead');
     if (rest !== undefined) throw new ConditionError(`expected "and", "or" or the end before "${rest}"`);
@@ -51,13 +51,13 @@ class ConditionReader {
   }
 
   #isNext(word: string): boolean {
-    return this.#words[this.#at]?.toLowerCase() === word;
+    return this.#words[this.#position]?.toLowerCase() === word;
   }
 
-  #several(is: 'and' | 'or', read: () => Condition): Condition {
+  #readParts(is: 'and' | 'or', read: () => Condition): Condition {
     const parts = [read()];
     while (this.#isNext(is)) {
-      this.#at++;
+      this.#position++;
       parts.push(read());
     }
     return parts.length === 1 ? (parts[0] as Condition) : { is, parts };
@@ -65,37 +65,37 @@ class ConditionReader {
 
   #or(depth: number): Condition {
     if (depth > maxDepth) throw new ConditionError(`parentheses are nested more than ${maxDepth} levels deep`);
-    return this.#several('or', () => this.#several('and', () => this.#not(depth)));
+    return this.#readParts('or', () => this.#readParts('and', () => this.#not(depth)));
   }
 
   #not(depth: number): Condition {
     let isNegated = false;
-    for (; this.#isNext('not'); this.#at++) isNegated = !isNegated;
-    const part = this.#one(depth);
+    for (; this.#isNext('not'); this.#position++) isNegated = !isNegated;
+    const part = this.#readTerm(depth);
     return isNegated ? { is: 'not', part } : part;
   }
 
-  #one(depth: number): Condition {
-    const word = this.#words[this.#at++];
+  #readTerm(depth: number): Condition {
+    const word = this.#words[this.#position++];
     if (word === undefined) throw new ConditionError('expected the name of a selection before the end');
     if (word === '(') {
       const inner = this.#or(depth + 1);
-      if (this.#words[this.#at] === '|')
+      if (this.#words[this.#position] === '|')
         throw new ConditionError('aggregations after | are not part of Sigma 2: write a correlation document instead');
-      if (this.#words[this.#at++] !== ')') throw new ConditionError('expected a closing parenthesis');
+      if (this.#words[this.#position++] !== ')') throw new ConditionError('expected a closing parenthesis');
       return inner;
     }
-    if (/^(1|any|all)$/i.test(word) && this.#isNext('of')) return this.#of(/^all$/i.test(word));
+    if (/^(1|any|all)$/i.test(word) && this.#isNext('of')) return this.#readOf(/^all$/i.test(word));
     if (/^\d+$/.test(word) && this.#isNext('of'))
       throw new ConditionError(`"${word} of" is not part of Sigma: write "1 of" or "all of"`);
     if (word === ')' || word === '|' || /^(and|or|of)$/i.test(word))
       throw new ConditionError(`expected the name of a selection before "${word}"`);
     if (!this.#names.includes(word)) throw new ConditionError(`the selection "${word}" does not exist`);
-    this.#count(1);
+    this.#countTerms(1);
     return { is: 'selection', name: word };
   }
 
-  #count(terms: number): void {
+  #countTerms(terms: number): void {
     this.terms += terms;
     if (this.terms > maxTerms)
       throw new ConditionError(
@@ -103,30 +103,30 @@ class ConditionReader {
       );
   }
 
-  #of(all: boolean): Condition {
-    this.#at++;
-    const pattern = this.#words[this.#at++];
+  #readOf(all: boolean): Condition {
+    this.#position++;
+    const pattern = this.#words[this.#position++];
     if (pattern === undefined)
       throw new ConditionError('expected the name of a selection, a pattern or "them" after "of"');
     // Names that begin with an underscore are excluded from "them".
     const names =
       pattern.toLowerCase() === 'them'
         ? this.#names.filter((name) => !name.startsWith('_'))
-        : this.#names.filter((name) => fitsName(name, pattern));
+        : this.#names.filter((name) => matchesNamePattern(name, pattern));
     if (names.length === 0) throw new ConditionError(`no selection matches "${pattern}"`);
-    this.#count(names.length);
+    this.#countTerms(names.length);
     return { is: 'of', all, names };
   }
 }
 
 /** Returns the selections in a condition, once for each use. */
-export const termsOf = (condition: Condition): readonly string[] => {
+export const collectTerms = (condition: Condition): readonly string[] => {
   switch (condition.is) {
     case 'and':
     case 'or':
-      return condition.parts.flatMap(termsOf);
+      return condition.parts.flatMap(collectTerms);
     case 'not':
-      return termsOf(condition.part);
+      return collectTerms(condition.part);
     case 'selection':
       return [condition.name];
     default:
@@ -138,13 +138,13 @@ export const termsOf = (condition: Condition): readonly string[] => {
  * Parses the conditions of a document, any of which must hold, over selections with these names. Throws
  * `ConditionError`.
  */
-export const readConditions = (texts: readonly string[], names: readonly string[]): Condition[] => {
+export const parseConditions = (texts: readonly string[], names: readonly string[]): Condition[] => {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
   if (characters > maxCharacters)
     throw new ConditionError(`has ${characters} characters; the maximum is ${maxCharacters}`);
   let terms = 0;
   return texts.map((text) => {
-    const reader = new ConditionReader(text, names, terms);
+    const reader = new ConditionParser(text, names, terms);
     const condition = reader.read();
     terms = reader.terms;
     return condition;

@@ -1,6 +1,6 @@
 /** Parses the `correlation` part of a document. */
 import { isScalar } from 'yaml';
-import { ConditionError, readConditions } from './condition.ts';
+import { ConditionError, parseConditions } from './condition.ts';
 import {
   type Comparison,
   type Condition,
@@ -16,16 +16,16 @@ const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 /** Maximum timespan of a window, because windows store their matches. */
 export const maxTimespanMs = 30 * 86_400_000;
 
-const timespanOf = (map: YamlMap): number => {
+const parseTimespan = (map: YamlMap): number => {
   const text = map.text('timespan') || map.text('timeframe');
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const spanMs = Number(count) * (unitsMs[unit] ?? Number.NaN);
-  if (spanMs > 0 && spanMs <= maxTimespanMs) return spanMs;
+  const timespanMs = Number(count) * (unitsMs[unit] ?? Number.NaN);
+  if (timespanMs > 0 && timespanMs <= maxTimespanMs) return timespanMs;
   map.fail('timespan', `"${text}" is not a timespan: write a number and s, m, h or d, at most 30d`);
   return 0;
 };
 
-const aliasesOf = (map: YamlMap): Map<string, ReadonlyMap<string, string>> => {
+const parseAliases = (map: YamlMap): Map<string, ReadonlyMap<string, string>> => {
   const aliases = new Map<string, ReadonlyMap<string, string>>();
   const all = map.map('aliases');
   for (const alias of all?.keys ?? []) {
@@ -38,9 +38,9 @@ const aliasesOf = (map: YamlMap): Map<string, ReadonlyMap<string, string>> => {
 type CorrelationCondition = Pick<SigmaCorrelation, 'bounds' | 'condition' | 'fields' | 'percentile'>;
 const isTemporal = (type: CorrelationType): boolean => type === 'temporal' || type === 'temporal_ordered';
 
-const temporalCondition = (map: YamlMap, rules: readonly string[]): Condition | undefined => {
+const parseTemporalCondition = (map: YamlMap, rules: readonly string[]): Condition | undefined => {
   try {
-    return readConditions([map.text('condition')], rules)[0];
+    return parseConditions([map.text('condition')], rules)[0];
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
     map.fail('condition', error.message.replace('selection', 'rule'));
@@ -48,7 +48,7 @@ const temporalCondition = (map: YamlMap, rules: readonly string[]): Condition | 
   }
 };
 
-const boundsOf = (condition: YamlMap): CorrelationCondition['bounds'] => {
+const parseBounds = (condition: YamlMap): CorrelationCondition['bounds'] => {
   const bounds = condition.keys.flatMap((key) => {
     if (key === 'field' || key === 'percentile') return [];
     if (!comparisons.includes(key as Comparison)) {
@@ -64,38 +64,38 @@ const boundsOf = (condition: YamlMap): CorrelationCondition['bounds'] => {
   return bounds;
 };
 
-const percentileOf = (condition: YamlMap): number => {
+const parsePercentile = (condition: YamlMap): number => {
   const percentile = condition.text('percentile') === '' ? 50 : Number(condition.text('percentile'));
   if (!(percentile >= 0 && percentile <= 100)) condition.fail('percentile', 'expected a number from 0 to 100');
   return percentile;
 };
 
-const correlationConditionOf = (
+const parseCorrelationCondition = (
   map: YamlMap,
   type: CorrelationType,
   rules: readonly string[],
 ): CorrelationCondition => {
-  const nothing: CorrelationCondition = { bounds: [], condition: undefined, fields: [], percentile: 50 };
+  const emptyCondition: CorrelationCondition = { bounds: [], condition: undefined, fields: [], percentile: 50 };
   const node = map.node('condition');
   if (node === undefined) {
     if (!isTemporal(type)) map.fail('condition', 'a condition is missing');
-    return nothing;
+    return emptyCondition;
   }
   if (isScalar(node)) {
-    if (isTemporal(type)) return { ...nothing, condition: temporalCondition(map, rules) };
+    if (isTemporal(type)) return { ...emptyCondition, condition: parseTemporalCondition(map, rules) };
     map.fail('condition', 'expected a map such as gte: 10');
-    return nothing;
+    return emptyCondition;
   }
   const condition = map.map('condition');
-  if (condition === undefined) return nothing;
-  const bounds = boundsOf(condition);
+  if (condition === undefined) return emptyCondition;
+  const bounds = parseBounds(condition);
   const fields = condition.texts('field');
   if (type.startsWith('value_') && fields.length === 0) condition.fail('field', `${type} needs a field`);
-  return { bounds, condition: undefined, fields, percentile: percentileOf(condition) };
+  return { bounds, condition: undefined, fields, percentile: parsePercentile(condition) };
 };
 
 /** Parses a correlation. Problems are reported on its map. */
-export const correlationOf = (root: YamlMap, head: SigmaDocumentBase): SigmaCorrelation | undefined => {
+export const parseCorrelation = (root: YamlMap, head: SigmaDocumentBase): SigmaCorrelation | undefined => {
   const map = root.map('correlation');
   if (map === undefined) return undefined;
   const type = correlationTypes.find((each) => each === map.text('type'));
@@ -111,9 +111,9 @@ export const correlationOf = (root: YamlMap, head: SigmaDocumentBase): SigmaCorr
     type,
     rules,
     groupBy: map.texts('group-by'),
-    timespanMs: timespanOf(map),
-    ...correlationConditionOf(map, type, rules),
-    aliases: aliasesOf(map),
+    timespanMs: parseTimespan(map),
+    ...parseCorrelationCondition(map, type, rules),
+    aliases: parseAliases(map),
     generate: /^true$/i.test(map.text('generate') || root.text('generate')),
   };
 };

@@ -1,12 +1,12 @@
 /** Correlation windows: matches of one group by record time. */
 
 import { z } from 'zod';
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import type { DeployedCorrelation } from './deployed.ts';
-import { ruleFieldsOfSignal, unique } from './detect.ts';
+import { signalRuleFields, uniqueEntities } from './detect.ts';
 import type { Condition, SigmaCorrelation } from './documents.ts';
-import { numberOf } from './value-tests.ts';
+import { parseNumber } from './value-tests.ts';
 
 /** A matched record: its time, the index of the rule, and the measured value. */
 const Entry = z.tuple([z.number(), z.int(), z.string().nullable()]);
@@ -38,7 +38,7 @@ const minEntries = 100;
  * Maximum events stored for a group. A signal contains fewer, so that enough remain for a record that arrives later.
  */
 const maxEvents = 20;
-const maxShown = 10;
+const maxSignalEvents = 10;
 const maxEntities = 20;
 
 /** Returns whether the condition can only be decided at the end of the window: upper bounds and exact counts. */
@@ -46,17 +46,17 @@ export const waitsForEnd = ({ bounds }: SigmaCorrelation): boolean =>
   bounds.some(({ is }) => is === 'lt' || is === 'lte' || is === 'eq' || is === 'neq');
 
 /** Linear interpolation between the two adjacent values. */
-const percentileOf = (values: readonly number[], percentile: number): number => {
+const computePercentile = (values: readonly number[], percentile: number): number => {
   const sorted = values.toSorted((left, right) => left - right);
-  const at = ((sorted.length - 1) * percentile) / 100;
-  const low = sorted[Math.floor(at)] ?? Number.NaN;
-  const high = sorted[Math.ceil(at)] ?? Number.NaN;
-  return low + (high - low) * (at - Math.floor(at));
+  const rank = ((sorted.length - 1) * percentile) / 100;
+  const low = sorted[Math.floor(rank)] ?? Number.NaN;
+  const high = sorted[Math.ceil(rank)] ?? Number.NaN;
+  return low + (high - low) * (rank - Math.floor(rank));
 };
 
-const measured = ({ type, percentile }: SigmaCorrelation, entries: readonly Entry[]): number => {
+const measure = ({ type, percentile }: SigmaCorrelation, entries: readonly Entry[]): number => {
   const values = (): number[] =>
-    entries.map(([, , value]) => numberOf(value ?? '')).filter((value) => !Number.isNaN(value));
+    entries.map(([, , value]) => parseNumber(value ?? '')).filter((value) => !Number.isNaN(value));
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);
   switch (type) {
     case 'event_count':
@@ -68,9 +68,9 @@ const measured = ({ type, percentile }: SigmaCorrelation, entries: readonly Entr
     case 'value_avg':
       return sum(values()) / values().length;
     case 'value_median':
-      return percentileOf(values(), 50);
+      return computePercentile(values(), 50);
     case 'value_percentile':
-      return percentileOf(values(), percentile);
+      return computePercentile(values(), percentile);
     default:
       return new Set(entries.map(([, rule]) => rule)).size;
   }
@@ -93,14 +93,14 @@ const isInOrder = ({ rules }: SigmaCorrelation, entries: readonly Entry[]): bool
   return nextRule >= rules.length;
 };
 
-const holds = (condition: Condition, isMet: (name: string) => boolean): boolean => {
+const evaluateCondition = (condition: Condition, isMet: (name: string) => boolean): boolean => {
   switch (condition.is) {
     case 'and':
-      return condition.parts.every((part) => holds(part, isMet));
+      return condition.parts.every((part) => evaluateCondition(part, isMet));
     case 'or':
-      return condition.parts.some((part) => holds(part, isMet));
+      return condition.parts.some((part) => evaluateCondition(part, isMet));
     case 'not':
-      return !holds(condition.part, isMet);
+      return !evaluateCondition(condition.part, isMet);
     case 'selection':
       return isMet(condition.name);
     default:
@@ -110,11 +110,11 @@ const holds = (condition: Condition, isMet: (name: string) => boolean): boolean 
 
 const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolean => {
   const { type, rules, bounds, condition } = correlation;
-  if (type !== 'temporal' && type !== 'temporal_ordered') return isWithin(correlation, measured(correlation, entries));
+  if (type !== 'temporal' && type !== 'temporal_ordered') return isWithin(correlation, measure(correlation, entries));
   const met = new Set(entries.map(([, rule]) => rule));
   const isEnough =
     condition !== undefined
-      ? holds(condition, (name) => met.has(rules.indexOf(name)))
+      ? evaluateCondition(condition, (name) => met.has(rules.indexOf(name)))
       : bounds.length > 0
         ? isWithin(correlation, met.size)
         : met.size === rules.length;
@@ -122,13 +122,17 @@ const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolea
 };
 
 /** Maximum number of relevant entries: for event counts, the highest bound. */
-const maxEntriesOf = (correlation: SigmaCorrelation): number =>
+const entryLimit = (correlation: SigmaCorrelation): number =>
   correlation.type === 'event_count'
     ? Math.min(maxEntries, Math.max(minEntries, ...correlation.bounds.map(({ value }) => value + 1)))
     : maxEntries;
 
 /** Inserts an element into an order that does not depend on the order of arrival. */
-const insert = <Each>(list: readonly Each[], each: Each, isAfter: (one: Each, other: Each) => boolean): Each[] => {
+const insertSorted = <Each>(
+  list: readonly Each[],
+  each: Each,
+  isAfter: (one: Each, other: Each) => boolean,
+): Each[] => {
   let at = list.length;
   while (at > 0 && isAfter(list[at - 1] as Each, each)) at--;
   return list.toSpliced(at, 0, each);
@@ -143,9 +147,9 @@ const isEventAfter = ({ event: one }: WindowEvent, { event: other }: WindowEvent
   return one.recordId === other.recordId ? one.ruleId > other.ruleId : one.recordId > other.recordId;
 };
 
-const nameOf = ({ type, value }: DetectionSignal['entities'][number]): string => `${type} ${value}`;
+const entityKey = ({ type, value }: DetectionSignal['entities'][number]): string => `${type} ${value}`;
 
-const withMatch = (
+const insertMatch = (
   window: CorrelationWindow,
   match: DetectionMatch,
   { document }: DeployedCorrelation,
@@ -160,9 +164,9 @@ const withMatch = (
   const newestMs = Math.max(timeMs, window.entries.at(-1)?.[0] ?? timeMs);
   // Windows that are evaluated at their end are deleted then.
   const oldestMs = waitsForEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
-  const all = insert(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
-  const limit = maxEntriesOf(document);
-  const seen = events.reduce((list, event) => insert(list, { event, entities }, isEventAfter), window.events);
+  const all = insertSorted(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
+  const limit = entryLimit(document);
+  const seen = events.reduce((list, event) => insertSorted(list, { event, entities }, isEventAfter), window.events);
   const recent = seen.filter(({ event }) => event.timeMs > oldestMs);
   return {
     entries: all.slice(-limit),
@@ -172,25 +176,27 @@ const withMatch = (
   };
 };
 
-const signalOf = (
+const createSignal = (
   { id, stored, document }: DeployedCorrelation,
   match: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string },
   window: CorrelationWindow,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): DetectionSignal => {
-  const shown = window.events.filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs).slice(-maxShown);
+  const shown = window.events
+    .filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs)
+    .slice(-maxSignalEvents);
   const events = shown.map(({ event }) => event);
   return {
     tenantId: match.tenantId,
     projectId: match.projectId,
     kind: 'correlation',
-    id: hashOf(id, match.key, toMs, events.at(-1)?.recordId),
-    ...ruleFieldsOfSignal(stored, document.tags),
+    id: computeHashId(id, match.key, toMs, events.at(-1)?.recordId),
+    ...signalRuleFields(stored, document.tags),
     timeMs: toMs,
     events,
     eventCount: window.entries.filter(([at]) => at > fromMs && at <= toMs).length,
-    entities: unique(shown.flatMap(({ entities }) => entities))
-      .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+    entities: uniqueEntities(shown.flatMap(({ entities }) => entities))
+      .toSorted((one, other) => (entityKey(one) < entityKey(other) ? -1 : 1))
       .slice(0, maxEntities),
     group: Object.fromEntries(document.groupBy.map((field, at) => [field, match.key[at] ?? ''])),
     suppressedBy: '',
@@ -203,7 +209,7 @@ export const chainOrder = ({ forRule, key, names, signal }: DetectionMatch, rule
   return JSON.stringify([forRule, key, rule, signal.id]);
 };
 
-export interface Added {
+export interface AddResult {
   readonly window: CorrelationWindow;
   readonly signal: DetectionSignal | undefined;
   /** Whether the match is too old to count in the window. */
@@ -214,13 +220,17 @@ export interface Added {
  * Adds a match to the window of its group. After a signal, the group raises no other signal for the correlation's
  * timespan.
  */
-export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWindow, match: DetectionMatch): Added => {
+export const addMatch = (
+  correlation: DeployedCorrelation,
+  window: CorrelationWindow,
+  match: DetectionMatch,
+): AddResult => {
   const { document } = correlation;
   const { timespanMs } = document;
   const { timeMs, projectId } = match.signal;
   const newestMs = window.entries.at(-1)?.[0];
   if (newestMs !== undefined && timeMs <= newestMs - 2 * timespanMs) return { window, signal: undefined, isLate: true };
-  const next = withMatch(window, match, correlation);
+  const next = insertMatch(window, match, correlation);
   if (waitsForEnd(document)) return { window: next, signal: undefined, isLate: false };
   const isCovered = (at: number): boolean => next.firedMs !== null && Math.abs(at - next.firedMs) < timespanMs;
   // A late record counts in the windows of later records.
@@ -236,14 +246,14 @@ export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWi
       )
     )
       continue;
-    const signal = signalOf(correlation, { ...match, projectId }, next, { fromMs, toMs });
+    const signal = createSignal(correlation, { ...match, projectId }, next, { fromMs, toMs });
     return { window: { ...next, firedMs: toMs }, signal, isLate: false };
   }
   return { window: next, signal: undefined, isLate: false };
 };
 
 /** Returns when a window needs processing without further matches: at its end, or when it can be deleted. */
-export const dueOf = ({ document }: DeployedCorrelation, { entries }: CorrelationWindow): number => {
+export const windowDueMs = ({ document }: DeployedCorrelation, { entries }: CorrelationWindow): number => {
   const [first] = entries;
   const last = entries.at(-1);
   if (first === undefined || last === undefined) return 0;
@@ -266,7 +276,7 @@ export const endWindow = (
   const within = window.entries.filter(([at]) => at < endMs);
   const toMs = within.at(-1)?.[0] ?? endMs;
   const signal = isMet(document, within)
-    ? signalOf(correlation, of, window, { fromMs: first[0] - 1, toMs })
+    ? createSignal(correlation, of, window, { fromMs: first[0] - 1, toMs })
     : undefined;
   const entries = window.entries.filter(([at]) => at >= endMs);
   const events = window.events.filter(({ event }) => event.timeMs >= endMs);

@@ -1,6 +1,6 @@
 /** Compiles the detection rules that an organization has deployed */
-import type { Reader } from '../../queries/worker.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { WorkerRequester } from '../../queries/worker.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type {
   DetectionFields,
   DetectionPlaceholder,
@@ -15,14 +15,14 @@ import {
   type SigmaDocument,
   type SigmaValue,
 } from './documents.ts';
-import { withOwnTables } from './fields/index.ts';
+import { mergeTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import { itemError } from './modifiers.ts';
-import { lowered } from './pattern.ts';
-import { type ReadRules, readRules, readRulesInWorker } from './read.ts';
-import { compile, type DeployedRule, type RuleSet } from './rule-set.ts';
+import { foldCase } from './pattern.ts';
+import { type ParsedRules, readRules, readRulesInWorker } from './read.ts';
+import { compileRuleSet, type DeployedRule, type RuleSet } from './rule-set.ts';
 
-export type StoredRule = DetectionRule & Stored;
+export type StoredRule = DetectionRule & StoredMetadata;
 
 /** A correlation, with the names by which its rules are identified */
 export interface DeployedCorrelation {
@@ -59,18 +59,18 @@ const maxCachedCharacters = 64 * 1024 * 1024;
 const cache = new Map<string, SigmaDocument | string>();
 let cachedCharacters = 0;
 
-const nothing: ReadRules = { documents: [], errors: [] };
+const noDocuments: ParsedRules = { documents: [], errors: [] };
 
-const store = (source: string, { documents, errors }: ReadRules): SigmaDocument | string => {
+const cacheDocument = (source: string, { documents, errors }: ParsedRules): SigmaDocument | string => {
   const [error] = errors;
-  const made = (error === undefined ? documents[0] : formatSigmaError(error)) ?? 'the text contains no document';
+  const result = (error === undefined ? documents[0] : formatSigmaError(error)) ?? 'the text contains no document';
   if (cachedCharacters + source.length > maxCachedCharacters) {
     cache.clear();
     cachedCharacters = 0;
   }
-  cache.set(source, made);
+  cache.set(source, result);
   cachedCharacters += source.length;
-  return made;
+  return result;
 };
 
 /**
@@ -78,29 +78,30 @@ const store = (source: string, { documents, errors }: ReadRules): SigmaDocument 
  * a long text takes seconds.
  */
 export const parseDocument = (source: string): SigmaDocument | string =>
-  cache.get(source) ?? store(source, readRules(source));
+  cache.get(source) ?? cacheDocument(source, readRules(source));
 
 /**
  * Returns the documents of YAML texts, or an error message for each. Long texts are parsed in a worker, and the event
  * loop runs in between.
  */
 export const parseDocuments = async (
-  reader: Reader,
+  reader: WorkerRequester,
   sources: readonly string[],
 ): Promise<(SigmaDocument | string)[]> => {
   // The cache may evict these entries while other texts are parsed.
-  const made = new Map(sources.map((source) => [source, cache.get(source)]));
-  const unknown = [...made.keys()].filter((source) => made.get(source) === undefined);
-  const read = await readRulesInWorker(reader, unknown);
-  for (const [index, source] of unknown.entries()) made.set(source, store(source, read[index] ?? nothing));
-  return sources.map((source) => made.get(source) ?? parseDocument(source));
+  const documentsBySource = new Map(sources.map((source) => [source, cache.get(source)]));
+  const uncachedSources = [...documentsBySource.keys()].filter((source) => documentsBySource.get(source) === undefined);
+  const read = await readRulesInWorker(reader, uncachedSources);
+  for (const [index, source] of uncachedSources.entries())
+    documentsBySource.set(source, cacheDocument(source, read[index] ?? noDocuments));
+  return sources.map((source) => documentsBySource.get(source) ?? parseDocument(source));
 };
 
 /** Returns the names by which a correlation may reference a deployed document. */
-export const namesOf = (id: string, document: SigmaDocument): string[] =>
+export const documentNames = (id: string, document: SigmaDocument): string[] =>
   [...new Set([id, document.id, document.name])].filter((name) => name !== '');
 
-const itemsOfException = ({ when }: Pick<RuleException, 'when'>): SelectionItem[] =>
+const exceptionItems = ({ when }: Pick<RuleException, 'when'>): SelectionItem[] =>
   Object.entries(when).map(([key, value]): SelectionItem => {
     const [field = '', ...modifiers] = key.split('|');
     return { field, modifiers, values: (Array.isArray(value) ? value : [value]) as SigmaValue[], line: 0 };
@@ -110,7 +111,7 @@ const itemsOfException = ({ when }: Pick<RuleException, 'when'>): SelectionItem[
 export const exceptionError = (
   exception: Pick<RuleException, 'when'>,
 ): { path: string; message: string } | undefined => {
-  const items = itemsOfException(exception);
+  const items = exceptionItems(exception);
   if (items.length === 0)
     return { path: 'when', message: 'must test at least one field: otherwise it matches nothing' };
   for (const item of items) {
@@ -124,10 +125,10 @@ export const exceptionError = (
  * Returns a rule that matches the conditions of an exception; its matches are covered by the exception. Returns
  * `undefined` if the exception is invalid or belongs to a document that is not a rule.
  */
-const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
+const toExceptionRule = (exception: RuleException, rule: DeployedRule): DeployedRule | undefined => {
   if (rule.document.kind !== 'rule') return undefined;
   if (exceptionError(exception) !== undefined) return undefined;
-  const items = itemsOfException(exception);
+  const items = exceptionItems(exception);
   const detection = {
     selections: new Map([['exception', { is: 'all' as const, items }]]),
     conditions: [{ is: 'selection' as const, name: 'exception' }],
@@ -144,19 +145,19 @@ const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule
 /** Returns the key of an exception among the rules of a set. */
 export const exceptionKey = (ruleId: string, exceptionId: string): string => `${ruleId}\n${exceptionId}`;
 
-const correlationsOf = (
+const compileCorrelations = (
   deployed: readonly (DeployedRule & { readonly stored: StoredRule })[],
   problems: { ruleId: string; message: string }[],
 ): DeployedCorrelation[] => {
   const names = new Map(
-    deployed.flatMap((each) => namesOf(each.id, each.document).map((name) => [name, each] as const)),
+    deployed.flatMap((each) => documentNames(each.id, each.document).map((name) => [name, each] as const)),
   );
-  const depthOf = (document: SigmaDocument, above: readonly SigmaDocument[]): number => {
+  const correlationDepth = (document: SigmaDocument, above: readonly SigmaDocument[]): number => {
     if (document.kind !== 'correlation') return 0;
     if (above.includes(document)) return Number.POSITIVE_INFINITY;
     const depths = document.rules.map((name) => {
       const named = names.get(name);
-      return named === undefined ? 0 : depthOf(named.document, [...above, document]);
+      return named === undefined ? 0 : correlationDepth(named.document, [...above, document]);
     });
     return 1 + Math.max(...depths);
   };
@@ -165,7 +166,7 @@ const correlationsOf = (
     const missing = document.rules.filter((name) => !names.has(name));
     if (missing.length > 0)
       problems.push({ ruleId: id, message: `it references ${missing.join(', ')}, which is not deployed` });
-    const depth = depthOf(document, []);
+    const depth = correlationDepth(document, []);
     if (depth <= 2) return [{ id, stored, document, isChained: depth === 2 }];
     const message =
       depth === Number.POSITIVE_INFINITY
@@ -177,7 +178,7 @@ const correlationsOf = (
 };
 
 /** Omits parts that are not set. */
-const partsOf = ({ product, category, service }: DetectionFields['rules'][number]): LogSource => ({
+const toLogSource = ({ product, category, service }: DetectionFields['rules'][number]): LogSource => ({
   ...(product !== undefined && { product }),
   ...(category !== undefined && { category }),
   ...(service !== undefined && { service }),
@@ -187,16 +188,16 @@ const partsOf = ({ product, category, service }: DetectionFields['rules'][number
 export const toFieldTable = ({ name, summary, rules, fields, roots, sources }: DetectionFields): FieldTable => ({
   name,
   summary,
-  rules: rules.map(partsOf),
+  rules: rules.map(toLogSource),
   fields,
   roots,
   sources: sources.map(({ when, is, categories }) => ({
     when: when.map(({ names, values }) => (values === undefined ? { names } : { names, values })),
-    is: partsOf(is),
+    is: toLogSource(is),
     ...(categories !== undefined && {
       categories: {
         names: categories.names,
-        by: Object.fromEntries(Object.entries(categories.by).map(([value, each]) => [lowered(value), each])),
+        by: Object.fromEntries(Object.entries(categories.by).map(([value, each]) => [foldCase(value), each])),
       },
     }),
   })),
@@ -224,19 +225,19 @@ export const compileDeployment = (
   // The order of documents in the store is not significant.
   deployed.sort((left, right) => (left.id < right.id ? -1 : 1));
   const exceptions = deployed
-    .flatMap((rule) => rule.stored.exceptions.map((each) => exceptionOf(each, rule)))
+    .flatMap((rule) => rule.stored.exceptions.map((each) => toExceptionRule(each, rule)))
     .filter((each) => each !== undefined);
   const values = Object.fromEntries([...placeholders].map(({ name, values: each }) => [name, each]));
-  const tables = withOwnTables([...own].map(toFieldTable));
-  const correlations = correlationsOf(deployed, problems);
+  const tables = mergeTables([...own].map(toFieldTable));
+  const correlations = compileCorrelations(deployed, problems);
   const byRule = new Map<string, DeployedCorrelation[]>();
   for (const correlation of correlations)
     for (const name of correlation.document.rules) byRule.set(name, [...(byRule.get(name) ?? []), correlation]);
-  const loud = new Set(
+  const rulesWithOwnSignals = new Set(
     correlations.filter(({ document }) => document.generate).flatMap(({ document }) => document.rules),
   );
   return {
-    set: compile(
+    set: compileRuleSet(
       [...deployed, ...exceptions],
       tables,
       Object.keys(values).length === 0 ? {} : { placeholders: values },
@@ -246,6 +247,6 @@ export const compileDeployment = (
     correlations,
     byRule,
     problems,
-    silent: new Set([...byRule.keys()].filter((name) => !loud.has(name))),
+    silent: new Set([...byRule.keys()].filter((name) => !rulesWithOwnSignals.has(name))),
   };
 };

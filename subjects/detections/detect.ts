@@ -1,8 +1,8 @@
 /** Evaluates one record: returns security signals, and matches for correlations over several records. */
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
-import { attackTagsOf } from '../attack/matrix.ts';
-import { type DeployedCorrelation, type Deployment, exceptionKey, namesOf, type StoredRule } from './deployed.ts';
+import { parseAttackTags } from '../attack/matrix.ts';
+import { type DeployedCorrelation, type Deployment, documentNames, exceptionKey, type StoredRule } from './deployed.ts';
 import type { SigmaRule } from './documents.ts';
 import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';
@@ -20,7 +20,7 @@ export interface DetectedRecord {
   readonly values: RecordValues;
 }
 
-export interface Detected {
+export interface DetectionResult {
   readonly signals: readonly DetectionSignal[];
   /** Matches for rules with suppression and for correlations of rules */
   readonly matches: readonly DetectionMatch[];
@@ -28,7 +28,7 @@ export interface Detected {
   readonly chained: readonly DetectionMatch[];
 }
 
-const nothing: Detected = { signals: [], matches: [], chained: [] };
+const noDetections: DetectionResult = { signals: [], matches: [], chained: [] };
 const maxEntities = 20;
 
 const entityNames = entityTypes.map((type) => ({
@@ -36,18 +36,18 @@ const entityNames = entityTypes.map((type) => ({
   lists: entityFields[type].map((names) => names.map(foldName)),
 }));
 
-const entitiesOf = ({ set }: Deployment, event: SigmaEvent): DetectionSignal['entities'] => {
+const extractEntities = ({ set }: Deployment, event: SigmaEvent): DetectionSignal['entities'] => {
   const entities = entityNames.flatMap(({ type, lists }) =>
     lists.flatMap((names) => {
       const value = set.valueOf(event, names);
       return value === undefined || value === '' || value === '-' ? [] : [{ type, value: value.slice(0, 512) }];
     }),
   );
-  return unique(entities).slice(0, maxEntities);
+  return uniqueEntities(entities).slice(0, maxEntities);
 };
 
 /** Returns the entities without duplicates. */
-export const unique = (entities: DetectionSignal['entities']): DetectionSignal['entities'] => [
+export const uniqueEntities = (entities: DetectionSignal['entities']): DetectionSignal['entities'] => [
   ...new Map(entities.map((entity) => [`${entity.type}\n${entity.value}`, entity])).values(),
 ];
 
@@ -56,7 +56,7 @@ export const mergeSuppressedSignal = (first: DetectionSignal, hidden: DetectionS
   ...first,
   events: [...first.events.slice(0, 1), ...hidden.events],
   eventCount: first.eventCount + 1,
-  entities: unique([...first.entities, ...hidden.entities]).slice(0, maxEntities),
+  entities: uniqueEntities([...first.entities, ...hidden.entities]).slice(0, maxEntities),
 });
 
 /**
@@ -66,41 +66,42 @@ export const mergeSuppressedSignal = (first: DetectionSignal, hidden: DetectionS
 export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
 
 /** Returns the fields of a signal that depend on the rule alone. */
-export const ruleFieldsOfSignal = (
-  { id, version, severity, riskScore, title }: StoredRule,
-  tags: readonly string[],
-) => ({
+export const signalRuleFields = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
   ruleId: id,
   ruleVersion: version,
   ruleTitle: title,
   severity,
   riskScore,
-  ...attackTagsOf(tags),
+  ...parseAttackTags(tags),
 });
 
 /**
  * Returns one field of the event by which a correlation groups or measures. The correlation may use an alias for the
  * field.
  */
-const fieldOf = ({ set, tables }: Deployment, event: SigmaEvent, rule: SigmaRule, field: string): string | undefined =>
-  set.valueOf(event, fieldNames(field, rule.logsource, tables));
+const readField = (
+  { set, tables }: Deployment,
+  event: SigmaEvent,
+  rule: SigmaRule,
+  field: string,
+): string | undefined => set.valueOf(event, fieldNames(field, rule.logsource, tables));
 
-const matchFor = (
+const createMatch = (
   deployment: Deployment,
   { id, document }: DeployedCorrelation,
   event: SigmaEvent,
   { rule }: Match,
   signal: DetectionSignal,
 ): DetectionMatch | undefined => {
-  const names = namesOf(signal.ruleId, rule);
+  const names = documentNames(signal.ruleId, rule);
   const aliased = (field: string): string => {
     const fields = document.aliases.get(field);
     return names.map((name) => fields?.get(name)).find((each) => each !== undefined) ?? field;
   };
-  const key = document.groupBy.map((field) => fieldOf(deployment, event, rule, aliased(field)));
+  const key = document.groupBy.map((field) => readField(deployment, event, rule, aliased(field)));
   // An event that lacks a group-by field belongs to no group.
   if (key.some((value) => value === undefined)) return undefined;
-  const values = document.fields.map((field) => fieldOf(deployment, event, rule, aliased(field)) ?? null);
+  const values = document.fields.map((field) => readField(deployment, event, rule, aliased(field)) ?? null);
   return { tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal };
 };
 
@@ -110,7 +111,7 @@ const toSignalField = ({ condition, ...field }: Match['fields'][number]): Signal
   because: condition,
 });
 
-const signalOf = (
+const createSignal = (
   deployment: Deployment,
   stored: StoredRule,
   { rule, fields, ruleId }: Match,
@@ -122,27 +123,27 @@ const signalOf = (
   return {
     tenantId,
     projectId,
-    id: hashOf(ruleId, recordId),
+    id: computeHashId(ruleId, recordId),
     kind: 'rule',
-    ...ruleFieldsOfSignal(stored, rule.tags),
+    ...signalRuleFields(stored, rule.tags),
     timeMs,
     events: [matched],
     eventCount: 1,
-    entities: entitiesOf(deployment, event),
+    entities: extractEntities(deployment, event),
     group: {},
     suppressedBy: '',
   };
 };
 
 /** Returns the exception that covers a match, among those that have not expired. */
-const coveredBy = ({ exceptions, id }: StoredRule, matches: readonly Match[], nowMs: number): string =>
+const findException = ({ exceptions, id }: StoredRule, matches: readonly Match[], nowMs: number): string =>
   exceptions.find(
     (each) =>
       (each.expiresAt === null || Date.parse(each.expiresAt) > nowMs) &&
       matches.some(({ ruleId }) => ruleId === exceptionKey(id, each.id)),
   )?.id ?? '';
 
-type Found = { readonly [Part in keyof Detected]: Detected[Part][number][] };
+type MutableResult = { readonly [Part in keyof DetectionResult]: DetectionResult[Part][number][] };
 
 /** Passes a signal to the correlations that reference its rule. */
 const correlate = (
@@ -150,11 +151,11 @@ const correlate = (
   event: SigmaEvent,
   match: Match,
   signal: DetectionSignal,
-  found: Found,
+  found: MutableResult,
 ): void => {
-  const correlations = namesOf(signal.ruleId, match.rule).flatMap((name) => deployment.byRule.get(name) ?? []);
+  const correlations = documentNames(signal.ruleId, match.rule).flatMap((name) => deployment.byRule.get(name) ?? []);
   for (const correlation of new Set(correlations)) {
-    const made = matchFor(deployment, correlation, event, match, signal);
+    const made = createMatch(deployment, correlation, event, match, signal);
     if (made !== undefined) (correlation.isChained ? found.chained : found.matches).push(made);
   }
 };
@@ -167,7 +168,7 @@ const toSuppressionMatch = (
   signal: DetectionSignal,
   { by }: NonNullable<StoredRule['suppression']>,
 ): DetectionMatch => {
-  const key = by.map((field) => fieldOf(deployment, event, rule, field) ?? '');
+  const key = by.map((field) => readField(deployment, event, rule, field) ?? '');
   const group = Object.fromEntries(by.map((field, at) => [field, key[at] ?? '']));
   const { tenantId, ruleId } = signal;
   return { tenantId, forRule: ruleId, key, names: [], values: [], signal: { ...signal, group } };
@@ -180,20 +181,20 @@ export const detect = (
   nowMs: number,
   watch?: EvaluationObserver,
   prefiltered?: PrefilterResult,
-): Detected => {
+): DetectionResult => {
   const { set, stored, silent } = deployment;
   const event = fillEvent(set.newEvent(), record.values);
   const matches = set.match(event, watch, prefiltered);
-  if (matches.length === 0) return nothing;
-  const found: Found = { signals: [], matches: [], chained: [] };
+  if (matches.length === 0) return noDetections;
+  const found: MutableResult = { signals: [], matches: [], chained: [] };
   for (const match of matches) {
     const rule = stored.get(match.ruleId);
     // Exceptions are evaluated with the rules to which they belong.
     if (rule === undefined) continue;
-    const suppressedBy = coveredBy(rule, matches, nowMs);
-    const signal = { ...signalOf(deployment, rule, match, record, event), suppressedBy };
+    const suppressedBy = findException(rule, matches, nowMs);
+    const signal = { ...createSignal(deployment, rule, match, record, event), suppressedBy };
     if (suppressedBy === '') correlate(deployment, event, match, signal, found);
-    if (namesOf(rule.id, match.rule).some((name) => silent.has(name))) continue;
+    if (documentNames(rule.id, match.rule).some((name) => silent.has(name))) continue;
     if (rule.suppression === null || suppressedBy !== '') found.signals.push(signal);
     else found.matches.push(toSuppressionMatch(deployment, event, match, signal, rule.suppression));
   }
@@ -209,7 +210,7 @@ export const chainedMatch = (
   signal: DetectionSignal,
 ): { readonly matches: readonly DetectionMatch[]; readonly isSilent: boolean } => {
   const own = correlations.find(({ id }) => id === signal.ruleId);
-  const names = own === undefined ? [signal.ruleId] : namesOf(own.id, own.document);
+  const names = own === undefined ? [signal.ruleId] : documentNames(own.id, own.document);
   const above = new Set(names.flatMap((name) => byRule.get(name) ?? []));
   const matches = [...above].flatMap(({ id, document }): DetectionMatch[] => {
     const groupValue = (field: string): string | undefined => {

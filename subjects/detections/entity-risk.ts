@@ -3,7 +3,7 @@
 import type { Reading } from '../../queries/reading.ts';
 import type { SignalSeverity } from '../../schemas/signals.ts';
 
-export interface RiskQuestion {
+export interface RiskQuery {
   /** Time of the scores */
   readonly atMs: number;
   readonly days: number;
@@ -39,7 +39,7 @@ export interface EntityRisk {
   }[];
 }
 
-type Share = readonly [
+type ShareTuple = readonly [
   worth: number,
   ms: string,
   id: string,
@@ -54,16 +54,16 @@ interface Row {
   readonly score: number;
   readonly signals: string;
   readonly last: string;
-  readonly top: readonly Share[];
+  readonly top: readonly ShareTuple[];
 }
 
 /** Returns entities by score, the highest first. Signals that an exception covers do not count. */
 export const readEntityRisk = async (
   { columns }: Pick<Reading, 'columns'>,
-  { atMs, days, halfLifeHours, type, entity, without, shares }: RiskQuestion,
+  { atMs, days, halfLifeHours, type, entity, without, shares }: RiskQuery,
   { limit, after }: { readonly limit: number; readonly after?: RiskPosition | undefined },
 ): Promise<EntityRisk[]> => {
-  const which = [
+  const entityConditions = [
     ...(type === undefined ? [] : ["startsWith(entity, concat({type:String}, ' '))"]),
     ...(entity === undefined ? [] : ['entity = {entity:String}']),
   ];
@@ -78,7 +78,7 @@ export const readEntityRisk = async (
         ${entity === undefined ? '' : 'AND has(entities, {entity:String})'}
       ORDER BY id, event_count DESC LIMIT 1 BY id
     ) ARRAY JOIN entities AS entity
-    ${which.length === 0 ? '' : `WHERE ${which.join(' AND ')}`}
+    ${entityConditions.length === 0 ? '' : `WHERE ${entityConditions.join(' AND ')}`}
     GROUP BY entity
     ${after === undefined ? '' : 'HAVING score < {score:Float64} OR (score = {score:Float64} AND entity > {after:String})'}
     ORDER BY score DESC, entity LIMIT ${limit}`,
@@ -93,13 +93,13 @@ export const readEntityRisk = async (
     },
     { maxResultRows: limit },
   );
-  return rows.map(({ entity: of, score, signals, last, top }) => ({
-    entity: of,
+  return rows.map(({ entity: entityName, score, signals, last, top }) => ({
+    entity: entityName,
     score: Number(score),
     signals: Number(signals),
     lastMs: Number(last),
-    shares: top.map(([worth, ms, id, ruleId, ruleTitle, severity, riskScore]) => ({
-      share: Math.round(-Number(worth) * 1000) / 1000,
+    shares: top.map(([negativeShare, ms, id, ruleId, ruleTitle, severity, riskScore]) => ({
+      share: Math.round(-Number(negativeShare) * 1000) / 1000,
       ms: Number(ms),
       id,
       ruleId,

@@ -1,7 +1,7 @@
 /** An event as rules read it: its values by name, at any depth and from any source */
 import type { FieldTable } from './fields/table.ts';
 import { foldName } from './fields/table.ts';
-import { lowered } from './pattern.ts';
+import { foldCase } from './pattern.ts';
 
 /** Position of a value in events, with its folded names */
 export interface ValuePosition {
@@ -24,11 +24,11 @@ export interface EventValue extends ValuePosition {
  * Maps names to values of the current event. To build a map for each event takes as long as to parse its values.
  * Instead, each name has a number that indexes the event in which the name last occurred.
  */
-class NameTable {
+class ValueNameTable {
   readonly #numbers = new Map<string, number>();
   /** The last event that has a value of the name, and the index of the value in that event */
   readonly #events: number[] = [];
-  readonly #places: number[] = [];
+  readonly #leafIndexes: number[] = [];
   #event = 0;
 
   begin(): number {
@@ -43,23 +43,23 @@ class NameTable {
     return this.#numbers.get(name);
   }
 
-  numbered(name: string): number {
+  assignNumber(name: string): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
     const number = this.#events.push(0) - 1;
-    this.#places.push(0);
+    this.#leafIndexes.push(0);
     this.#numbers.set(name, number);
     return number;
   }
 
   /** Returns the index of the first value of a name in the current event; -1 if it has none. */
-  place(number: number): number {
-    return this.#events[number] === this.#event ? (this.#places[number] as number) : -1;
+  leafIndex(number: number): number {
+    return this.#events[number] === this.#event ? (this.#leafIndexes[number] as number) : -1;
   }
 
-  put(number: number, place: number): void {
+  setLeafIndex(number: number, place: number): void {
     this.#events[number] = this.#event;
-    this.#places[number] = place;
+    this.#leafIndexes[number] = place;
   }
 }
 
@@ -72,9 +72,9 @@ interface PathNode extends ValuePosition {
 }
 
 /** Positions shared by consecutive events */
-interface Places {
+interface SharedPositions {
   readonly top: PathNode;
-  readonly names: NameTable;
+  readonly names: ValueNameTable;
 }
 
 const maxPaths = 20_000;
@@ -85,7 +85,7 @@ const maxLeaves = 2_000;
 /** Caches the names of value positions across events */
 export class EventPaths {
   readonly #roots: readonly string[];
-  #places: Places;
+  #places: SharedPositions;
   #count = 0;
 
   constructor(tables: readonly FieldTable[]) {
@@ -96,18 +96,18 @@ export class EventPaths {
   }
 
   /** Returns the positions for one event. If the cache is too large, the next event starts with an empty one. */
-  get places(): Places {
+  get places(): SharedPositions {
     if (this.#count > maxPaths) this.#places = this.#newPlaces();
     return this.#places;
   }
 
-  child(names: NameTable, node: PathNode, key: string): PathNode {
+  child(names: ValueNameTable, node: PathNode, key: string): PathNode {
     const known = node.children.get(key);
     if (known !== undefined) return known;
-    const made = this.#node(names, node.path === '' ? key : `${node.path}.${key}`);
+    const createdNode = this.#node(names, node.path === '' ? key : `${node.path}.${key}`);
     this.#count++;
-    node.children.set(key, made);
-    return made;
+    node.children.set(key, createdNode);
+    return createdNode;
   }
 
   /** Returns the folded names of a value by its name in the event. */
@@ -116,8 +116,8 @@ export class EventPaths {
     return this.child(names, top, key).names;
   }
 
-  #newPlaces(): Places {
-    const names = new NameTable();
+  #newPlaces(): SharedPositions {
+    const names = new ValueNameTable();
     this.#count = 0;
     return { names, top: this.#node(names, '') };
   }
@@ -126,18 +126,18 @@ export class EventPaths {
    * Returns the node of a path, with the full path and the remainder below each root as names. The wrappers that XML
    * writers add around values and attributes are omitted.
    */
-  #node(table: NameTable, path: string): PathNode {
-    const whole = foldName(path);
-    const plain = whole
+  #node(table: ValueNameTable, path: string): PathNode {
+    const foldedPath = foldName(path);
+    const unwrappedPath = foldedPath
       .replaceAll(/\.(?:#text|#attributes|@attributes|_attributes|value)(?=\.|$)/g, '')
       .replaceAll('.@', '.');
-    const found = new Set([whole, plain]);
+    const found = new Set([foldedPath, unwrappedPath]);
     for (const root of this.#roots) {
-      const below = belowRoot(plain, root);
+      const below = belowRoot(unwrappedPath, root);
       if (below !== undefined) found.add(below);
     }
     const names = [...found].filter((name) => name !== '');
-    return { path, names, numbers: names.map((name) => table.numbered(name)), children: new Map() };
+    return { path, names, numbers: names.map((name) => table.assignNumber(name)), children: new Map() };
   }
 }
 
@@ -172,7 +172,7 @@ const namedValue = (value: object): readonly [string, unknown] | undefined => {
 
 export class SigmaEvent {
   readonly #paths: EventPaths;
-  readonly #names: NameTable;
+  readonly #names: ValueNameTable;
   readonly #top: PathNode;
   readonly #event: number;
   /** First values by name, built once another event has started */
@@ -189,7 +189,7 @@ export class SigmaEvent {
 
   /** Returns the first value of a folded name; further values are linked from it. */
   get(name: string): EventValue | undefined {
-    if (!this.#isLast()) return this.#ownNames().get(name);
+    if (!this.#isLast()) return this.#buildOwnNames().get(name);
     const number = this.#names.numberOf(name);
     return number === undefined ? undefined : this.#at(number);
   }
@@ -238,13 +238,13 @@ export class SigmaEvent {
     const { path, names, numbers } = node;
     const isNull = value === null;
     const text = isNull ? '' : typeof value === 'string' ? value : String(value);
-    const leaf: EventValue = { text, low: lowered(text), isNull, path, names, next: undefined };
+    const leaf: EventValue = { text, low: foldCase(text), isNull, path, names, next: undefined };
     for (let at = 0; at < names.length; at++) {
       const first = this.#first(node, at);
       // Values of the same position form a list. A different position with the same name is hidden by the first.
       if (first !== undefined) {
-        if (at === 0 && first.path === path) chain(first, leaf);
-      } else if (this.#byName === undefined) this.#names.put(numbers[at] as number, this.leaves.length);
+        if (at === 0 && first.path === path) appendValue(first, leaf);
+      } else if (this.#byName === undefined) this.#names.setLeafIndex(numbers[at] as number, this.leaves.length);
       else this.#byName.set(names[at] as string, leaf);
     }
     this.leaves.push(leaf);
@@ -252,7 +252,7 @@ export class SigmaEvent {
 
   /** Returns the first value of one of the names of a position. */
   #first({ names, numbers }: PathNode, at: number): EventValue | undefined {
-    return this.#isLast() ? this.#at(numbers[at] as number) : this.#ownNames().get(names[at] as string);
+    return this.#isLast() ? this.#at(numbers[at] as number) : this.#buildOwnNames().get(names[at] as string);
   }
 
   #isLast(): boolean {
@@ -260,12 +260,12 @@ export class SigmaEvent {
   }
 
   #at(number: number): EventValue | undefined {
-    const place = this.#names.place(number);
+    const place = this.#names.leafIndex(number);
     return place < 0 ? undefined : this.leaves[place];
   }
 
   /** Returns a map of this event's own, for use after another event has replaced it in the shared table. */
-  #ownNames(): Map<string, EventValue> {
+  #buildOwnNames(): Map<string, EventValue> {
     if (this.#byName !== undefined) return this.#byName;
     const byName = new Map<string, EventValue>();
     for (const leaf of this.leaves) for (const name of leaf.names) if (!byName.has(name)) byName.set(name, leaf);
@@ -274,7 +274,7 @@ export class SigmaEvent {
   }
 }
 
-const chain = (first: EventValue, leaf: EventValue): void => {
+const appendValue = (first: EventValue, leaf: EventValue): void => {
   let last = first;
   while (last.next !== undefined) last = last.next;
   last.next = leaf;

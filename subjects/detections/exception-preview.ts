@@ -5,15 +5,15 @@ import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
-import { historyCondition } from '../events/history-page.ts';
+import { createHistoryCondition } from '../events/history-page.ts';
 import { storedRecord } from './backtest.ts';
 import { type DeploymentSource, exceptionKey, type StoredRule } from './deployed.ts';
 import { type RuleRun, RuleThreads } from './rule-threads.ts';
-import { eventsOf, type StoredSignal, selectedSignal } from './stored-signals.ts';
+import { parseEvents, type StoredSignal, selectSignals } from './stored-signals.ts';
 
 /** Maximum number of signals that are evaluated, the newest first */
-export const maxPreviewed = 2_000;
-const recordsAtOnce = 500;
+export const maxPreviewedSignals = 2_000;
+const recordsPerQuery = 500;
 
 const previewThreads = new RuleThreads();
 
@@ -36,32 +36,32 @@ export interface PreviewedRule {
  * Returns a rule's signals of a range that no exception covers, and those of correlations that include its records, the
  * newest first.
  */
-const signalsAbout = async (
+const readRuleSignals = async (
   { columns }: Pick<Reading, 'columns'>,
   ruleId: string,
   range: Range,
 ): Promise<readonly StoredSignal[]> => {
-  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
+  const { sql, values } = createHistoryCondition({ range, limit: 0 }, 'id');
   return columns.query<StoredSignal>(
-    `${selectedSignal} AND ${sql} AND suppressed_by = ''
+    `${selectSignals} AND ${sql} AND suppressed_by = ''
       AND (rule_id = {rule:String} OR (kind = 'correlation' AND position(events, {named:String}) > 0))
-    ORDER BY time DESC, id DESC, event_count LIMIT 1 BY id LIMIT ${maxPreviewed + 1}`,
+    ORDER BY time DESC, id DESC, event_count LIMIT 1 BY id LIMIT ${maxPreviewedSignals + 1}`,
     { ...values, rule: ruleId, named: `"ruleId":${JSON.stringify(ruleId)}` },
-    { maxResultRows: maxPreviewed + 1 },
+    { maxResultRows: maxPreviewedSignals + 1 },
   );
 };
 
-const placeOfRecord = /^(\d{1,20})-(\d{1,10})-(\d{1,20})-(\d{1,10})$/;
+const recordIdPattern = /^(\d{1,20})-(\d{1,10})-(\d{1,20})-(\d{1,10})$/;
 
 /** Returns stored records by id. */
-const recordsOf = async (
+const readRecords = async (
   { columns }: Pick<Reading, 'columns'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, LogRecord>> => {
   const records = new Map<string, LogRecord>();
-  const places = ids.map((id) => placeOfRecord.exec(id)).filter((place) => place !== null);
-  for (let from = 0; from < places.length; from += recordsAtOnce) {
-    const part = places.slice(from, from + recordsAtOnce);
+  const places = ids.map((id) => recordIdPattern.exec(id)).filter((place) => place !== null);
+  for (let from = 0; from < places.length; from += recordsPerQuery) {
+    const part = places.slice(from, from + recordsPerQuery);
     const buckets = new Set(part.map(([, ns = '0']) => (BigInt(ns) / 600_000_000_000n) * 600n));
     const tuples = part.map(([, ns, partition, offset, ordinal]) => `(${ns}, ${partition}, ${offset}, ${ordinal})`);
     const condition = `toStartOfTenMinutes(timestamp) IN (${[...buckets].map((at) => `toDateTime(${at}, 'UTC')`).join(', ')})
@@ -85,35 +85,35 @@ export const previewException = async (
   }: RuleRun & { rule: StoredRule; toDeploy: DeploymentSource; exceptionId: string },
   range: Range,
 ): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isComplete: boolean }> => {
-  const found = await signalsAbout(reading, rule.id, range);
-  const signals = found.slice(0, maxPreviewed);
-  const idsOf = (signal: StoredSignal): string[] =>
-    eventsOf(signal)
+  const found = await readRuleSignals(reading, rule.id, range);
+  const signals = found.slice(0, maxPreviewedSignals);
+  const matchedRecordIds = (signal: StoredSignal): string[] =>
+    parseEvents(signal)
       .filter(({ ruleId }) => ruleId === rule.id)
       .map(({ recordId }) => recordId);
-  const records = await recordsOf(reading, [...new Set(signals.flatMap(idsOf))]);
+  const records = await readRecords(reading, [...new Set(signals.flatMap(matchedRecordIds))]);
   const key = exceptionKey(rule.id, exceptionId);
   const ids = [...records.keys()];
   const matches = await previewThreads.run(toDeploy, run, (rules) =>
     rules.matchesOf([...records.values()].map((record) => storedRecord('', record).values)),
   );
   const covered = new Set(ids.filter((_, at) => matches[at]?.some(({ ruleId }) => ruleId === key)));
-  const rules = [...Map.groupBy(signals, ({ rule_id }) => rule_id).values()].map((of): PreviewedRule => {
-    const [newest] = of as [StoredSignal];
-    const examples = of.filter((signal) => idsOf(signal).some((id) => covered.has(id)));
+  const rules = [...Map.groupBy(signals, ({ rule_id }) => rule_id).values()].map((ruleSignals): PreviewedRule => {
+    const [newest] = ruleSignals as [StoredSignal];
+    const examples = ruleSignals.filter((signal) => matchedRecordIds(signal).some((id) => covered.has(id)));
     return {
       ruleId: newest.rule_id,
       ruleTitle: newest.rule_title,
       kind: newest.kind,
-      signals: of.length,
+      signals: ruleSignals.length,
       covered: examples.length,
       examples: examples.slice(0, 10),
-      unknown: of.filter((signal) => idsOf(signal).every((id) => !records.has(id))).length,
+      unknown: ruleSignals.filter((signal) => matchedRecordIds(signal).every((id) => !records.has(id))).length,
     };
   });
-  const isOther = ({ ruleId }: PreviewedRule): number => (ruleId === rule.id ? 0 : 1);
+  const sortRank = ({ ruleId }: PreviewedRule): number => (ruleId === rule.id ? 0 : 1);
   return {
-    rules: rules.toSorted((one, other) => isOther(one) - isOther(other) || other.covered - one.covered),
-    isComplete: found.length <= maxPreviewed,
+    rules: rules.toSorted((one, other) => sortRank(one) - sortRank(other) || other.covered - one.covered),
+    isComplete: found.length <= maxPreviewedSignals,
   };
 };

@@ -6,26 +6,27 @@
 
 const minPairs = 2;
 const maxPairs = 200;
-const maxKey = 64;
+const maxKeyLength = 64;
 const [space, doubleQuote, singleQuote, comma, semicolon, backslash] = [32, 34, 39, 44, 59, 92];
 
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
-const beginsKey = (code: number): boolean => isLetter(code) || code === 95;
+const isKeyStart = (code: number): boolean => isLetter(code) || code === 95;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 /** Returns whether a character may occur in a key. */
-export const isKeyCharacter = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
+export const isKeyCharacter = (code: number): boolean =>
+  isKeyStart(code) || isDigit(code) || code === 45 || code === 46;
 const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
 /** Returns the start of the key that ends before a position; -1 if there is none after `past`. */
-const startOfKey = (text: string, end: number, past: number): number => {
+const findKeyStart = (text: string, end: number, past: number): number => {
   let start = end;
-  while (start > 0 && end - start <= maxKey && isKeyCharacter(text.charCodeAt(start - 1))) start--;
+  while (start > 0 && end - start <= maxKeyLength && isKeyCharacter(text.charCodeAt(start - 1))) start--;
   const length = end - start;
-  return start >= past && length > 0 && length <= maxKey && beginsKey(text.charCodeAt(start)) ? start : -1;
+  return start >= past && length > 0 && length <= maxKeyLength && isKeyStart(text.charCodeAt(start)) ? start : -1;
 };
 
 /** Returns the end of the quoted text that begins at a position; -1 if it is unterminated. */
-const endOfQuoted = (text: string, from: number, quote: number): number => {
+const findQuotedEnd = (text: string, from: number, quote: number): number => {
   if (quote === singleQuote) return text.indexOf("'", from);
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -36,7 +37,7 @@ const endOfQuoted = (text: string, from: number, quote: number): number => {
 };
 
 /** A regular expression, because there are many non-ASCII spaces */
-const plain = /[^\s"',;]*/y;
+const unquotedPattern = /[^\s"',;]*/y;
 /** Returns whether an ASCII character ends an unquoted value. */
 export const endsUnquotedValue = (code: number): boolean =>
   code === space ||
@@ -46,41 +47,41 @@ export const endsUnquotedValue = (code: number): boolean =>
   code === comma ||
   code === semicolon;
 
-const endOfPlain = (text: string, from: number): number => {
+const findUnquotedEnd = (text: string, from: number): number => {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (endsUnquotedValue(code)) return at;
     if (code < 128) continue;
-    plain.lastIndex = at;
-    return at + (plain.exec(text)?.[0].length ?? 0);
+    unquotedPattern.lastIndex = at;
+    return at + (unquotedPattern.exec(text)?.[0].length ?? 0);
   }
   return text.length;
 };
 
-const unescaped = (text: string): string => (text.includes('\\') ? text.replaceAll(/\\(["\\])/g, '$1') : text);
+const unescapeText = (text: string): string => (text.includes('\\') ? text.replaceAll(/\\(["\\])/g, '$1') : text);
 
 /** Returns the value that begins at a position, and the position after it. */
-const valueAt = (text: string, from: number): { readonly value: string; readonly past: number } => {
+const readValue = (text: string, from: number): { readonly value: string; readonly end: number } => {
   const quote = text.charCodeAt(from);
-  const close = quote === doubleQuote || quote === singleQuote ? endOfQuoted(text, from + 1, quote) : -1;
+  const close = quote === doubleQuote || quote === singleQuote ? findQuotedEnd(text, from + 1, quote) : -1;
   if (close < 0) {
-    const past = endOfPlain(text, from);
-    return { value: text.slice(from, past), past };
+    const end = findUnquotedEnd(text, from);
+    return { value: text.slice(from, end), end };
   }
   const quoted = text.slice(from + 1, close);
-  return { value: quote === doubleQuote ? unescaped(quoted) : quoted, past: close + 1 };
+  return { value: quote === doubleQuote ? unescapeText(quoted) : quoted, end: close + 1 };
 };
 
 /** Returns the pairs of a text that has at least two pairs. The first pair of a key wins. */
-export const keyValues = (text: string): Map<string, string> | undefined => {
+export const parseKeyValues = (text: string): Map<string, string> | undefined => {
   const pairs = new Map<string, string>();
-  let past = 0;
-  for (let equals = text.indexOf('='); equals >= 0; equals = text.indexOf('=', Math.max(equals + 1, past))) {
-    const start = startOfKey(text, equals, past);
+  let end = 0;
+  for (let equals = text.indexOf('='); equals >= 0; equals = text.indexOf('=', Math.max(equals + 1, end))) {
+    const start = findKeyStart(text, equals, end);
     if (start < 0) continue;
     const key = text.slice(start, equals);
-    const found = valueAt(text, equals + 1);
-    ({ past } = found);
+    const found = readValue(text, equals + 1);
+    ({ end } = found);
     if (!pairs.has(key)) pairs.set(key, found.value);
     if (pairs.size >= maxPairs) break;
   }

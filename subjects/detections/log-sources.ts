@@ -19,9 +19,9 @@ interface TestedValues {
 }
 
 /** Tests for the values at a position of events, by name */
-interface PlaceTests {
+interface PositionTests {
   readonly place: number;
-  readonly tests: readonly { readonly name: string; readonly of: TestedValues }[];
+  readonly tests: readonly { readonly name: string; readonly testedValues: TestedValues }[];
 }
 
 const maxKinds = 10_000;
@@ -40,10 +40,10 @@ const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean
   return false;
 };
 
-const noTests: PlaceTests = { place: 0, tests: [] };
+const noTests: PositionTests = { place: 0, tests: [] };
 
 /** Returns which of the tested values a value matches. */
-const partOf = ({ values, prefixes }: TestedValues, low: string): string => {
+const matchSignature = ({ values, prefixes }: TestedValues, low: string): string => {
   const prefix = prefixes.findIndex((each) => low.startsWith(each));
   return `${values.get(low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
 };
@@ -53,7 +53,7 @@ export class LogSources {
   /** Tested values by name */
   readonly #byName = new Map<string, TestedValues[]>();
   /** Tests by the names of a position, which events share */
-  readonly #places = new WeakMap<readonly string[], PlaceTests>();
+  readonly #places = new WeakMap<readonly string[], PositionTests>();
   #lastPlace = 0;
   readonly #kinds = new Map<string, EventKind>();
   readonly #byKey = new Map<string, EventKind>();
@@ -90,12 +90,12 @@ export class LogSources {
   }
 
   /** Returns the log source of an event as far as the tables define it. Equal kinds are the same object. */
-  kindOf(event: SigmaEvent): EventKind {
-    const signature = this.#signature(event);
+  classify(event: SigmaEvent): EventKind {
+    const signature = this.#createSignature(event);
     const known = this.#kinds.get(signature);
     if (known !== undefined) return known;
     if (this.#kinds.size >= maxKinds) this.#kinds.clear();
-    const made = this.#made(event);
+    const made = this.#createKind(event);
     const kind = this.#byKey.get(made.key) ?? made;
     this.#byKey.set(kind.key, kind);
     this.#kinds.set(signature, kind);
@@ -106,37 +106,39 @@ export class LogSources {
    * Returns a key of everything on which the result depends: the positions of tested values, and the tests that they
    * match.
    */
-  #signature(event: SigmaEvent): string {
+  #createSignature(event: SigmaEvent): string {
     let signature = '';
     const { leaves } = event;
     for (let at = 0; at < leaves.length; at++) {
       const leaf = leaves[at] as EventValue;
-      const { place, tests } = this.#testsOf(leaf.names);
+      const { place, tests } = this.#findTests(leaf.names);
       for (let number = 0; number < tests.length; number++) {
-        const { name, of } = tests[number] as PlaceTests['tests'][number];
-        if (event.get(name) === leaf) signature += `${place}.${number}${partOf(of, leaf.low)},`;
+        const { name, testedValues } = tests[number] as PositionTests['tests'][number];
+        if (event.get(name) === leaf) signature += `${place}.${number}${matchSignature(testedValues, leaf.low)},`;
       }
     }
     return signature;
   }
 
-  #testsOf(names: readonly string[]): PlaceTests {
+  #findTests(names: readonly string[]): PositionTests {
     const known = this.#places.get(names);
     if (known !== undefined) return known;
-    const tests = names.flatMap((name) => (this.#byName.get(name) ?? []).map((of) => ({ name, of })));
+    const tests = names.flatMap((name) =>
+      (this.#byName.get(name) ?? []).map((testedValues) => ({ name, testedValues })),
+    );
     const made = tests.length === 0 ? noTests : { place: ++this.#lastPlace, tests };
     this.#places.set(names, made);
     return made;
   }
 
-  #made(event: SigmaEvent): EventKind {
+  #createKind(event: SigmaEvent): EventKind {
     const found = this.#sources.filter(({ when }) => when.every((condition) => hasValue(event, condition)));
-    const given = (part: keyof LogSource): string[] => found.flatMap(({ is }) => is[part] ?? []);
-    const products = new Set(given('product'));
-    const services = new Set(given('service'));
+    const collectPart = (part: keyof LogSource): string[] => found.flatMap(({ is }) => is[part] ?? []);
+    const products = new Set(collectPart('product'));
+    const services = new Set(collectPart('service'));
     const isKnown = found.some(({ is, categories }) => is.category !== undefined || categories !== undefined);
     const categories = isKnown
-      ? new Set([...given('category'), ...found.flatMap((source) => categoriesBy(source, event))])
+      ? new Set([...collectPart('category'), ...found.flatMap((source) => findCategories(source, event))])
       : undefined;
     const key = [products, services, categories]
       .map((set) => (set === undefined ? '?' : [...set].sort().join(' ')))
@@ -145,7 +147,7 @@ export class LogSources {
   }
 }
 
-const categoriesBy = ({ categories }: EventSource, event: SigmaEvent): readonly string[] => {
+const findCategories = ({ categories }: EventSource, event: SigmaEvent): readonly string[] => {
   const leaf = categories?.names.map((name) => event.get(foldName(name))).find((each) => each !== undefined);
   return categories?.by[leaf?.low ?? ''] ?? [];
 };
@@ -165,11 +167,11 @@ export const logSourceCertainty = (
   { products, services, categories }: EventKind,
   { product, category, service }: LogSource,
 ): 'all' | 'some' | 'none' => {
-  const named = [
+  const partMatches = [
     product === undefined ? undefined : products.has(product),
     service === undefined ? undefined : services.has(service),
     category === undefined ? undefined : categories?.has(category) === true,
   ].filter((each) => each !== undefined);
-  if (!named.includes(true)) return 'none';
-  return named.includes(false) ? 'some' : 'all';
+  if (!partMatches.includes(true)) return 'none';
+  return partMatches.includes(false) ? 'some' : 'all';
 };

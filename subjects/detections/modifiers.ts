@@ -1,54 +1,54 @@
 /** Field modifiers: supported modifiers, valid combinations, and their effect on values */
 import type { SelectionItem, SigmaValue } from './documents.ts';
-import { networkOf } from './network.ts';
+import { createNetworkTest } from './network.ts';
 import {
   contains,
   endsWith,
   hasWildcards,
+  literalPattern,
   type Pattern,
-  patternOf,
-  plainPattern,
+  parsePattern,
   startsWith,
   textOfPattern,
 } from './pattern.ts';
-import { regexOf } from './regex.ts';
+import { compileRegex } from './regex.ts';
 
 export const timeParts = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
 export type TimePart = (typeof timeParts)[number];
-const orders = ['lt', 'lte', 'gt', 'gte'] as const;
-export type Order = (typeof orders)[number];
-const places = ['contains', 'startswith', 'endswith'] as const;
-export type Place = (typeof places)[number];
+const orderModifiers = ['lt', 'lte', 'gt', 'gte'] as const;
+export type Order = (typeof orderModifiers)[number];
+const placeModifiers = ['contains', 'startswith', 'endswith'] as const;
+export type Place = (typeof placeModifiers)[number];
 const encodings = ['base64', 'base64offset', 'utf16le', 'utf16be', 'utf16', 'wide'] as const;
 const flags = ['i', 'm', 's'] as const;
 /** Flags by their long names */
 const longNames: Readonly<Record<string, string>> = { ignorecase: 'i', multiline: 'm', dotall: 's' };
 
-const all: readonly string[] = [
+const supportedModifiers: readonly string[] = [
   ...['all', 'exists', 'cased', 'neq', 'windash', 're', 'cidr', 'expand', 'fieldref'],
-  ...places,
+  ...placeModifiers,
   ...encodings,
   ...flags,
-  ...orders,
+  ...orderModifiers,
   ...timeParts,
 ];
 
-export const modifierOf = (modifier: string): string => longNames[modifier] ?? modifier;
+export const canonicalModifier = (modifier: string): string => longNames[modifier] ?? modifier;
 
 /** Returns which of the given modifiers is present; the first if there are several. */
 export const findModifier = <Name extends string>(
   modifiers: readonly string[],
   names: readonly Name[],
 ): Name | undefined => names.find((name) => modifiers.includes(name));
-export const placeOf = (modifiers: readonly string[]): Place | undefined => findModifier(modifiers, places);
-export const orderOf = (modifiers: readonly string[]): Order | undefined => findModifier(modifiers, orders);
-export const timePartOf = (modifiers: readonly string[]): TimePart | undefined => findModifier(modifiers, timeParts);
+export const findPlace = (modifiers: readonly string[]): Place | undefined => findModifier(modifiers, placeModifiers);
+export const findOrder = (modifiers: readonly string[]): Order | undefined => findModifier(modifiers, orderModifiers);
+export const findTimePart = (modifiers: readonly string[]): TimePart | undefined => findModifier(modifiers, timeParts);
 
 /** Modifiers that cannot be combined */
 const exclusive: readonly (readonly string[])[] = [
-  [...places, ...orders, 're', 'cidr', 'exists'],
+  [...placeModifiers, ...orderModifiers, 're', 'cidr', 'exists'],
   ['re', 'cidr', 'exists', 'fieldref', 'windash'],
-  [...orders, 'neq', 'exists'],
+  [...orderModifiers, 'neq', 'exists'],
   ['base64', 'base64offset'],
   ['utf16le', 'utf16be', 'utf16', 'wide'],
   [...timeParts],
@@ -65,10 +65,10 @@ const dash = /\B[-/–—―]\b/g;
 export const dashVariants = (text: string): string[] => {
   const found = [...text.matchAll(dash)];
   if (found.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
-  let made = [text];
+  let variants = [text];
   for (const { index } of found)
-    made = made.flatMap((each) => dashes.map((other) => each.slice(0, index) + other + each.slice(index + 1)));
-  return [...new Set(made)];
+    variants = variants.flatMap((each) => dashes.map((other) => each.slice(0, index) + other + each.slice(index + 1)));
+  return [...new Set(variants)];
 };
 
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
@@ -84,7 +84,7 @@ const base64Offsets = (bytes: Buffer): string[] =>
     return encoded.slice([0, 2, 3][offset], end);
   });
 
-const encoded = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
+const encodePattern = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
   if (findModifier(modifiers, encodings) === undefined) return [pattern];
   const text = textOfPattern(pattern);
   const bytes =
@@ -95,46 +95,52 @@ const encoded = (pattern: Pattern, modifiers: readonly string[]): Pattern[] => {
         : modifiers.includes('utf16')
           ? Buffer.from(`\uFEFF${text}`, 'utf16le')
           : Buffer.from(text, 'utf8');
-  if (modifiers.includes('base64offset')) return base64Offsets(bytes).map(plainPattern);
-  return [plainPattern(bytes.toString(modifiers.includes('base64') ? 'base64' : 'latin1'))];
+  if (modifiers.includes('base64offset')) return base64Offsets(bytes).map(literalPattern);
+  return [literalPattern(bytes.toString(modifiers.includes('base64') ? 'base64' : 'latin1'))];
 };
 
 /** Returns the patterns of a rule's text after its modifiers are applied. */
-export const patternsOf = (text: string, modifiers: readonly string[]): Pattern[] => {
-  const place = placeOf(modifiers);
-  const put = place === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[place];
+export const createPatterns = (text: string, modifiers: readonly string[]): Pattern[] => {
+  const place = findPlace(modifiers);
+  const addWildcards =
+    place === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[place];
   const texts = modifiers.includes('windash') ? dashVariants(text) : [text];
   return texts
-    .flatMap((each) => encoded(patternOf(each), modifiers))
-    .map((pattern) => (put === undefined ? pattern : put(pattern)));
+    .flatMap((each) => encodePattern(parsePattern(each), modifiers))
+    .map((pattern) => (addWildcards === undefined ? pattern : addWildcards(pattern)));
 };
 
 const isNumber = (value: SigmaValue): boolean =>
   typeof value === 'number' || (typeof value === 'string' && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value));
 
 const regexError = (value: string, modifiers: readonly string[]): string | undefined => {
-  const regex = regexOf(value, modifiers);
+  const regex = compileRegex(value, modifiers);
   return typeof regex === 'string' ? `"${value}" is not a valid regular expression: ${regex}` : undefined;
 };
 
 /** Returns the error of a value under these modifiers. */
 const valueError = (value: SigmaValue, modifiers: readonly string[]): string | undefined => {
   const has = (name: string): boolean => modifiers.includes(name);
-  const isNumeric = orderOf(modifiers) !== undefined || timePartOf(modifiers) !== undefined;
+  const isNumeric = findOrder(modifiers) !== undefined || findTimePart(modifiers) !== undefined;
   if (has('exists')) return typeof value === 'boolean' ? undefined : 'exists expects true or false';
   if (isNumeric) return isNumber(value) ? undefined : `${value} is not a number`;
-  if (has('cidr') && networkOf(String(value)) === undefined) return `"${value}" is not a network such as 10.0.0.0/8`;
+  if (has('cidr') && createNetworkTest(String(value)) === undefined)
+    return `"${value}" is not a network such as 10.0.0.0/8`;
   if (has('re')) return regexError(String(value), modifiers);
   if (has('fieldref') && typeof value !== 'string') return 'fieldref expects the name of a field';
-  if (findModifier(modifiers, encodings) !== undefined && typeof value === 'string' && hasWildcards(patternOf(value)))
+  if (
+    findModifier(modifiers, encodings) !== undefined &&
+    typeof value === 'string' &&
+    hasWildcards(parsePattern(value))
+  )
     return 'wildcards cannot be encoded: escape them with a backslash';
   return undefined;
 };
 
 /** Returns the error of a selection item; `undefined` if it can be compiled. */
 export const itemError = ({ modifiers: given, values, field }: SelectionItem): string | undefined => {
-  const modifiers = given.map(modifierOf);
-  const unknown = modifiers.find((each) => !all.includes(each));
+  const modifiers = given.map(canonicalModifier);
+  const unknown = modifiers.find((each) => !supportedModifiers.includes(each));
   if (unknown !== undefined) return `the modifier "${unknown}" does not exist`;
   if (modifiers.some((each, at) => modifiers.indexOf(each) !== at)) return 'a modifier is repeated';
   for (const group of exclusive) {

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /**
  * Returns a test for whether an address is in a network such as `10.0.0.0/8`; `undefined` if the text is not a network.
  */
-export const networkOf = (text: string): ((address: string) => boolean) | undefined => {
+export const createNetworkTest = (text: string): ((address: string) => boolean) | undefined => {
   try {
     const network: [ipaddr.IPv4 | ipaddr.IPv6, number] = text.includes('/')
       ? ipaddr.parseCIDR(text)

@@ -1,7 +1,7 @@
 /** Compiles rule trees to predicates over the current event */
 import type { EventValue, SigmaEvent } from './event.ts';
 import type { ItemTest, RuleTree } from './tree.ts';
-import { leafTest, leafTests } from './value-tests.ts';
+import { createLeafTest, createLeafTests } from './value-tests.ts';
 
 /** The current event, with a cache of its field lookups */
 export class EventView {
@@ -10,23 +10,23 @@ export class EventView {
   readonly #rounds: number[] = [];
   readonly #found: (EventValue | undefined)[] = [];
   readonly #slots = new Map<string, number>();
-  readonly other = (names: readonly string[]): EventValue | undefined => this.#find(names);
+  readonly findOther = (names: readonly string[]): EventValue | undefined => this.#find(names);
 
   /** Returns the slot of a list of names; equal lists share a slot. */
-  slotOf(names: readonly string[]): number {
+  assignSlot(names: readonly string[]): number {
     const key = names.join('\n');
     const slot = this.#slots.get(key) ?? this.#slots.size;
     this.#slots.set(key, slot);
     return slot;
   }
 
-  at(event: SigmaEvent): void {
+  setEvent(event: SigmaEvent): void {
     this.#event = event;
     this.#round++;
   }
 
   /** Returns the value of the event under the first of the names that it has. */
-  leaf(slot: number, names: readonly string[]): EventValue | undefined {
+  findLeaf(slot: number, names: readonly string[]): EventValue | undefined {
     if (this.#rounds[slot] === this.#round) return this.#found[slot];
     const found = this.#find(names);
     this.#rounds[slot] = this.#round;
@@ -49,14 +49,14 @@ export class EventView {
 
 export type Predicate = () => boolean;
 
-const someLeaf = (first: EventValue | undefined, fits: (leaf: EventValue) => boolean): boolean => {
+const matchesAnyLeaf = (first: EventValue | undefined, fits: (leaf: EventValue) => boolean): boolean => {
   for (let leaf = first; leaf !== undefined; leaf = leaf.next) if (!leaf.isNull && fits(leaf)) return true;
   return false;
 };
 
 const itemPredicate = (item: ItemTest, view: EventView): Predicate => {
-  const test = leafTests(item);
-  const fits = (leaf: EventValue): boolean => test(leaf, view.other);
+  const test = createLeafTests(item);
+  const fits = (leaf: EventValue): boolean => test(leaf, view.findOther);
   if (item.names.length === 0)
     return () => {
       const { leaves } = view;
@@ -64,29 +64,30 @@ const itemPredicate = (item: ItemTest, view: EventView): Predicate => {
       return false;
     };
   const { names } = item;
-  const slot = view.slotOf(names);
+  const slot = view.assignSlot(names);
   if (item.differs)
     return () => {
-      const leaf = view.leaf(slot, names);
-      return leaf !== undefined && !someLeaf(leaf, fits);
+      const leaf = view.findLeaf(slot, names);
+      return leaf !== undefined && !matchesAnyLeaf(leaf, fits);
     };
   const exists = item.values.find(({ test: each }) => each.is === 'exists')?.test;
-  if (exists?.is === 'exists') return () => (view.leaf(slot, names) !== undefined) === exists.exists;
-  if (!item.values.some(({ test: each }) => each.is === 'null')) return () => someLeaf(view.leaf(slot, names), fits);
+  if (exists?.is === 'exists') return () => (view.findLeaf(slot, names) !== undefined) === exists.exists;
+  if (!item.values.some(({ test: each }) => each.is === 'null'))
+    return () => matchesAnyLeaf(view.findLeaf(slot, names), fits);
   return () => {
-    const leaf = view.leaf(slot, names);
-    return leaf === undefined || leaf.isNull || someLeaf(leaf, fits);
+    const leaf = view.findLeaf(slot, names);
+    return leaf === undefined || leaf.isNull || matchesAnyLeaf(leaf, fits);
   };
 };
 
 /** Returns the cost of a tree in comparisons; cheaper trees are evaluated first. */
-export const costOf = (tree: RuleTree): number => {
+export const estimateCost = (tree: RuleTree): number => {
   switch (tree.is) {
     case 'and':
     case 'or':
-      return tree.parts.reduce((sum, part) => sum + costOf(part), 0);
+      return tree.parts.reduce((sum, part) => sum + estimateCost(part), 0);
     case 'not':
-      return costOf(tree.part);
+      return estimateCost(tree.part);
     default: {
       const each = tree.values.reduce(
         (sum, { test }) => sum + (test.is === 'regex' ? test.regex.weight : test.is === 'network' ? 5 : 1),
@@ -98,23 +99,23 @@ export const costOf = (tree: RuleTree): number => {
 };
 
 /** Returns a predicate of the tree over the current event. */
-export const predicateOf = (tree: RuleTree, view: EventView): Predicate => {
+export const createPredicate = (tree: RuleTree, view: EventView): Predicate => {
   if (tree.is === 'item') return itemPredicate(tree, view);
   if (tree.is === 'not') {
-    const part = predicateOf(tree.part, view);
+    const part = createPredicate(tree.part, view);
     return () => !part();
   }
   const parts = tree.parts
-    .toSorted((left, right) => costOf(left) - costOf(right))
-    .map((part) => predicateOf(part, view));
-  const ends = tree.is === 'or';
+    .toSorted((left, right) => estimateCost(left) - estimateCost(right))
+    .map((part) => createPredicate(part, view));
+  const decidingValue = tree.is === 'or';
   const [first, second, third] = parts;
   if (first !== undefined && second === undefined) return first;
   if (first !== undefined && second !== undefined && third === undefined)
-    return ends ? () => first() || second() : () => first() && second();
+    return decidingValue ? () => first() || second() : () => first() && second();
   return () => {
-    for (let at = 0; at < parts.length; at++) if ((parts[at] as Predicate)() === ends) return ends;
-    return !ends;
+    for (let at = 0; at < parts.length; at++) if ((parts[at] as Predicate)() === decidingValue) return decidingValue;
+    return !decidingValue;
   };
 };
 
@@ -131,37 +132,39 @@ export interface MatchedField {
 }
 
 const maxShown = 500;
-const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+const truncate = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 /** Formats a test of a field as the rule states it. */
 const testText = ({ modifiers }: ItemTest, valueText: string): string =>
-  shown(modifiers === '' ? valueText : `${modifiers} ${valueText}`);
+  truncate(modifiers === '' ? valueText : `${modifiers} ${valueText}`);
 
-const matchedItem = (item: ItemTest, view: EventView): MatchedField[] => {
+const describeMatch = (item: ItemTest, view: EventView): MatchedField[] => {
   const { field, selection, values } = item;
-  const leaves = item.names.length === 0 ? view.leaves : chainOf(view.other(item.names));
-  const isAbout = (what: 'exists' | 'null'): boolean => values.some(({ test }) => test.is === what);
-  if (item.differs || isAbout('exists')) {
+  const leaves = item.names.length === 0 ? view.leaves : toList(view.findOther(item.names));
+  const hasTest = (what: 'exists' | 'null'): boolean => values.some(({ test }) => test.is === what);
+  if (item.differs || hasTest('exists')) {
     const { path = '', text = '' } = leaves[0] ?? {};
     return [
       {
         field,
         path,
-        value: shown(text),
+        value: truncate(text),
         selection,
-        condition: testText(item, values.map((each) => each.shown).join(', ')),
+        condition: testText(item, values.map((each) => each.ruleText).join(', ')),
       },
     ];
   }
   for (const leaf of leaves.filter(({ isNull }) => !isNull)) {
-    const met = values.find(({ test }) => leafTest(test)(leaf, view.other));
+    const met = values.find(({ test }) => createLeafTest(test)(leaf, view.findOther));
     if (met !== undefined)
-      return [{ field, path: leaf.path, value: shown(leaf.text), selection, condition: testText(item, met.shown) }];
+      return [
+        { field, path: leaf.path, value: truncate(leaf.text), selection, condition: testText(item, met.ruleText) },
+      ];
   }
-  return isAbout('null') ? [{ field, path: '', value: '', selection, condition: 'null' }] : [];
+  return hasTest('null') ? [{ field, path: '', value: '', selection, condition: 'null' }] : [];
 };
 
-const chainOf = (first: EventValue | undefined): EventValue[] => {
+const toList = (first: EventValue | undefined): EventValue[] => {
   const leaves: EventValue[] = [];
   for (let leaf = first; leaf !== undefined; leaf = leaf.next) leaves.push(leaf);
   return leaves;
@@ -170,8 +173,8 @@ const chainOf = (first: EventValue | undefined): EventValue[] => {
 /** Returns the fields by which the current event matched, without those under a `not`. */
 export const matchedFields = (tree: RuleTree, view: EventView): MatchedField[] => {
   if (tree.is === 'not') return [];
-  if (tree.is === 'item') return matchedItem(tree, view);
-  const parts = tree.is === 'and' ? tree.parts : tree.parts.filter((part) => predicateOf(part, view)());
+  if (tree.is === 'item') return describeMatch(tree, view);
+  const parts = tree.is === 'and' ? tree.parts : tree.parts.filter((part) => createPredicate(part, view)());
   const seen = new Set<string>();
   return parts
     .flatMap((part) => matchedFields(part, view))

@@ -3,18 +3,18 @@
  * records to events is the largest cost of rules.
  */
 import { equalsAt } from '../../schemas/is-run.ts';
-import { textOf, textOfValue } from '../../schemas/otlp/any-value.ts';
+import { decodeText, readValueText } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { AttributeVisitor } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { scanResult } from '../../schemas/text-index.ts';
 import type { ValuePosition } from './event.ts';
-import { endsUnquotedValue, isKeyCharacter, keyValues } from './key-values.ts';
+import { endsUnquotedValue, isKeyCharacter, parseKeyValues } from './key-values.ts';
 import type { EventKind } from './log-sources.ts';
-import { lowered } from './pattern.ts';
-import { resourceOf } from './record-event.ts';
+import { foldCase } from './pattern.ts';
+import { resourceValues } from './record-event.ts';
 import type { FoundLiterals } from './rule-index.ts';
-import type { Interest, PrefilterResult, RuleSet } from './rule-set.ts';
+import type { PrefilterConditions, PrefilterResult, RuleSet } from './rule-set.ts';
 
 /** Maximum number of cached characters of resources with their prefilter results, and of attribute names */
 const maxResourceCharacters = 500_000;
@@ -26,11 +26,11 @@ const [tab, carriageReturn, space, bracket, brace, backslash, equals] = [9, 13, 
 const [doubleQuote, singleQuote] = [34, 39];
 
 /** Whether a byte may occur in a key, and whether it ends or may end a value; non-ASCII bytes may end one */
-const ofKey = Uint8Array.from({ length: 256 }, (_, byte) => (isKeyCharacter(byte) ? 1 : 0));
+const keyBytes = Uint8Array.from({ length: 256 }, (_, byte) => (isKeyCharacter(byte) ? 1 : 0));
 const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || endsUnquotedValue(byte) ? 1 : 0));
 
 /** Returns the position of the first non-space byte of a text. */
-const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
+const firstNonSpaceByte = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
   for (; at < to; at++) {
     const byte = bytes[at] as number;
@@ -43,7 +43,7 @@ const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
  * Returns a position at or after the end of the value that begins at a position. Ends of quoted values and non-ASCII
  * characters are not examined.
  */
-const pastValue = (bytes: Uint8Array, from: number, to: number): number => {
+const skipValue = (bytes: Uint8Array, from: number, to: number): number => {
   const first = bytes[from];
   if (first === doubleQuote || first === singleQuote) return to;
   let at = from;
@@ -52,7 +52,7 @@ const pastValue = (bytes: Uint8Array, from: number, to: number): number => {
 };
 
 /** A name of values in records, and the relevance of those values to rules */
-interface Name extends ValuePosition {
+interface RelevantName extends ValuePosition {
   readonly bytes: Uint8Array;
   /** Whether the value affects rules in a way that the prefilter cannot decide */
   readonly affectsMore: boolean;
@@ -62,32 +62,32 @@ interface Name extends ValuePosition {
   readonly hasTexts: boolean;
 }
 
-const isName = ({ bytes: nameBytes }: Name, bytes: Uint8Array, from: number, to: number): boolean =>
+const isName = ({ bytes: nameBytes }: RelevantName, bytes: Uint8Array, from: number, to: number): boolean =>
   nameBytes.length === to - from && equalsAt(bytes, from, nameBytes);
 
 /** Names of values with their relevance to the rules for one kind of event */
-class Names {
-  readonly #interest: Interest;
-  readonly #known = new Map<string, Name>();
-  readonly #slots: (Name | undefined)[] = Array.from({ length: nameSlots });
+class RelevantNames {
+  readonly #interest: PrefilterConditions;
+  readonly #known = new Map<string, RelevantName>();
+  readonly #slots: (RelevantName | undefined)[] = Array.from({ length: nameSlots });
 
-  constructor(interest: Interest) {
+  constructor(interest: PrefilterConditions) {
     this.#interest = interest;
   }
 
-  at(bytes: Uint8Array, from: number, to: number): Name {
+  at(bytes: Uint8Array, from: number, to: number): RelevantName {
     const length = to - from;
     const middle = bytes[from + (length >> 1)] as number;
     const last = bytes[to - 1] as number;
     const slot = (length * 37 + (bytes[from] as number) * 7 + middle * 101 + last * 11) & (nameSlots - 1);
     const known = this.#slots[slot];
     if (known !== undefined && isName(known, bytes, from, to)) return known;
-    const name = this.of(textOf(bytes, from, to));
+    const name = this.of(decodeText(bytes, from, to));
     if (name.bytes.length === length) this.#slots[slot] = name;
     return name;
   }
 
-  of(text: string): Name {
+  of(text: string): RelevantName {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const { index, namesOf, affectsRules } = this.#interest;
@@ -106,23 +106,23 @@ class Names {
 }
 
 /** Scans records of one kind for values and texts that the rules require */
-class RecordProbe implements AttributeVisitor {
-  readonly interest: Interest;
-  readonly #names: Names;
-  readonly #ofBody: Name;
+class RecordScanner implements AttributeVisitor {
+  readonly interest: PrefilterConditions;
+  readonly #names: RelevantNames;
+  readonly #ofBody: RelevantName;
   readonly #result: { readonly kind: EventKind; candidates: readonly number[] };
   /** Name of the next value */
-  #name: Name;
+  #name: RelevantName;
   /** Range of the `key=value` values that were scanned last */
   #scannedFrom = 0;
   #scannedUntil = 0;
   /** Positions of the values found, if they are requested */
   #places: ValuePosition[] | undefined;
 
-  constructor(kind: EventKind, interest: Interest) {
+  constructor(kind: EventKind, interest: PrefilterConditions) {
     this.#result = { kind, candidates: [] };
     this.interest = interest;
-    this.#names = new Names(interest);
+    this.#names = new RelevantNames(interest);
     this.#ofBody = this.#names.of('body');
     this.#name = this.#ofBody;
   }
@@ -137,13 +137,13 @@ class RecordProbe implements AttributeVisitor {
   }
 
   /** Returns the positions of the values of a rejected record, as its event would have them. */
-  placesOf(record: LogRecord, { places }: PrefilteredResource): ValuePosition[] {
+  findPositions(record: LogRecord, { places }: PrefilteredResource): ValuePosition[] {
     const ofAttributes: ValuePosition[] = [];
     this.#places = ofAttributes;
     record.visit(this);
     this.#places = undefined;
     const { body } = record;
-    const keys = [...(keyValues(body)?.keys() ?? []), ...(body === '' ? [] : ['body'])];
+    const keys = [...(parseKeyValues(body)?.keys() ?? []), ...(body === '' ? [] : ['body'])];
     return [...keys.map((key) => this.#names.of(key)), ...ofAttributes, ...places];
   }
 
@@ -158,7 +158,7 @@ class RecordProbe implements AttributeVisitor {
     const { valueNames, hasTexts } = this.#name;
     const { index } = this.interest;
     if (valueNames.length === 0 && !hasTexts && !index.hasScalarTexts) return true;
-    const low = lowered(textOfValue(cursor, end));
+    const low = foldCase(readValueText(cursor, end));
     index.value(valueNames, low);
     index.text(low, hasTexts);
     return true;
@@ -167,7 +167,7 @@ class RecordProbe implements AttributeVisitor {
   text(bytes: Uint8Array, from: number, to: number): boolean {
     const { valueNames, hasTexts } = this.#name;
     if (hasTexts || this.interest.index.hasTextsAnywhere) this.#scanBytes(bytes, from, to, hasTexts);
-    if (valueNames.length > 0) this.interest.index.value(valueNames, lowered(textOf(bytes, from, to)));
+    if (valueNames.length > 0) this.interest.index.value(valueNames, foldCase(decodeText(bytes, from, to)));
     return true;
   }
 
@@ -185,9 +185,9 @@ class RecordProbe implements AttributeVisitor {
   #bodyText(bytes: Uint8Array, from: number, to: number): boolean {
     const { valueNames, hasTexts } = this.#ofBody;
     const { index } = this.interest;
-    const first = firstByte(bytes, from, to);
+    const first = firstNonSpaceByte(bytes, from, to);
     if (first === brace || first === bracket || first > 127) return false;
-    if (valueNames.length > 0) index.value(valueNames, lowered(textOf(bytes, from, to)));
+    if (valueNames.length > 0) index.value(valueNames, foldCase(decodeText(bytes, from, to)));
     const kinds = index.body(bytes, from, to, hasTexts);
     this.#scanWide(kinds, bytes, from, to, hasTexts);
     if (scanResult.backslash(kinds)) {
@@ -208,7 +208,7 @@ class RecordProbe implements AttributeVisitor {
    * characters.
    */
   #scanWide(kinds: number, bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
-    if (scanResult.wide(kinds)) this.interest.index.text(lowered(textOf(bytes, from, to)), forAll);
+    if (scanResult.wide(kinds)) this.interest.index.text(foldCase(decodeText(bytes, from, to)), forAll);
   }
 
   /**
@@ -235,26 +235,26 @@ class RecordProbe implements AttributeVisitor {
   /** Scans the key before `=`, if there is one, and the value after it. */
   #pair(bytes: Uint8Array, from: number, at: number, to: number): boolean {
     let key = at;
-    while (key > from && ofKey[bytes[key - 1] as number] === 1) key--;
+    while (key > from && keyBytes[bytes[key - 1] as number] === 1) key--;
     if (key === at) return true;
     const name = this.#names.at(bytes, key, at);
     if (name.affectsMore || name.valueNames.length > 0) return false;
-    if (name.hasTexts && !this.#ofBody.hasTexts) this.#valueOfPair(bytes, at + 1, to);
+    if (name.hasTexts && !this.#ofBody.hasTexts) this.#scanPairValue(bytes, at + 1, to);
     return true;
   }
 
   /** A value inside another one, as in `a=b=c`, was scanned with the outer value. */
-  #valueOfPair(bytes: Uint8Array, from: number, to: number): void {
+  #scanPairValue(bytes: Uint8Array, from: number, to: number): void {
     if (from >= this.#scannedFrom && from < this.#scannedUntil) return;
     this.#scannedFrom = from;
-    this.#scannedUntil = pastValue(bytes, from, to);
+    this.#scannedUntil = skipValue(bytes, from, to);
     this.#scanBytes(bytes, from, this.#scannedUntil, true);
   }
 }
 
 /** A resource whose records the prefilter may reject */
 interface PrefilteredResource {
-  readonly probe: RecordProbe;
+  readonly probe: RecordScanner;
   /** Literals that all records of the resource contain */
   readonly met: FoundLiterals;
   /** Positions of the resource's values */
@@ -264,7 +264,7 @@ interface PrefilteredResource {
 /** Prefilter of the records of one rule set, processed in sequence */
 class RecordPrefilter {
   readonly #set: RuleSet;
-  readonly #probes = new Map<EventKind, RecordProbe | undefined>();
+  readonly #probes = new Map<EventKind, RecordScanner | undefined>();
   /** Resources by their bytes; `undefined` if the resource alone may make a rule match */
   readonly #resources = new Map<string, PrefilteredResource | undefined>();
   #characters = 0;
@@ -277,7 +277,7 @@ class RecordPrefilter {
 
   prefilter(record: LogRecord): PrefilterResult | undefined {
     const { wire } = record.resourceView;
-    if (wire !== this.#wire) this.#resource = this.#resourceOf(record, wire);
+    if (wire !== this.#wire) this.#resource = this.#findResource(record, wire);
     this.#wire = wire;
     const resource = this.#resource;
     return resource?.probe.prefilter(record, resource);
@@ -286,12 +286,12 @@ class RecordPrefilter {
   /** Returns the positions of the record that was just rejected. */
   placesOf(record: LogRecord): readonly ValuePosition[] {
     const resource = this.#resource;
-    return resource === undefined ? [] : resource.probe.placesOf(record, resource);
+    return resource === undefined ? [] : resource.probe.findPositions(record, resource);
   }
 
-  #resourceOf(record: LogRecord, wire: string): PrefilteredResource | undefined {
+  #findResource(record: LogRecord, wire: string): PrefilteredResource | undefined {
     if (this.#resources.has(wire)) return this.#resources.get(wire);
-    const made = this.#madeOf(record);
+    const made = this.#createResource(record);
     this.#characters += wire.length;
     if (this.#characters > maxResourceCharacters) {
       this.#resources.clear();
@@ -301,19 +301,19 @@ class RecordPrefilter {
     return made;
   }
 
-  #madeOf(record: LogRecord): PrefilteredResource | undefined {
+  #createResource(record: LogRecord): PrefilteredResource | undefined {
     const event = this.#set.newEvent();
-    for (const [key, value] of resourceOf(record)) event.addIfAbsent(key, value);
+    for (const [key, value] of resourceValues(record)) event.addIfAbsent(key, value);
     const probe = this.#probeOf(this.#set.kindOf(event));
     if (probe === undefined || probe.interest.isAlways(event)) return undefined;
     const places = event.leaves.map(({ names }) => ({ names }));
     return { probe, places, met: probe.interest.index.findLiterals(event) };
   }
 
-  #probeOf(kind: EventKind): RecordProbe | undefined {
+  #probeOf(kind: EventKind): RecordScanner | undefined {
     if (this.#probes.has(kind)) return this.#probes.get(kind);
-    const interest = this.#set.interestIn(kind);
-    const probe = interest === undefined ? undefined : new RecordProbe(kind, interest);
+    const interest = this.#set.prefilterConditions(kind);
+    const probe = interest === undefined ? undefined : new RecordScanner(kind, interest);
     if (this.#probes.size >= maxKinds) this.#probes.clear();
     this.#probes.set(kind, probe);
     return probe;

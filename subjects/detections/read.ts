@@ -1,10 +1,10 @@
 /** Parses Sigma YAML: each document of a text is a rule, a correlation or a filter */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { inWorker, type Reader } from '../../queries/worker.ts';
+import { runInWorker, type WorkerRequester } from '../../queries/worker.ts';
 import { type DocumentText, maxDocuments, splitDocuments } from '../../queries/yaml-documents.ts';
-import { ConditionError, readConditions, termsOf } from './condition.ts';
-import { correlationOf } from './correlation-document.ts';
+import { ConditionError, collectTerms, parseConditions } from './condition.ts';
+import { parseCorrelation } from './correlation-document.ts';
 import {
   type Condition,
   type Detection,
@@ -24,12 +24,12 @@ import { itemError } from './modifiers.ts';
 import { YamlDocument, type YamlMap } from './yaml.ts';
 
 /** Parsed documents, and the errors of the others. A document with an error is not among the parsed documents. */
-export interface ReadRules {
+export interface ParsedRules {
   readonly documents: readonly SigmaDocument[];
   readonly errors: readonly SigmaError[];
 }
 
-const oneOf = <Name extends string>(map: YamlMap, key: string, names: readonly Name[]): Name | undefined => {
+const parseEnum = <Name extends string>(map: YamlMap, key: string, names: readonly Name[]): Name | undefined => {
   const text = map.text(key).toLowerCase();
   if (text === '') return undefined;
   const found = names.find((name) => name === text);
@@ -37,7 +37,7 @@ const oneOf = <Name extends string>(map: YamlMap, key: string, names: readonly N
   return found;
 };
 
-const headOf = (
+const parseHead = (
   root: YamlMap,
   { text, line, document }: { text: string; line: number; document: number },
 ): SigmaDocumentBase => {
@@ -49,8 +49,8 @@ const headOf = (
     title,
     description: root.text('description'),
     author: root.text('author'),
-    status: oneOf(root, 'status', sigmaStatuses),
-    level: oneOf(root, 'level', sigmaLevels),
+    status: parseEnum(root, 'status', sigmaStatuses),
+    level: parseEnum(root, 'level', sigmaLevels),
     tags: root.texts('tags'),
     references: root.texts('references'),
     falsePositives: root.texts('falsepositives'),
@@ -60,7 +60,7 @@ const headOf = (
   };
 };
 
-const logSourceOf = (root: YamlMap): LogSource => {
+const parseLogSource = (root: YamlMap): LogSource => {
   const map = root.map('logsource');
   if (map === undefined) {
     if (root.node('logsource') === undefined) root.fail('logsource', 'a logsource is missing');
@@ -75,7 +75,7 @@ const logSourceOf = (root: YamlMap): LogSource => {
   return source;
 };
 
-const valuesOf = (map: YamlMap, key: string): SigmaValue[] | undefined => {
+const parseValues = (map: YamlMap, key: string): SigmaValue[] | undefined => {
   const node = map.node(key);
   if (!map.hasRoom(isSeq(node) ? node.items.length : 1)) {
     map.fail(key, 'a document must have at most 50,000 values');
@@ -88,9 +88,9 @@ const valuesOf = (map: YamlMap, key: string): SigmaValue[] | undefined => {
   return undefined;
 };
 
-const itemsOf = (map: YamlMap): SelectionItem[] =>
+const parseItems = (map: YamlMap): SelectionItem[] =>
   map.keys.flatMap((key) => {
-    const values = valuesOf(map, key);
+    const values = parseValues(map, key);
     if (values === undefined) return [];
     const [field = '', ...modifiers] = key.split('|');
     const item = { field, modifiers: modifiers.map((each) => each.toLowerCase()), values, line: map.line(key) };
@@ -99,17 +99,17 @@ const itemsOf = (map: YamlMap): SelectionItem[] =>
     return wrong === undefined ? [item] : [];
   });
 
-const selectionOf = (detection: YamlMap, name: string): Selection => {
+const parseSelection = (detection: YamlMap, name: string): Selection => {
   const node = detection.node(name);
-  const path = detection.at(name);
+  const path = detection.pathOf(name);
   const line = detection.line(name);
   const keywords = (values: readonly SigmaValue[]): Selection => ({
     is: 'all',
     items: [{ field: '', modifiers: [], values, line }],
   });
   const partOf = (each: Node): Selection => {
-    const map = detection.inner(each, path);
-    if (map !== undefined) return { is: 'all', items: itemsOf(map) };
+    const map = detection.innerMap(each, path);
+    if (map !== undefined) return { is: 'all', items: parseItems(map) };
     const value = detection.value(each);
     if (value === undefined) detection.fail(name, 'expected values or maps in the list');
     return keywords([value ?? '']);
@@ -136,7 +136,7 @@ const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[]
   const texts = detection.texts('condition');
   if (texts.length === 0) detection.fail('condition', 'a condition is missing');
   try {
-    return readConditions(texts, names);
+    return parseConditions(texts, names);
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
     detection.fail('condition', error.message);
@@ -144,42 +144,42 @@ const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[]
   }
 };
 
-const valuesIn = (selection: Selection): number =>
+const countValues = (selection: Selection): number =>
   selection.is === 'any'
-    ? selection.parts.reduce((sum, part) => sum + valuesIn(part), 0)
+    ? selection.parts.reduce((sum, part) => sum + countValues(part), 0)
     : selection.items.reduce((sum, { values }) => sum + values.length, 0);
 
-const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
+const parseDetection = (map: YamlMap, others: readonly string[]): Detection => {
   if (map.node('timeframe') !== undefined)
     map.fail('timeframe', 'a timeframe is not part of Sigma 2: write a correlation document instead');
   const names = map.keys.filter((key) => !['condition', 'timeframe', ...others].includes(key));
   if (names.length === 0) map.fail('', 'a selection is missing');
-  const selections = new Map(names.map((name) => [name, selectionOf(map, name)]));
-  const counts = new Map([...selections].map(([name, selection]) => [name, valuesIn(selection)]));
+  const selections = new Map(names.map((name) => [name, parseSelection(map, name)]));
+  const counts = new Map([...selections].map(([name, selection]) => [name, countValues(selection)]));
   const conditions = conditionsOf(map, names);
-  const valueCount = conditions.flatMap(termsOf).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
+  const valueCount = conditions.flatMap(collectTerms).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
   if (valueCount > maxValues)
     map.fail('condition', `has ${valueCount} values, including repeated uses; the maximum is ${maxValues}`);
   return { selections, conditions };
 };
 
 const ruleOf = (root: YamlMap, head: SigmaDocumentBase): SigmaRule | undefined => {
-  const logsource = logSourceOf(root);
+  const logsource = parseLogSource(root);
   const detection = root.map('detection');
   if (detection === undefined) {
     root.fail('detection', 'a detection is missing');
     return undefined;
   }
-  return { ...head, kind: 'rule', logsource, detection: detectionOf(detection, []), fields: root.texts('fields') };
+  return { ...head, kind: 'rule', logsource, detection: parseDetection(detection, []), fields: root.texts('fields') };
 };
 
 const filterOf = (root: YamlMap, head: SigmaDocumentBase): SigmaFilter | undefined => {
-  const logsource = logSourceOf(root);
+  const logsource = parseLogSource(root);
   const filter = root.map('filter');
   if (filter === undefined) return undefined;
   const named = filter.texts('rules');
   const rules = named.length === 0 || (named.length === 1 && named[0]?.toLowerCase() === 'any') ? 'any' : named;
-  return { ...head, kind: 'filter', logsource, rules, detection: detectionOf(filter, ['rules']) };
+  return { ...head, kind: 'filter', logsource, rules, detection: parseDetection(filter, ['rules']) };
 };
 
 /** Maximum number of characters of one document. The largest public rules, lists of hashes, have about 300,000. */
@@ -203,7 +203,7 @@ const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
 });
 
 /** Parses one document of a text, given its text, its first line and its number. */
-export const readDocument = (text: string, line: number, document: number): ReadRules => {
+export const readDocument = (text: string, line: number, document: number): ParsedRules => {
   const part: DocumentText = { text, line };
   if (document > maxDocuments) return { documents: [], errors: [tooMany(part, document)] };
   if (text.length > maxRuleCharacters) return { documents: [], errors: [tooLarge(part, document)] };
@@ -213,46 +213,46 @@ export const readDocument = (text: string, line: number, document: number): Read
   if (root === undefined) return { documents: [], errors };
   const node = root.node('title');
   parsed.title = isScalar(node) ? String(node.value ?? '') : '';
-  const head = headOf(root, { ...part, document });
+  const head = parseHead(root, { ...part, document });
   const keys = root.keys;
   const read = keys.includes('correlation')
-    ? correlationOf(root, head)
+    ? parseCorrelation(root, head)
     : keys.includes('filter')
       ? filterOf(root, head)
       : ruleOf(root, head);
   return { documents: errors.length > 0 || read === undefined ? [] : [read], errors };
 };
 
-const joined = (all: readonly ReadRules[]): ReadRules => ({
+const mergeResults = (all: readonly ParsedRules[]): ParsedRules => ({
   documents: all.flatMap(({ documents }) => documents),
   errors: all.flatMap(({ errors }) => errors),
 });
 
 /** Parses all documents of a text. Errors are returned in `errors`; nothing is thrown. */
-export const readRules = (text: string): ReadRules =>
-  joined(splitDocuments(text).map((part, index) => readDocument(part.text, part.line, index + 1)));
+export const readRules = (text: string): ParsedRules =>
+  mergeResults(splitDocuments(text).map((part, index) => readDocument(part.text, part.line, index + 1)));
 
 /** Time slice after which parsing yields to the event loop, in milliseconds. A document takes about 1 ms. */
 const timeSliceMs = 5;
 
-const readDocumentInWorker = inWorker(import.meta.url, readDocument);
+const readDocumentInWorker = runInWorker(import.meta.url, readDocument);
 
 /**
  * Parses texts in sequence, with any number of documents each. Yields to the event loop between documents and parses
  * long documents in a worker.
  */
-export const readRulesInWorker = async (reader: Reader, texts: readonly string[]): Promise<ReadRules[]> => {
-  const all: ReadRules[] = [];
+export const readRulesInWorker = async (reader: WorkerRequester, texts: readonly string[]): Promise<ParsedRules[]> => {
+  const all: ParsedRules[] = [];
   let sinceMs = performance.now();
   for (const text of texts) {
-    const read: ReadRules[] = [];
+    const read: ParsedRules[] = [];
     for (const [index, part] of splitDocuments(text).entries()) {
       read.push(await readDocumentInWorker(reader, part.text, part.line, index + 1));
       if (performance.now() - sinceMs < timeSliceMs) continue;
       await yieldToEventLoop();
       sinceMs = performance.now();
     }
-    all.push(joined(read));
+    all.push(mergeResults(read));
   }
   return all;
 };

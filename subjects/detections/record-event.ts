@@ -2,7 +2,7 @@
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { SigmaEvent } from './event.ts';
-import { keyValues } from './key-values.ts';
+import { parseKeyValues } from './key-values.ts';
 
 /** Values of a record, either streamed or stored */
 export interface RecordValues {
@@ -12,7 +12,7 @@ export interface RecordValues {
   readonly resource: Iterable<readonly [key: string, value: unknown]>;
 }
 
-const jsonOf = (text: string): object | undefined => {
+const parseJson = (text: string): object | undefined => {
   const begins = text.trimStart()[0];
   if (begins !== '{' && begins !== '[') return undefined;
   try {
@@ -28,12 +28,12 @@ const addBody = (event: SigmaEvent, body: unknown): void => {
     return;
   }
   const text = String(body ?? '');
-  const object = jsonOf(text);
+  const object = parseJson(text);
   if (object !== undefined) {
     event.addObject(object);
     return;
   }
-  for (const [key, value] of keyValues(text) ?? []) event.add(key, value);
+  for (const [key, value] of parseKeyValues(text) ?? []) event.add(key, value);
   if (text !== '') event.add('body', text);
 };
 
@@ -47,26 +47,26 @@ export const fillEvent = (event: SigmaEvent, { body, attributes, resource }: Rec
 
 const attributeValue = ({ text, type }: Attribute): unknown => {
   if (type === 'n') return null;
-  return type === 'j' ? (jsonOf(text) ?? text) : text;
+  return type === 'j' ? (parseJson(text) ?? text) : text;
 };
 
-const valuesOf = (attributes: readonly Attribute[]): RecordValues['attributes'] =>
+const toValues = (attributes: readonly Attribute[]): RecordValues['attributes'] =>
   attributes.map((attribute) => [attribute.key, attributeValue(attribute)] as const);
 
 /** Cached by the attributes of a resource, which its records share */
-const resources = new WeakMap<LogRecord['resourceAttributes'], RecordValues['resource']>();
+const valuesByResource = new WeakMap<LogRecord['resourceAttributes'], RecordValues['resource']>();
 /** Returns the values of a record's resource. */
-export const resourceOf = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
-  const known = resources.get(resourceAttributes);
+export const resourceValues = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
+  const known = valuesByResource.get(resourceAttributes);
   if (known !== undefined) return known;
-  const made = valuesOf([...resourceAttributes.values()]);
-  resources.set(resourceAttributes, made);
-  return made;
+  const values = toValues([...resourceAttributes.values()]);
+  valuesByResource.set(resourceAttributes, values);
+  return values;
 };
 
 /** Returns the values of a streamed record. */
-export const valuesOfRecord = (record: LogRecord): RecordValues => ({
+export const recordValues = (record: LogRecord): RecordValues => ({
   body: record.body,
-  attributes: valuesOf(record.attributes),
-  resource: resourceOf(record),
+  attributes: toValues(record.attributes),
+  resource: resourceValues(record),
 });

@@ -25,7 +25,7 @@ export interface RegexFlags {
 }
 
 /** Thrown for unsupported syntax */
-class Unknown extends Error {}
+class UnsupportedSyntax extends Error {}
 
 const classEscapes: Readonly<Record<string, string>> = {
   d: '0-9',
@@ -36,12 +36,12 @@ const classEscapes: Readonly<Record<string, string>> = {
 const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v' };
 const maxDepth = 50;
 
-const escaped = (character: string): string =>
+const escapeCharacter = (character: string): string =>
   /[0-9A-Za-z_ ]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const quantifier = /^([*+?]|\{(\d{1,4})(,?)(\d{0,4})\})/;
 
-const boundsOf = (sign: string, low = '', comma = '', high = ''): readonly [least: number, most: number] => {
+const parseBounds = (sign: string, low = '', comma = '', high = ''): readonly [least: number, most: number] => {
   if (sign === '?') return [0, 1];
   if (sign === '*' || sign === '+') return [sign === '*' ? 0 : 1, Number.POSITIVE_INFINITY];
   if (comma === '') return [Number(low), Number(low)];
@@ -60,12 +60,12 @@ class RegexReader {
 
   read(): RegexNode {
     const node = this.#choice(0);
-    if (this.#at < this.#text.length) throw new Unknown();
+    if (this.#at < this.#text.length) throw new UnsupportedSyntax();
     return node;
   }
 
   #choice(depth: number): RegexNode {
-    if (depth > maxDepth) throw new Unknown();
+    if (depth > maxDepth) throw new UnsupportedSyntax();
     const parts = [this.#sequence(depth)];
     while (this.#text[this.#at] === '|') {
       this.#at++;
@@ -81,21 +81,21 @@ class RegexReader {
       next !== undefined && next !== '|' && next !== ')';
       next = this.#text[this.#at]
     )
-      parts.push(this.#repeated(this.#atom(depth)));
+      parts.push(this.#readQuantifier(this.#atom(depth)));
     return parts.length === 1 ? (parts[0] as RegexNode) : { is: 'sequence', parts };
   }
 
-  #repeated(part: RegexNode): RegexNode {
+  #readQuantifier(part: RegexNode): RegexNode {
     const found = quantifier.exec(this.#text.slice(this.#at, this.#at + 16));
     if (found === null) return part;
-    if (part.is === 'anchor') throw new Unknown();
+    if (part.is === 'anchor') throw new UnsupportedSyntax();
     const [whole, sign = ''] = found;
     this.#at += whole.length;
     const isLazy = this.#text[this.#at] === '?';
     if (isLazy) this.#at++;
-    if (/[*+]/.test(this.#text[this.#at] ?? '')) throw new Unknown();
-    const [min, max] = boundsOf(sign, found[2], found[3], found[4]);
-    if (max < min) throw new Unknown();
+    if (/[*+]/.test(this.#text[this.#at] ?? '')) throw new UnsupportedSyntax();
+    const [min, max] = parseBounds(sign, found[2], found[3], found[4]);
+    if (max < min) throw new UnsupportedSyntax();
     return { is: 'repeat', part, min, max, lazy: isLazy };
   }
 
@@ -117,24 +117,24 @@ class RegexReader {
       case '*':
       case '+':
       case '?':
-        throw new Unknown();
+        throw new UnsupportedSyntax();
       default:
         return this.#character(character);
     }
   }
 
   #character(text: string): RegexNode {
-    if (/[\ud800-\udfff]/.test(text)) throw new Unknown();
+    if (/[\ud800-\udfff]/.test(text)) throw new UnsupportedSyntax();
     return { is: 'character', text };
   }
 
   #group(depth: number): RegexNode {
     if (this.#text[this.#at] === '?') {
-      if (this.#text[this.#at + 1] !== ':') throw new Unknown();
+      if (this.#text[this.#at + 1] !== ':') throw new UnsupportedSyntax();
       this.#at += 2;
     }
     const inner = this.#choice(depth + 1);
-    if (this.#text[this.#at++] !== ')') throw new Unknown();
+    if (this.#text[this.#at++] !== ')') throw new UnsupportedSyntax();
     // A separate node, so that a following quantifier applies to the complete group.
     return { is: 'sequence', parts: [inner] };
   }
@@ -152,11 +152,11 @@ class RegexReader {
     if (control !== undefined) return control;
     if (next === 'x') {
       const [, digits = ''] = /^([0-9A-Fa-f]{2})/.exec(this.#text.slice(this.#at, this.#at + 2)) ?? [];
-      if (digits === '') throw new Unknown();
+      if (digits === '') throw new UnsupportedSyntax();
       this.#at += 2;
       return String.fromCharCode(Number.parseInt(digits, 16));
     }
-    if (next === '' || /[0-9A-Za-z]/.test(next)) throw new Unknown();
+    if (next === '' || /[0-9A-Za-z]/.test(next)) throw new UnsupportedSyntax();
     return next;
   }
 
@@ -168,7 +168,7 @@ class RegexReader {
     }
     for (let isFirst = true; ; isFirst = false) {
       const character = this.#text[this.#at++];
-      if (character === undefined || (character === '[' && this.#text[this.#at] === ':')) throw new Unknown();
+      if (character === undefined || (character === '[' && this.#text[this.#at] === ':')) throw new UnsupportedSyntax();
       if (character === ']' && !isFirst) return { is: 'class', source: `${source}]` };
       source += this.#member(character);
     }
@@ -179,11 +179,11 @@ class RegexReader {
       const next = this.#text[this.#at++] ?? '';
       const named = classEscapes[next];
       if (named !== undefined) return named;
-      if (next === 'b') throw new Unknown();
-      return escaped(this.#escapedCharacter(next));
+      if (next === 'b') throw new UnsupportedSyntax();
+      return escapeCharacter(this.#escapedCharacter(next));
     }
-    if (/[\ud800-\udfff]/.test(character)) throw new Unknown();
-    return character === '-' ? '-' : escaped(character);
+    if (/[\ud800-\udfff]/.test(character)) throw new UnsupportedSyntax();
+    return character === '-' ? '-' : escapeCharacter(character);
   }
 }
 
@@ -192,26 +192,26 @@ export const regexTree = (source: string, flags: RegexFlags): RegexNode | undefi
   try {
     return new RegexReader(source, flags).read();
   } catch (error) {
-    if (error instanceof Unknown) return undefined;
+    if (error instanceof UnsupportedSyntax) return undefined;
     throw error;
   }
 };
 
 /** Returns the expression in JavaScript syntax. */
-export const javaScriptOf = (node: RegexNode): string => {
+export const toJavaScript = (node: RegexNode): string => {
   switch (node.is) {
     case 'character':
-      return escaped(node.text);
+      return escapeCharacter(node.text);
     case 'class':
     case 'anchor':
       return node.source;
     case 'sequence':
-      return `(?:${node.parts.map(javaScriptOf).join('')})`;
+      return `(?:${node.parts.map(toJavaScript).join('')})`;
     case 'choice':
-      return `(?:${node.parts.map(javaScriptOf).join('|')})`;
+      return `(?:${node.parts.map(toJavaScript).join('|')})`;
     default: {
       const max = node.max === Number.POSITIVE_INFINITY ? '' : node.max;
-      return `(?:${javaScriptOf(node.part)}){${node.min},${max}}${node.lazy ? '?' : ''}`;
+      return `(?:${toJavaScript(node.part)}){${node.min},${max}}${node.lazy ? '?' : ''}`;
     }
   }
 };
@@ -221,28 +221,28 @@ export interface SearchPathCount {
   readonly factor: number;
   readonly degree: number;
 }
-const endless: SearchPathCount = { factor: Number.POSITIVE_INFINITY, degree: 0 };
+const unbounded: SearchPathCount = { factor: Number.POSITIVE_INFINITY, degree: 0 };
 
-export const waysOf = (node: RegexNode): SearchPathCount => {
+export const countPaths = (node: RegexNode): SearchPathCount => {
   switch (node.is) {
     case 'sequence': {
-      const ways = node.parts.map(waysOf);
+      const ways = node.parts.map(countPaths);
       return {
         factor: ways.reduce((product, { factor }) => product * factor, 1),
         degree: ways.reduce((sum, { degree }) => sum + degree, 0),
       };
     }
     case 'choice': {
-      const ways = node.parts.map(waysOf);
+      const ways = node.parts.map(countPaths);
       return {
         factor: ways.reduce((sum, { factor }) => sum + factor, 0),
         degree: Math.max(...ways.map(({ degree }) => degree)),
       };
     }
     case 'repeat': {
-      const inner = waysOf(node.part);
+      const inner = countPaths(node.part);
       if (node.max === Number.POSITIVE_INFINITY)
-        return inner.factor === 1 && inner.degree === 0 ? { factor: 1, degree: 1 } : endless;
+        return inner.factor === 1 && inner.degree === 0 ? { factor: 1, degree: 1 } : unbounded;
       return { factor: (node.max - node.min + 1) * inner.factor ** node.max, degree: inner.degree * node.max };
     }
     default:
@@ -251,10 +251,10 @@ export const waysOf = (node: RegexNode): SearchPathCount => {
 };
 
 /** Returns sets of texts in lower case; every match contains at least one text of each set. */
-export const neededTexts = (node: RegexNode): string[][] => {
+export const findRequiredTexts = (node: RegexNode): string[][] => {
   const sets: string[][] = [];
   let run = '';
-  const end = (): void => {
+  const endRun = (): void => {
     if (run !== '') sets.push([run.toLowerCase()]);
     run = '';
   };
@@ -262,18 +262,18 @@ export const neededTexts = (node: RegexNode): string[][] => {
     if (each.is === 'character') run += each.text;
     else if (each.is === 'sequence') each.parts.forEach(walk);
     else if (each.is !== 'anchor') {
-      end();
-      if (each.is === 'repeat' && each.min > 0) sets.push(...neededTexts(each.part));
-      if (each.is === 'choice') sets.push(...neededOfChoice(each.parts));
+      endRun();
+      if (each.is === 'repeat' && each.min > 0) sets.push(...findRequiredTexts(each.part));
+      if (each.is === 'choice') sets.push(...requiredByChoice(each.parts));
     }
   };
   walk(node);
-  end();
+  endRun();
   return sets;
 };
 
 /** Returns the set whose shortest text is the longest. */
-export const bestSet = (sets: readonly string[][]): string[] | undefined => {
+export const mostSelectiveSet = (sets: readonly string[][]): string[] | undefined => {
   const minLength = (set: readonly string[]): number => Math.min(...set.map(({ length }) => length));
   return sets.reduce<string[] | undefined>(
     (best, set) => (best === undefined || minLength(set) > minLength(best) ? set : best),
@@ -281,7 +281,7 @@ export const bestSet = (sets: readonly string[][]): string[] | undefined => {
   );
 };
 
-const neededOfChoice = (parts: readonly RegexNode[]): string[][] => {
-  const best = parts.map((part) => bestSet(neededTexts(part)));
+const requiredByChoice = (parts: readonly RegexNode[]): string[][] => {
+  const best = parts.map((part) => mostSelectiveSet(findRequiredTexts(part)));
   return best.every((set) => set !== undefined) ? [(best as string[][]).flat()] : [];
 };

@@ -3,8 +3,15 @@
  * used where the number of its steps is bounded for the expression and text; otherwise RE2 is used.
  */
 import { RE2JS } from 're2js';
-import { regexOf as linearRegexOf } from '../../queries/search/regex.ts';
-import { javaScriptOf, neededTexts, type RegexFlags, type RegexNode, regexTree, waysOf } from './regex-tree.ts';
+import { compileRegex as linearRegexOf } from '../../queries/search/regex.ts';
+import {
+  countPaths,
+  findRequiredTexts,
+  type RegexFlags,
+  type RegexNode,
+  regexTree,
+  toJavaScript,
+} from './regex-tree.ts';
 
 export interface SigmaRegex {
   readonly source: string;
@@ -20,8 +27,8 @@ export interface SigmaRegex {
  * Number of characters that expressions have examined since the process started; RE2 characters are weighted. Depends
  * on the input alone.
  */
-export const regexWork = { characters: 0 };
-const linearWeight = 20;
+export const examinedCharacters = { characters: 0 };
+const re2Weight = 20;
 /** Maximum size of a compiled program. Larger than the limit for searches, because public rules contain `.{1000,}`. */
 const maxInstructions = 4_000;
 
@@ -29,7 +36,7 @@ const maxInstructions = 4_000;
 const maxSteps = 500_000;
 
 /** `.*` at the ends does not affect whether some part matches. */
-const trimmed = (source: string): string => {
+const trimAnySequences = (source: string): string => {
   let end = source.length;
   for (;;) {
     const length = source.endsWith('.*', end) ? 2 : source.endsWith('.*?', end) ? 3 : 0;
@@ -46,9 +53,9 @@ const beginsWithAnchor = (node: RegexNode): boolean =>
 /**
  * Compiles an expression with the flags among the modifiers; returns the error message if the expression is invalid.
  */
-export const regexOf = (written: string, modifiers: readonly string[]): SigmaRegex | string => {
+export const compileRegex = (expression: string, modifiers: readonly string[]): SigmaRegex | string => {
   // Flags at the start are an older Sigma syntax.
-  const [, inline = '', source = written] = /^\(\?([ims]+)\)(.*)$/s.exec(written) ?? [];
+  const [, inline = '', source = expression] = /^\(\?([ims]+)\)(.*)$/s.exec(expression) ?? [];
   const has = (flag: string): boolean => modifiers.includes(flag) || inline.includes(flag);
   const flags: RegexFlags = { ignoresCase: has('i'), multiline: has('m'), dotAll: has('s') };
   const linear = linearRegexOf(
@@ -59,25 +66,25 @@ export const regexOf = (written: string, modifiers: readonly string[]): SigmaReg
     maxInstructions,
   );
   if (typeof linear === 'string') return linear;
-  const tree = regexTree(trimmed(source), flags);
-  const weight = linearWeight * Math.max(1, linear.instructions / 1_000);
+  const tree = regexTree(trimAnySequences(source), flags);
+  const weight = re2Weight * Math.max(1, linear.instructions / 1_000);
   const testLinear = (text: string): boolean => {
-    regexWork.characters += weight * text.length;
+    examinedCharacters.characters += weight * text.length;
     return linear.test(text);
   };
-  if (tree === undefined) return { source: written, test: testLinear, requiredTexts: [], weight: 200 };
-  const { factor, degree } = waysOf(tree);
+  if (tree === undefined) return { source: expression, test: testLinear, requiredTexts: [], weight: 200 };
+  const { factor, degree } = countPaths(tree);
   const power = degree + (beginsWithAnchor(tree) ? 0 : 1);
   const maxLength = Math.floor((maxSteps / factor) ** (1 / Math.max(1, power)));
-  const own = new RegExp(javaScriptOf(tree), flags.ignoresCase ? 'i' : '');
+  const nativeRegex = new RegExp(toJavaScript(tree), flags.ignoresCase ? 'i' : '');
   return {
-    source: written,
+    source: expression,
     test(text) {
       if (text.length > maxLength) return testLinear(text);
-      regexWork.characters += text.length;
-      return own.test(text);
+      examinedCharacters.characters += text.length;
+      return nativeRegex.test(text);
     },
-    requiredTexts: neededTexts(tree),
+    requiredTexts: findRequiredTexts(tree),
     weight: maxLength > 10_000 ? 5 : 50,
   };
 };

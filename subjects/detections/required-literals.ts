@@ -1,5 +1,5 @@
 /** Derives literals that an event must contain for a rule to match, by which candidate rules are found */
-import { hasWildcards, literalsOf, lowered, textOfPattern } from './pattern.ts';
+import { foldCase, hasWildcards, requiredTexts, textOfPattern } from './pattern.ts';
 import type { ItemTest, RuleTree, ValueTest } from './tree.ts';
 
 /**
@@ -31,18 +31,18 @@ const textClause = (texts: readonly string[], names: readonly string[]): Clause 
     ? texts.map((text) => ({ is: 'text', names, text }))
     : undefined;
 
-const ofTest = (test: ValueTest, names: readonly string[]): Clause | undefined => {
+const testClause = (test: ValueTest, names: readonly string[]): Clause | undefined => {
   switch (test.is) {
     case 'pattern': {
       if (names.length > 0 && !hasWildcards(test.pattern))
-        return [{ is: 'value', names, value: valueKey(lowered(textOfPattern(test.pattern))) }];
-      return textClause(literalsOf(test.pattern).slice(0, 1), names);
+        return [{ is: 'value', names, value: valueKey(foldCase(textOfPattern(test.pattern))) }];
+      return textClause(requiredTexts(test.pattern).slice(0, 1), names);
     }
     case 'number':
       return names.length > 0 ? [{ is: 'value', names, value: String(test.value) }] : undefined;
     case 'regex': {
       const sets = test.regex.requiredTexts.map((set) => textClause(set, names)).filter((set) => set !== undefined);
-      return best(sets);
+      return mostSelective(sets);
     }
     default:
       return undefined;
@@ -50,35 +50,36 @@ const ofTest = (test: ValueTest, names: readonly string[]): Clause | undefined =
 };
 
 /** Returns the selectivity of a clause, which is that of its least selective literal. */
-const worthOf = (clause: Clause): number =>
+const selectivity = (clause: Clause): number =>
   Math.min(...clause.map((each) => (each.is === 'value' ? 6 + each.value.length / 4 : each.text.length))) -
   Math.log2(clause.length);
 
-const best = (clauses: readonly Clause[]): Clause | undefined =>
+const mostSelective = (clauses: readonly Clause[]): Clause | undefined =>
   clauses.reduce<Clause | undefined>(
-    (found, clause) => (found === undefined || worthOf(clause) > worthOf(found) ? clause : found),
+    (bestClause, clause) =>
+      bestClause === undefined || selectivity(clause) > selectivity(bestClause) ? clause : bestClause,
     undefined,
   );
 
-const ofItem = ({ values, names, differs }: ItemTest): Clause[] => {
+const itemClauses = ({ values, names, differs }: ItemTest): Clause[] => {
   if (differs || values.length === 0) return [];
-  const each = values.map(({ test }) => ofTest(test, names));
+  const each = values.map(({ test }) => testClause(test, names));
   if (each.some((clause) => clause === undefined)) return [];
   const clause = (each as Clause[]).flat();
   return clause.length > maxLiterals ? [] : [clause];
 };
 
 /** Returns clauses that hold for every event that the tree matches. An empty result means that no clause is known. */
-export const clausesOf = (tree: RuleTree): Clause[] => {
+export const findClauses = (tree: RuleTree): Clause[] => {
   switch (tree.is) {
     case 'item':
-      return ofItem(tree);
+      return itemClauses(tree);
     case 'not':
       return [];
     case 'and':
-      return tree.parts.flatMap(clausesOf);
+      return tree.parts.flatMap(findClauses);
     default: {
-      const each = tree.parts.map((part) => best(clausesOf(part)));
+      const each = tree.parts.map((part) => mostSelective(findClauses(part)));
       if (each.length === 0 || each.some((clause) => clause === undefined)) return [];
       const clause = (each as Clause[]).flat();
       return clause.length > maxLiterals ? [] : [clause];
@@ -87,5 +88,5 @@ export const clausesOf = (tree: RuleTree): Clause[] => {
 };
 
 /** Returns the most selective clauses, at most `maxClauses`. */
-export const bestClauses = (clauses: readonly Clause[], maxClauses: number): Clause[] =>
-  clauses.toSorted((left, right) => worthOf(right) - worthOf(left)).slice(0, maxClauses);
+export const mostSelectiveClauses = (clauses: readonly Clause[], maxClauses: number): Clause[] =>
+  clauses.toSorted((left, right) => selectivity(right) - selectivity(left)).slice(0, maxClauses);

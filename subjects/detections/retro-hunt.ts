@@ -1,28 +1,28 @@
 /** Runs new rules over records that were stored before the rules were deployed */
 
-import { rangeOf } from '../../queries/range.ts';
+import { parseRetainedRange } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import type { RetroHunt } from '../../schemas/resources/retro-hunt.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { backtestLogs } from './backtest-logs.ts';
 import type { StoredRule } from './deployed.ts';
-import { toDeployOf } from './rule-tests.ts';
+import { createDeploymentSource } from './rule-tests.ts';
 import type { RuleRun } from './rule-threads.ts';
 
-const huntedMs = 86_400_000;
+const huntRangeMs = 86_400_000;
 /** Delay after which the stream evaluates a deployed rule, in milliseconds */
-const liveWithinMs = 10_000;
+const deploymentDelayMs = 10_000;
 const maxRecords = 500_000;
 const maxSignals = 10_000;
 
 /** Returns a hunt over the last day for rules that are deployed now. */
-export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
+export const createHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
   ruleIds,
-  fromMs: nowMs - huntedMs,
-  toMs: nowMs + liveWithinMs,
+  fromMs: nowMs - huntRangeMs,
+  toMs: nowMs + deploymentDelayMs,
   status: 'running',
   records: 0,
   signals: 0,
@@ -34,9 +34,12 @@ export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt =>
  * Returns the rules of the hunt that are still enabled, with filters and correlations. A correlation may reference any
  * rule.
  */
-const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlySet<string>): Promise<StoredRule[]> => {
+const selectRules = async (
+  own: Pick<TenantDocuments, 'collection'>,
+  ids: ReadonlySet<string>,
+): Promise<StoredRule[]> => {
   const enabled: StoredRule[] = [];
-  for await (const rule of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
+  for await (const rule of iterateDocuments(own.collection(detectionRules), { filter: { enabled: true } }))
     enabled.push(rule);
   const needsAll = enabled.some(({ id, kind }) => kind === 'correlation' && ids.has(id));
   return enabled.filter(({ id, kind }) => needsAll || kind !== 'rule' || ids.has(id));
@@ -46,7 +49,7 @@ const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlyS
  * Runs a hunt. Signals have the same ids as those that the stream emitted for the same records. If the time budget
  * ends, the signals found so far are returned.
  */
-export const hunt = async (
+export const runHunt = async (
   { ruleIds, fromMs, toMs }: RetroHunt,
   {
     reading,
@@ -55,21 +58,25 @@ export const hunt = async (
   }: { readonly reading: Reading; readonly own: Pick<TenantDocuments, 'collection'> } & Omit<RuleRun, 'nowMs'>,
 ): Promise<Pick<RetroHunt, 'records' | 'isComplete'> & { readonly signals: readonly DetectionSignal[] }> => {
   const ids = new Set(ruleIds);
-  const rules = await rulesFor(own, ids);
+  const rules = await selectRules(own, ids);
   if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isComplete: true, signals: [] };
   const { nowMs } = reading;
   const retainedFromMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
   const rangeText = { from: String(Math.max(fromMs, retainedFromMs)), to: String(toMs) };
-  const range = rangeOf(rangeText, { caller: reading, signal: 'logs', nowMs });
+  const range = parseRetainedRange(rangeText, { caller: reading, signal: 'logs', nowMs });
   const question = { filter: { scope: 'account' as const }, range, limit: maxRecords };
   /** By id: a signal that is emitted again replaces the earlier one and includes all signals that it suppressed. */
   const signals = new Map<string, DetectionSignal>();
   let records = 0;
-  const toDeploy = await toDeployOf(rules, own);
-  const isWhole = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
+  const toDeploy = await createDeploymentSource(rules, own);
+  const hasCompleted = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
     records += page.records;
     for (const signal of page.signals) if (ids.has(signal.ruleId)) signals.set(signal.id, signal);
     return signals.size < maxSignals;
   });
-  return { records, isComplete: isWhole && records < maxRecords, signals: [...signals.values()].slice(0, maxSignals) };
+  return {
+    records,
+    isComplete: hasCompleted && records < maxRecords,
+    signals: [...signals.values()].slice(0, maxSignals),
+  };
 };

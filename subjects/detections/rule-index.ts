@@ -2,18 +2,24 @@
 
 import { TextIndex } from '../../schemas/text-index.ts';
 import type { EventValue, SigmaEvent } from './event.ts';
-import { bestClauses, type Clause, minTextLength, type RequiredLiteral, valueKey } from './required-literals.ts';
+import {
+  type Clause,
+  minTextLength,
+  mostSelectiveClauses,
+  type RequiredLiteral,
+  valueKey,
+} from './required-literals.ts';
 
 /** Maximum number of indexed clauses per rule, one bit each */
 const maxClauses = 6;
 
 /** Returns whether a text may occur in the text of a number or a boolean. */
-const isOfScalar = (text: string): boolean =>
+const canOccurInScalar = (text: string): boolean =>
   /^(?:-?\d*(?:\.\d*)?(?:e[+-]?\d*)?|\+\d+)$/.test(text) ||
   ['-infinity', 'nan', 'true', 'false'].some((scalar) => scalar.includes(text));
 
 /** Characters of keys of `key=value` pairs, in lower case */
-const ofKeys = /^[\w.-]+$/;
+const keyPattern = /^[\w.-]+$/;
 /** Key segments that names omit */
 const omittedKeySegments = ['.value', '._attributes'].flatMap((part) => [`${part}.`, `${part}=`]);
 
@@ -29,7 +35,7 @@ interface Posting {
 
 /** Literals found in an event; valid for this index only */
 export type FoundLiterals = readonly Posting[];
-const nothingMet: FoundLiterals = [];
+const noLiterals: FoundLiterals = [];
 
 export class RuleIndex {
   /** Rules that may match any event */
@@ -50,11 +56,11 @@ export class RuleIndex {
   /** Whether relevant names are too short to be searched as texts */
   readonly hasShortKeys: boolean;
   readonly #found: number[] = [];
-  readonly #foundText = (id: number): void => this.#meet(this.#postings[id] as Posting);
-  readonly #foundInBody = (id: number, end: number): void => {
+  readonly #onText = (id: number): void => this.#markFound(this.#postings[id] as Posting);
+  readonly #onBodyText = (id: number, end: number): void => {
     const posting = this.#postings[id] as Posting;
     if (posting.isKey) this.#keyEnds.push(end);
-    this.#meet(posting);
+    this.#markFound(posting);
   };
   readonly #keyEnds: number[] = [];
   #round = 0;
@@ -67,21 +73,22 @@ export class RuleIndex {
     this.#seen = new Uint8Array(rules.length);
     for (const [rule, clauses] of rules.entries()) {
       if (clauses.length === 0) always.push(rule);
-      for (const [number, clause] of bestClauses(clauses, maxClauses).entries()) {
+      for (const [number, clause] of mostSelectiveClauses(clauses, maxClauses).entries()) {
         const bit = 1 << number;
         this.#requiredBits[rule] = (this.#requiredBits[rule] as number) | bit;
-        for (const posting of clause.flatMap((literal) => this.#postingsOf(literal, texts))) post(posting, rule, bit);
+        for (const posting of clause.flatMap((literal) => this.#createPostings(literal, texts)))
+          addToPosting(posting, rule, bit);
       }
     }
     this.always = always;
-    const ofAll = rules
+    const unnamedTexts = rules
       .flat(2)
       .flatMap((literal) => (literal.is === 'text' && literal.names.length === 0 ? [literal.text] : []));
-    const anywhere = new Set(ofAll.filter((text) => texts.has(text)));
+    const anywhere = new Set(unnamedTexts.filter((text) => texts.has(text)));
     this.hasTextsAnywhere = anywhere.size > 0;
-    this.hasScalarTexts = [...anywhere].some(isOfScalar);
+    this.hasScalarTexts = [...anywhere].some(canOccurInScalar);
     const named = [...this.#values.keys(), ...this.#textNames, ...decisiveNames];
-    const keys = [...new Set(named)].filter((name) => ofKeys.test(name));
+    const keys = [...new Set(named)].filter((name) => keyPattern.test(name));
     this.hasShortKeys = keys.some((name) => name.length < minTextLength - 1);
     for (const key of [...keys.map((name) => `${name}=`), ...omittedKeySegments]) {
       if (key.length < minTextLength) continue;
@@ -104,29 +111,29 @@ export class RuleIndex {
 
   /** Returns the literals that every record of a resource contains. */
   findLiterals({ leaves }: SigmaEvent): FoundLiterals {
-    const met: Posting[] = [];
+    const foundPostings: Posting[] = [];
     for (const { low, names } of leaves) {
       for (const name of names) {
-        const posting = this.#postingOf(name, low);
-        if (posting !== undefined) met.push(posting);
+        const posting = this.#findPosting(name, low);
+        if (posting !== undefined) foundPostings.push(posting);
       }
-      this.#textsIn(names)?.scan(low, (id) => met.push(this.#postings[id] as Posting));
+      this.#selectTexts(names)?.scan(low, (id) => foundPostings.push(this.#postings[id] as Posting));
     }
-    return met;
+    return foundPostings;
   }
 
   /** Starts to process an event value by value, as `candidates` does in one call; `end` finishes the event. */
   begin(met: FoundLiterals): void {
     this.#round++;
     this.#found.length = 0;
-    for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
+    for (let at = 0; at < met.length; at++) this.#markFound(met[at] as Posting);
   }
 
   /** Adds a value, in lower case, with its folded names. */
   value(names: readonly string[], low: string): void {
     for (let at = 0; at < names.length; at++) {
-      const posting = this.#postingOf(names[at] as string, low);
-      if (posting !== undefined) this.#meet(posting);
+      const posting = this.#findPosting(names[at] as string, low);
+      if (posting !== undefined) this.#markFound(posting);
     }
   }
 
@@ -135,13 +142,13 @@ export class RuleIndex {
    * matches, as `TextIndex` does.
    */
   bytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
-    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundText);
+    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#onText);
   }
 
   /** Searches a body in the same way, and records the ends of keys in `keyEnds`. */
   body(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
     this.#keyEnds.length = 0;
-    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundInBody);
+    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#onBodyText);
   }
 
   /** Ends of relevant keys in the last body, possibly repeated: after their `=`, or after a segment that names omit. */
@@ -151,7 +158,7 @@ export class RuleIndex {
 
   /** Searches a text in lower case for the same texts. */
   text(low: string, forAll: boolean): void {
-    (forAll ? this.#texts : this.#anywhere).scan(low, this.#foundText);
+    (forAll ? this.#texts : this.#anywhere).scan(low, this.#onText);
   }
 
   /**
@@ -166,11 +173,11 @@ export class RuleIndex {
 
   /** Returns the numbers of the rules that an event may match; valid until the next call. */
   candidates({ leaves }: SigmaEvent): readonly number[] {
-    this.begin(nothingMet);
+    this.begin(noLiterals);
     for (let at = 0; at < leaves.length; at++) {
       const { low, names } = leaves[at] as EventValue;
       this.value(names, low);
-      this.#textsIn(names)?.scan(low, this.#foundText);
+      this.#selectTexts(names)?.scan(low, this.#onText);
     }
     this.end();
     for (let at = 0; at < this.always.length; at++) this.#found.push(this.always[at] as number);
@@ -178,17 +185,17 @@ export class RuleIndex {
   }
 
   /** Returns the texts to search in a value of these names. */
-  #textsIn(names: readonly string[]): TextIndex | undefined {
+  #selectTexts(names: readonly string[]): TextIndex | undefined {
     for (let at = 0; at < names.length; at++) if (this.#textNames.has(names[at] as string)) return this.#texts;
     return this.hasTextsAnywhere ? this.#anywhere : undefined;
   }
 
-  #postingOf(name: string, low: string): Posting | undefined {
+  #findPosting(name: string, low: string): Posting | undefined {
     const values = this.#values.get(name);
     return values?.get(low) ?? values?.get(valueKey(low));
   }
 
-  #meet(posting: Posting): void {
+  #markFound(posting: Posting): void {
     if (posting.round === this.#round) return;
     posting.round = this.#round;
     const { rules, clauses } = posting;
@@ -204,7 +211,7 @@ export class RuleIndex {
     }
   }
 
-  #postingsOf(literal: RequiredLiteral, texts: Map<string, number>): Posting[] {
+  #createPostings(literal: RequiredLiteral, texts: Map<string, number>): Posting[] {
     if (literal.is === 'value') return literal.names.map((name) => this.#valuePosting(name, literal.value));
     for (const name of literal.names) this.#textNames.add(name);
     return [this.#textPosting(texts, literal.text)];
@@ -229,7 +236,7 @@ export class RuleIndex {
 
 const newPosting = (): Posting => ({ rules: [], clauses: [], isKey: false, round: 0 });
 
-const post = (posting: Posting, rule: number, bit: number): void => {
+const addToPosting = (posting: Posting, rule: number, bit: number): void => {
   posting.rules.push(rule);
   posting.clauses.push(bit);
 };

@@ -3,11 +3,18 @@ import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
 import { type EventKind, LogSources, logSourceCertainty, mayMatchLogSource } from './log-sources.ts';
-import { costOf, EventView, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
-import { regexWork } from './regex.ts';
-import { type Clause, clausesOf } from './required-literals.ts';
+import {
+  createPredicate,
+  EventView,
+  estimateCost,
+  type MatchedField,
+  matchedFields,
+  type Predicate,
+} from './predicate.ts';
+import { examinedCharacters } from './regex.ts';
+import { type Clause, findClauses } from './required-literals.ts';
 import { RuleIndex } from './rule-index.ts';
-import { detectionTree, itemsOf, placeholdersOf } from './rule-tree.ts';
+import { collectItems, detectionTree, findPlaceholders } from './rule-tree.ts';
 import type { RuleTree } from './tree.ts';
 
 /** A deployed document */
@@ -48,7 +55,7 @@ export interface EvaluationObserver {
 const watchNothing: EvaluationObserver = { isOff: () => false, onRuleCost: () => {}, onEventKind: () => {} };
 
 /** A compiled rule */
-interface Compiled {
+interface CompiledRule {
   readonly id: string;
   readonly version: number;
   readonly rule: SigmaRule;
@@ -64,7 +71,7 @@ interface Compiled {
 
 /** A rule for events of one kind */
 interface CandidateRule {
-  readonly compiled: Compiled;
+  readonly compiled: CompiledRule;
   /**
    * Whether part of the log source is unknown for these events. A matching event must then have a field that the rule
    * names.
@@ -73,7 +80,7 @@ interface CandidateRule {
 }
 
 /** Rules that an event of one kind may match, by number */
-interface Group {
+interface RuleGroup {
   readonly rules: readonly CandidateRule[];
   readonly index: RuleIndex;
 }
@@ -86,7 +93,7 @@ export interface PrefilterResult {
 }
 
 /** Conditions under which rules must be evaluated: values of some names, and texts anywhere */
-export interface Interest {
+export interface PrefilterConditions {
   readonly index: RuleIndex;
   /** Returns whether an event has a field that enables a rule without required literals. */
   isAlways(event: SigmaEvent): boolean;
@@ -99,17 +106,17 @@ export interface Interest {
 /** Maximum number of kinds of events with a cached index */
 const maxGroups = 256;
 
-const isNamed = (names: readonly string[], { id, document }: DeployedRule): boolean =>
+const isReferenced = (names: readonly string[], { id, document }: DeployedRule): boolean =>
   names.includes(id) ||
   (document.id !== '' && names.includes(document.id)) ||
   (document.name !== '' && names.includes(document.name));
 
-const covers = (filter: LogSource, rule: LogSource): boolean =>
+const appliesToSource = (filter: LogSource, rule: LogSource): boolean =>
   (['product', 'category', 'service'] as const).every(
     (part) => filter[part] === undefined || filter[part] === rule[part],
   );
 
-const trees = new WeakMap<
+const treeCache = new WeakMap<
   SigmaDocument,
   {
     readonly tables: readonly FieldTable[];
@@ -120,23 +127,28 @@ const trees = new WeakMap<
   }
 >();
 
-const treeOf = (document: SigmaRule | SigmaFilter, tables: readonly FieldTable[], { placeholders }: CompileOptions) => {
-  const known = trees.get(document);
-  if (known !== undefined && known.tables === tables && known.placeholders === placeholders) return known;
+const getTree = (
+  document: SigmaRule | SigmaFilter,
+  tables: readonly FieldTable[],
+  { placeholders }: CompileOptions,
+) => {
+  const cachedTree = treeCache.get(document);
+  if (cachedTree !== undefined && cachedTree.tables === tables && cachedTree.placeholders === placeholders)
+    return cachedTree;
   const { logsource, detection } = document;
   const tree = detectionTree(detection, { logsource, tables, placeholders: placeholders ?? {} });
-  const names = [...new Set(itemsOf(tree).flatMap((item) => item.names))];
-  const made = { tables, placeholders, tree, clauses: clausesOf(tree), names };
-  trees.set(document, made);
-  return made;
+  const names = [...new Set(collectItems(tree).flatMap((item) => item.names))];
+  const compiledTree = { tables, placeholders, tree, clauses: findClauses(tree), names };
+  treeCache.set(document, compiledTree);
+  return compiledTree;
 };
 
 export class RuleSet {
   readonly #paths: EventPaths;
   readonly #sources: LogSources;
   readonly #view = new EventView();
-  readonly #rules: readonly Compiled[];
-  readonly #groups = new Map<string, Group>();
+  readonly #rules: readonly CompiledRule[];
+  readonly #groups = new Map<string, RuleGroup>();
   /** The correlations among the documents */
   readonly correlations: readonly (DeployedRule & { readonly document: SigmaCorrelation })[];
 
@@ -150,17 +162,19 @@ export class RuleSet {
     this.#rules = deployed.flatMap((each) => {
       const { document, id, version, anySource = false } = each;
       if (document.kind !== 'rule') return [];
-      const own = treeOf(document, tables, options);
-      const narrowing = filters
+      const ruleTree = getTree(document, tables, options);
+      const filterTrees = filters
         .filter(
-          ({ rules, logsource }) => covers(logsource, document.logsource) && (rules === 'any' || isNamed(rules, each)),
+          ({ rules, logsource }) =>
+            appliesToSource(logsource, document.logsource) && (rules === 'any' || isReferenced(rules, each)),
         )
         // A filter uses the same field names as the rule that it narrows.
         .map(({ detection }) =>
           detectionTree(detection, { logsource: document.logsource, tables, placeholders: options.placeholders ?? {} }),
         );
-      const tree: RuleTree = narrowing.length === 0 ? own.tree : { is: 'and', parts: [own.tree, ...narrowing] };
-      const clauses = [...own.clauses, ...narrowing.flatMap(clausesOf)];
+      const tree: RuleTree =
+        filterTrees.length === 0 ? ruleTree.tree : { is: 'and', parts: [ruleTree.tree, ...filterTrees] };
+      const clauses = [...ruleTree.clauses, ...filterTrees.flatMap(findClauses)];
       return [
         {
           id,
@@ -168,9 +182,9 @@ export class RuleSet {
           rule: document,
           tree,
           clauses,
-          predicate: predicateOf(tree, this.#view),
-          cost: 20 * costOf(tree),
-          names: own.names,
+          predicate: createPredicate(tree, this.#view),
+          cost: 20 * estimateCost(tree),
+          names: ruleTree.names,
           anySource,
         },
       ];
@@ -194,13 +208,13 @@ export class RuleSet {
 
   /** Returns the log source of an event as far as the tables define it. */
   kindOf(event: SigmaEvent): EventKind {
-    return this.#sources.kindOf(event);
+    return this.#sources.classify(event);
   }
 
   /**
    * Returns the minimum that an event of a kind has if a rule may match it; `undefined` if a rule may match any event.
    */
-  interestIn(kind: EventKind): Interest | undefined {
+  prefilterConditions(kind: EventKind): PrefilterConditions | undefined {
     const { rules, index } = this.#group(kind);
     const always = index.always.map((number) => rules[number] as CandidateRule);
     if (always.some(({ needsField }) => !needsField)) return undefined;
@@ -214,23 +228,27 @@ export class RuleSet {
   }
 
   /** Returns all rules that an event matches, in their order. A prefilter result is reused. */
-  match(given: SigmaEvent | object, watch: EvaluationObserver = watchNothing, prefiltered?: PrefilterResult): Match[] {
-    const event = given instanceof SigmaEvent ? given : this.eventOf(given);
-    const kind = prefiltered?.kind ?? this.#sources.kindOf(event);
-    watch.onEventKind(kind, event);
+  match(
+    eventOrObject: SigmaEvent | object,
+    observer: EvaluationObserver = watchNothing,
+    prefiltered?: PrefilterResult,
+  ): Match[] {
+    const event = eventOrObject instanceof SigmaEvent ? eventOrObject : this.eventOf(eventOrObject);
+    const kind = prefiltered?.kind ?? this.#sources.classify(event);
+    observer.onEventKind(kind, event);
     const { rules, index } = this.#group(kind);
     const candidates = prefiltered?.candidates ?? index.candidates(event);
     if (candidates.length === 0) return [];
-    this.#view.at(event);
+    this.#view.setEvent(event);
     const matches: number[] = [];
     for (let at = 0; at < candidates.length; at++) {
       const number = candidates[at] as number;
       const { compiled, needsField } = rules[number] as CandidateRule;
-      if (watch.isOff(compiled.id, compiled.version)) continue;
-      const before = regexWork.characters;
-      const isMatch = compiled.predicate() && !(needsField && this.#view.other(compiled.names) === undefined);
+      if (observer.isOff(compiled.id, compiled.version)) continue;
+      const before = examinedCharacters.characters;
+      const isMatch = compiled.predicate() && !(needsField && this.#view.findOther(compiled.names) === undefined);
       if (isMatch) matches.push(number);
-      watch.onRuleCost(compiled.id, compiled.version, compiled.cost + (regexWork.characters - before));
+      observer.onRuleCost(compiled.id, compiled.version, compiled.cost + (examinedCharacters.characters - before));
     }
     return matches
       .sort((left, right) => left - right)
@@ -242,27 +260,27 @@ export class RuleSet {
 
   /** Returns how many rules are evaluated for an event, of those that may apply to it. For measurements. */
   candidates(event: SigmaEvent): { readonly checked: number; readonly of: number } {
-    const { rules, index } = this.#group(this.#sources.kindOf(event));
+    const { rules, index } = this.#group(this.#sources.classify(event));
     return { checked: index.candidates(event).length, of: rules.length };
   }
 
   /** Returns the text of the first value of an event under a field of a rule. */
   valueOf(event: SigmaEvent, names: readonly string[]): string | undefined {
-    this.#view.at(event);
-    const leaf = this.#view.other(names);
+    this.#view.setEvent(event);
+    const leaf = this.#view.findOther(names);
     return leaf === undefined || leaf.isNull ? undefined : leaf.text;
   }
 
-  #group(kind: EventKind): Group {
+  #group(kind: EventKind): RuleGroup {
     const known = this.#groups.get(kind.key);
     if (known !== undefined) return known;
     const rules = this.#rules.flatMap((compiled): CandidateRule[] => {
       const { logsource } = compiled.rule;
       if (!mayMatchLogSource(kind, logsource)) return [];
-      const known = compiled.anySource ? 'all' : logSourceCertainty(kind, logsource);
+      const certainty = compiled.anySource ? 'all' : logSourceCertainty(kind, logsource);
       // Keyword-only rules could match any text, so at least part of the log source must be known.
-      if (known === 'none' && compiled.names.length === 0) return [];
-      return [{ compiled, needsField: known !== 'all' && compiled.names.length > 0 }];
+      if (certainty === 'none' && compiled.names.length === 0) return [];
+      return [{ compiled, needsField: certainty !== 'all' && compiled.names.length > 0 }];
     });
     const always = rules.filter(({ compiled }) => compiled.clauses.length === 0);
     const decisiveNames = [...this.#sources.testedNames, ...always.flatMap(({ compiled }) => compiled.names)];
@@ -275,7 +293,7 @@ export class RuleSet {
 }
 
 /** Data that a rule needs to be able to match */
-export interface Needs {
+export interface RuleRequirements {
   readonly logsource: LogSource;
   /** Fields, each with the names that events may use for it */
   readonly fields: readonly { readonly field: string; readonly names: readonly string[] }[];
@@ -287,16 +305,16 @@ export interface Needs {
 }
 
 /** Returns the log source, fields and placeholders that a rule or filter needs. */
-export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTable[]): Needs => {
-  const { tree } = treeOf(rule, tables, {});
-  const fields = new Map(itemsOf(tree).map(({ field, names }) => [field, names]));
+export const requirementsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTable[]): RuleRequirements => {
+  const { tree } = getTree(rule, tables, {});
+  const fields = new Map(collectItems(tree).map(({ field, names }) => [field, names]));
   fields.delete('');
   return {
     logsource: rule.logsource,
     fields: [...fields].map(([field, names]) => ({ field, names })),
-    placeholders: placeholdersOf(rule.detection),
-    cost: costOf(tree),
-    matchesNothing: predicateOf(tree, new EventView())(),
+    placeholders: findPlaceholders(rule.detection),
+    cost: estimateCost(tree),
+    matchesNothing: createPredicate(tree, new EventView())(),
   };
 };
 
@@ -304,7 +322,7 @@ export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTab
  * Compiles documents to a rule set. Filters narrow the rules of the same set; correlations are passed to the component
  * that manages windows.
  */
-export const compile = (
+export const compileRuleSet = (
   rules: readonly DeployedRule[],
   tables: readonly FieldTable[],
   options: CompileOptions = {},

@@ -1,11 +1,11 @@
 /** Test events that a rule must or must not match; they run before the rule is saved */
 import { z } from 'zod';
-import { documentsIn } from '../../runtime/documents-in.ts';
-import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
+import type { CollectionDefinition, Filter, StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { type DeploymentSource, type StoredRule, toFieldTable } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
-import { withOwnTables } from './fields/index.ts';
+import { mergeTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import type { EventMatch } from './rule-messages.ts';
 import { RuleThreads } from './rule-threads.ts';
@@ -26,31 +26,34 @@ export const RuleTests = z.strictObject({
 export type RuleTests = z.output<typeof RuleTests>;
 
 /** The organization whose filters, tables and placeholders apply to the test */
-type TestedIn = Pick<TenantDocuments, 'collection' | 'tenantId'>;
+type TestTenant = Pick<TenantDocuments, 'collection' | 'tenantId'>;
 
 /** Returns all documents of a collection. */
-const allOf = async <Fields extends object>(
+const readAll = async <Fields extends object>(
   own: Pick<TenantDocuments, 'collection'>,
   definition: CollectionDefinition<Fields>,
   filter: Filter = {},
-): Promise<(Fields & Stored)[]> => {
-  const found: (Fields & Stored)[] = [];
-  for await (const document of documentsIn(own.collection(definition), { filter })) found.push(document);
+): Promise<(Fields & StoredMetadata)[]> => {
+  const found: (Fields & StoredMetadata)[] = [];
+  for await (const document of iterateDocuments(own.collection(definition), { filter })) found.push(document);
   return found;
 };
 
 /** Returns the built-in field tables and those of the organization. */
-export const ownTables = async (own: Pick<TenantDocuments, 'collection'>): Promise<readonly FieldTable[]> =>
-  withOwnTables((await allOf(own, detectionFields)).map(toFieldTable));
+export const readTables = async (own: Pick<TenantDocuments, 'collection'>): Promise<readonly FieldTable[]> =>
+  mergeTables((await readAll(own, detectionFields)).map(toFieldTable));
 
-const testedId = 'tested';
+const defaultTestId = 'tested';
 
 /** Returns rules to deploy, with the tables and placeholders of the organization. */
-export const toDeployOf = async (
+export const createDeploymentSource = async (
   rules: readonly StoredRule[],
   own: Pick<TenantDocuments, 'collection'>,
 ): Promise<DeploymentSource> => {
-  const [fields, placeholders] = await Promise.all([allOf(own, detectionFields), allOf(own, detectionPlaceholders)]);
+  const [fields, placeholders] = await Promise.all([
+    readAll(own, detectionFields),
+    readAll(own, detectionPlaceholders),
+  ]);
   return { rules, fields, placeholders };
 };
 
@@ -58,14 +61,14 @@ export const toDeployOf = async (
  * Returns one rule to deploy, with the filters, tables and placeholders of the organization. A correlation is returned
  * with all enabled rules, because it may reference any of them.
  */
-export const toDeployOfRule = async (
+export const createRuleDeploymentSource = async (
   rule: StoredRule,
   own: Pick<TenantDocuments, 'collection'>,
 ): Promise<DeploymentSource> => {
   const filter = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
-  const others = await allOf(own, detectionRules, filter);
+  const others = await readAll(own, detectionRules, filter);
   const siblings = others.filter(({ id }) => id !== rule.id);
-  return toDeployOf([...siblings, { ...rule, enabled: true }], own);
+  return createDeploymentSource([...siblings, { ...rule, enabled: true }], own);
 };
 
 /** Separate from the threads of retro hunts, because users wait for the test of a few events */
@@ -82,14 +85,14 @@ export interface TestedRule {
  * Returns the matches of a rule in the given events. Correlations evaluate several records over time and match no
  * single event.
  */
-export const matchesOf = async (
+export const findMatches = async (
   { document, anySource }: TestedRule,
   events: readonly Readonly<Record<string, unknown>>[],
-  own: TestedIn,
+  own: TestTenant,
 ): Promise<(EventMatch | undefined)[]> => {
   const now = new Date(0).toISOString();
   const tested = {
-    id: document.id === '' ? testedId : document.id,
+    id: document.id === '' ? defaultTestId : document.id,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -104,30 +107,36 @@ export const matchesOf = async (
     anySource,
   };
   const run = { tenantId: own.tenantId, nowMs: 0, budgetMs: testBudgetMs };
-  const matches = await testThreads.run(await toDeployOfRule(tested, own), run, (rules) =>
+  const matches = await testThreads.run(await createRuleDeploymentSource(tested, own), run, (rules) =>
     rules.matchesOf(events.map((event) => ({ body: event, attributes: [], resource: [] }))),
   );
-  return matches.map((of) => of.find(({ ruleId }) => ruleId === tested.id));
+  return matches.map((eventMatches) => eventMatches.find(({ ruleId }) => ruleId === tested.id));
 };
 
 /** Returns why a rule does not match an event that it would match if the log source were known. */
-const unknownSource =
+const unknownSourceMessage =
   'the rule does not match this event: the event does not identify its log source and has no field that the rule names; declare the events of the log source in a field table, or set anySource';
 
 /** Returns failed tests, with their path below `tests` and the actual result. */
-export const failedTests = async (
+export const runTests = async (
   rule: TestedRule,
   { mustMatch, mustNotMatch }: RuleTests,
-  own: TestedIn,
+  own: TestTenant,
 ): Promise<{ path: string; message: string }[]> => {
   if (mustMatch.length + mustNotMatch.length === 0) return [];
   const { kind } = rule.document;
   if (kind !== 'rule') return [{ path: 'tests', message: `are allowed for rules only: this is a ${kind}` }];
-  const [matching, others] = await Promise.all([matchesOf(rule, mustMatch, own), matchesOf(rule, mustNotMatch, own)]);
-  const ofAny = matching.includes(undefined) ? await matchesOf({ ...rule, anySource: true }, mustMatch, own) : [];
+  const [matching, others] = await Promise.all([
+    findMatches(rule, mustMatch, own),
+    findMatches(rule, mustNotMatch, own),
+  ]);
+  const anySourceMatches = matching.includes(undefined)
+    ? await findMatches({ ...rule, anySource: true }, mustMatch, own)
+    : [];
   return [
     ...matching.flatMap((match, index) => {
-      const message = ofAny[index] === undefined ? 'the rule does not match this event' : unknownSource;
+      const message =
+        anySourceMatches[index] === undefined ? 'the rule does not match this event' : unknownSourceMessage;
       return match === undefined ? [{ path: `tests.mustMatch.${index}`, message }] : [];
     }),
     ...others.flatMap((match, index) =>

@@ -31,7 +31,7 @@ export class RulesTimeoutError extends QueryError {
 
 const memoryMb = 1024;
 
-const tooLarge = (): QueryError =>
+const createMemoryError = (): QueryError =>
   new QueryError(
     'VALIDATION_FAILED',
     `the rules used more than ${memoryMb} MB of memory for these events: use fewer or smaller events, or simpler rules`,
@@ -48,7 +48,7 @@ export class RuleThreads {
     name: 'rules',
     module: new URL('./rule-worker.ts', import.meta.url),
     memoryMb,
-    works: 'runs of detection rules',
+    workDescription: 'runs of detection rules',
   });
 
   /**
@@ -60,16 +60,16 @@ export class RuleThreads {
     { nowMs, ...budget }: RuleRun,
     work: (rules: RunningRules) => Promise<Result>,
   ): Promise<Result> {
-    const refusals = { tooLong: () => new RulesTimeoutError(budget.budgetMs), tooLarge };
-    return this.#threads.run(budget, refusals, async (sendRequest) =>
-      work(await deployed(sendRequest, toDeploy, nowMs)),
+    const limitErrors = { createTimeoutError: () => new RulesTimeoutError(budget.budgetMs), createMemoryError };
+    return this.#threads.run(budget, limitErrors, async (sendRequest) =>
+      work(await deployRules(sendRequest, toDeploy, nowMs)),
     );
   }
 }
 
 type RequestFields<Request = RuleRequest> = Request extends unknown ? Omit<Request, 'id'> : never;
 
-const deployed = async (
+const deployRules = async (
   sendRequest: SendRequest<RuleReply>,
   toDeploy: DeploymentSource,
   nowMs: number,

@@ -1,10 +1,10 @@
 /** Builds a tree over event fields from a detection */
 import type { Condition, Detection, LogSource, Selection, SelectionItem, SigmaValue } from './documents.ts';
 import { type FieldTable, fieldNames } from './fields/table.ts';
-import { modifierOf, orderOf, patternsOf, placeOf, timePartOf } from './modifiers.ts';
-import { networkOf } from './network.ts';
+import { canonicalModifier, createPatterns, findOrder, findPlace, findTimePart } from './modifiers.ts';
+import { createNetworkTest } from './network.ts';
 import { contains } from './pattern.ts';
-import { regexOf } from './regex.ts';
+import { compileRegex } from './regex.ts';
 import type { ExpectedValue, ItemTest, RuleTree, ValueTest } from './tree.ts';
 
 export interface TreeOptions {
@@ -16,34 +16,34 @@ export interface TreeOptions {
 
 const placeholder = /%([A-Za-z0-9_.-]+)%/g;
 
-const itemsOfSelection = (selection: Selection): readonly SelectionItem[] =>
-  selection.is === 'any' ? selection.parts.flatMap(itemsOfSelection) : selection.items;
+const selectionItems = (selection: Selection): readonly SelectionItem[] =>
+  selection.is === 'any' ? selection.parts.flatMap(selectionItems) : selection.items;
 
 /** Returns the names of the placeholders of a detection. */
-export const placeholdersOf = ({ selections }: Detection): string[] => {
+export const findPlaceholders = ({ selections }: Detection): string[] => {
   const names = [...selections.values()]
-    .flatMap(itemsOfSelection)
+    .flatMap(selectionItems)
     .filter(({ modifiers }) => modifiers.includes('expand'))
     .flatMap(({ values }) => values.flatMap((value) => [...String(value).matchAll(placeholder)]))
     .map(([, name = '']) => name);
   return [...new Set(names)];
 };
 
-const maxExpanded = 10_000;
+const maxExpandedTexts = 10_000;
 
 /** Returns a value with its placeholders replaced by each of their values; empty if a placeholder has no values. */
-const expanded = (text: string, placeholders: TreeOptions['placeholders']): string[] => {
+const expandPlaceholders = (text: string, placeholders: TreeOptions['placeholders']): string[] => {
   let texts = [text];
   for (const [whole, name = ''] of text.matchAll(placeholder)) {
     const values = placeholders[name] ?? [];
-    texts = texts.flatMap((each) => values.map((value) => each.replace(whole, () => value))).slice(0, maxExpanded);
+    texts = texts.flatMap((each) => values.map((value) => each.replace(whole, () => value))).slice(0, maxExpandedTexts);
   }
   return texts;
 };
 
 const textTests = (value: string, modifiers: readonly string[], isKeyword: boolean): ValueTest[] => {
   const cased = modifiers.includes('cased');
-  return patternsOf(value, modifiers).map((pattern) => ({
+  return createPatterns(value, modifiers).map((pattern) => ({
     is: 'pattern',
     pattern: isKeyword ? contains(pattern) : pattern,
     cased,
@@ -51,52 +51,54 @@ const textTests = (value: string, modifiers: readonly string[], isKeyword: boole
 };
 
 /** Returns a test of a non-text value; `undefined` for a text. */
-const otherTest = (
+const createNonTextTest = (
   value: SigmaValue,
   field: string,
   modifiers: readonly string[],
   options: TreeOptions,
 ): ValueTest | undefined => {
   const has = (name: string): boolean => modifiers.includes(name);
-  const part = timePartOf(modifiers);
-  const order = orderOf(modifiers);
+  const part = findTimePart(modifiers);
+  const order = findOrder(modifiers);
   const text = String(value);
   if (has('exists')) return { is: 'exists', exists: value === true };
   if (part !== undefined) return { is: 'time', part, order: order ?? 'eq', value: Number(value) };
   if (order !== undefined) return { is: 'order', order, value: Number(value) };
   if (value === null) return { is: 'null' };
-  if (has('cidr')) return { is: 'network', has: networkOf(text) ?? (() => false) };
+  if (has('cidr')) return { is: 'network', has: createNetworkTest(text) ?? (() => false) };
   if (has('re')) return regexTest(text, modifiers);
   if (has('fieldref')) {
     const names = fieldNames(text, options.logsource, options.tables);
-    return { is: 'field', names, place: placeOf(modifiers), cased: has('cased') };
+    return { is: 'field', names, place: findPlace(modifiers), cased: has('cased') };
   }
-  return typeof value === 'number' && field !== '' && placeOf(modifiers) === undefined
+  return typeof value === 'number' && field !== '' && findPlace(modifiers) === undefined
     ? { is: 'number', value }
     : undefined;
 };
 
 const regexTest = (text: string, modifiers: readonly string[]): ValueTest => {
-  const regex = regexOf(text, modifiers);
+  const regex = compileRegex(text, modifiers);
   // The parser of the rule has already rejected this.
   if (typeof regex === 'string') throw new TypeError(regex);
   return { is: 'regex', regex };
 };
 
-const testsOf = (
+const createTests = (
   value: SigmaValue,
   item: SelectionItem,
   modifiers: readonly string[],
   options: TreeOptions,
 ): ValueTest[] => {
-  const other = otherTest(value, item.field, modifiers, options);
+  const other = createNonTextTest(value, item.field, modifiers, options);
   if (other !== undefined) return [other];
-  const texts = modifiers.includes('expand') ? expanded(String(value), options.placeholders) : [String(value)];
+  const texts = modifiers.includes('expand')
+    ? expandPlaceholders(String(value), options.placeholders)
+    : [String(value)];
   return texts.flatMap((text) => textTests(text, modifiers, item.field === ''));
 };
 
 const itemTest = (item: SelectionItem, selection: string, options: TreeOptions): RuleTree => {
-  const modifiers = item.modifiers.map(modifierOf);
+  const modifiers = item.modifiers.map(canonicalModifier);
   const all = modifiers.includes('all');
   const test = (values: readonly SigmaValue[]): ItemTest => ({
     is: 'item',
@@ -107,7 +109,9 @@ const itemTest = (item: SelectionItem, selection: string, options: TreeOptions):
     names: item.field === '' ? [] : fieldNames(item.field, options.logsource, options.tables),
     modifiers: modifiers.join('|'),
     values: values.flatMap((value) =>
-      testsOf(value, item, modifiers, options).map((each): ExpectedValue => ({ test: each, shown: String(value) })),
+      createTests(value, item, modifiers, options).map(
+        (each): ExpectedValue => ({ test: each, ruleText: String(value) }),
+      ),
     ),
   });
   // One value may expand to several texts, any of which may match. With `all`, each value has its own test.
@@ -119,52 +123,52 @@ const selectionTree = (selection: Selection, name: string, options: TreeOptions)
     ? { is: 'or', parts: selection.parts.map((part) => selectionTree(part, name, options)) }
     : { is: 'and', parts: selection.items.map((item) => itemTest(item, name, options)) };
 
-const flat = (is: 'and' | 'or', parts: readonly RuleTree[]): RuleTree => {
+const flatten = (is: 'and' | 'or', parts: readonly RuleTree[]): RuleTree => {
   const all = parts.flatMap((part) => (part.is === is ? part.parts : [part]));
   return all.length === 1 ? (all[0] as RuleTree) : { is, parts: all };
 };
 
 /** Returns the tree of a condition over named parts. */
-export const conditionTree = (condition: Condition, partOf: (name: string) => RuleTree): RuleTree => {
+export const buildConditionTree = (condition: Condition, partOf: (name: string) => RuleTree): RuleTree => {
   switch (condition.is) {
     case 'and':
     case 'or':
-      return flat(
+      return flatten(
         condition.is,
-        condition.parts.map((part) => conditionTree(part, partOf)),
+        condition.parts.map((part) => buildConditionTree(part, partOf)),
       );
     case 'not':
-      return { is: 'not', part: conditionTree(condition.part, partOf) };
+      return { is: 'not', part: buildConditionTree(condition.part, partOf) };
     case 'selection':
       return partOf(condition.name);
     default:
-      return flat(condition.all ? 'and' : 'or', condition.names.map(partOf));
+      return flatten(condition.all ? 'and' : 'or', condition.names.map(partOf));
   }
 };
 
 /** Returns the tree of a detection. */
 export const detectionTree = ({ selections, conditions }: Detection, options: TreeOptions): RuleTree => {
-  const made = new Map<string, RuleTree>();
-  const partOf = (name: string): RuleTree => {
-    const known = made.get(name);
+  const treesByName = new Map<string, RuleTree>();
+  const getSelectionTree = (name: string): RuleTree => {
+    const known = treesByName.get(name);
     if (known !== undefined) return known;
     const selection = selections.get(name);
     const tree: RuleTree =
-      selection === undefined ? { is: 'or', parts: [] } : simple(selectionTree(selection, name, options));
-    made.set(name, tree);
+      selection === undefined ? { is: 'or', parts: [] } : simplify(selectionTree(selection, name, options));
+    treesByName.set(name, tree);
     return tree;
   };
-  return flat(
+  return flatten(
     'or',
-    conditions.map((condition) => conditionTree(condition, partOf)),
+    conditions.map((condition) => buildConditionTree(condition, getSelectionTree)),
   );
 };
 
-const simple = (tree: RuleTree): RuleTree =>
-  tree.is === 'and' || tree.is === 'or' ? flat(tree.is, tree.parts.map(simple)) : tree;
+const simplify = (tree: RuleTree): RuleTree =>
+  tree.is === 'and' || tree.is === 'or' ? flatten(tree.is, tree.parts.map(simplify)) : tree;
 
 /** Returns all items of a tree. */
-export const itemsOf = (tree: RuleTree): ItemTest[] => {
+export const collectItems = (tree: RuleTree): ItemTest[] => {
   if (tree.is === 'item') return [tree];
-  return tree.is === 'not' ? itemsOf(tree.part) : tree.parts.flatMap(itemsOf);
+  return tree.is === 'not' ? collectItems(tree.part) : tree.parts.flatMap(collectItems);
 };

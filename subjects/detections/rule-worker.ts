@@ -8,7 +8,7 @@ import type { RuleReply, RuleRequest } from './rule-messages.ts';
 let deployment: Deployment = compileDeployment([], [], []);
 let backtest = new Backtest(deployment, 0);
 
-const replyTo = (request: RuleRequest): RuleReply => {
+const handleRequest = (request: RuleRequest): RuleReply => {
   const { id } = request;
   if ('records' in request) return { id, signals: request.records.flatMap((record) => backtest.add(record)) };
   if ('end' in request) return { id, signals: backtest.end() };
@@ -26,5 +26,5 @@ const replyTo = (request: RuleRequest): RuleReply => {
 };
 
 parentPort?.on('message', (request: RuleRequest) => {
-  parentPort?.postMessage(replyTo(request));
+  parentPort?.postMessage(handleRequest(request));
 });

@@ -2,7 +2,7 @@
 
 import { formatTime } from '../../queries/time.ts';
 import type { FeedEvent } from '../events/events.ts';
-import { eventsOf, type StoredSignal } from './stored-signals.ts';
+import { parseEvents, type StoredSignal } from './stored-signals.ts';
 
 const severities = {
   informational: 'info',
@@ -12,14 +12,14 @@ const severities = {
   critical: 'critical',
 } as const satisfies Record<StoredSignal['severity'], FeedEvent['severity']>;
 
-const listed = (values: readonly string[]): string => values.join(', ').slice(0, 512);
+const joinValues = (values: readonly string[]): string => values.join(', ').slice(0, 512);
 
 /** Returns entities by type: `user` is `ann`, or `ann, bob`. */
 const entitiesByType = (entities: readonly string[]): Record<string, string> => {
   const type = (entity: string): string => entity.slice(0, entity.indexOf(' '));
   const value = (entity: string): string => entity.slice(entity.indexOf(' ') + 1);
   return Object.fromEntries(
-    [...Map.groupBy(entities, type)].map(([name, each]) => [name, listed(each.map(value))] as const),
+    [...Map.groupBy(entities, type)].map(([name, each]) => [name, joinValues(each.map(value))] as const),
   );
 };
 
@@ -36,11 +36,11 @@ export const toSignalEvent = (signal: StoredSignal): FeedEvent => {
     time: formatTime(BigInt(ms) * 1_000_000n),
     title: signal.rule_title.slice(0, 256),
     text: entities.length === 0 ? '' : `About ${entities.join(', ')}`.slice(0, 8192),
-    service: eventsOf(signal)[0]?.service ?? '',
+    service: parseEvents(signal)[0]?.service ?? '',
     tags: {
       ruleId: signal.rule_id,
       severity,
-      ...(tactics.length > 0 && { tactic: listed(tactics) }),
+      ...(tactics.length > 0 && { tactic: joinValues(tactics) }),
       ...entitiesByType(entities),
     },
     actor: { type: 'system', id: 'detections' },

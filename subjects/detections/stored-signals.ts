@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import { SignalEvent, SignalField, type SignalSeverity } from '../../schemas/signals.ts';
-import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 
 type Columns = Pick<Reading, 'columns'>;
 
@@ -43,14 +43,14 @@ export interface SignalFilter {
   readonly ids?: { readonly are: 'only' | 'none'; readonly of: readonly string[] } | undefined;
 }
 
-const columnsOfSignal = `id, toString(toUnixTimestamp64Milli(time)) AS ms, kind, project_id AS project, rule_id, rule_version, rule_title, severity,
+const signalColumns = `id, toString(toUnixTimestamp64Milli(time)) AS ms, kind, project_id AS project, rule_id, rule_version, rule_title, severity,
   risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by`;
 
 /** Start of a query on signals, to which conditions are appended */
-export const selectedSignal = `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String}`;
+export const selectSignals = `SELECT ${signalColumns} FROM signals WHERE tenant_id = {tenant:String}`;
 
 /** Conditions of a filter, by the name of their parameter */
-const conditions = {
+const filterConditions = {
   ruleId: 'rule_id = {ruleId:String}',
   severities: 'severity IN {severities:Array(String)}',
   entity: 'has(entities, {entity:String})',
@@ -67,18 +67,18 @@ export const readSignals = (
   { withSuppressed, ids, ...filter }: SignalFilter,
   page: HistoryPage,
 ): Promise<StoredSignal[]> => {
-  const { sql, values } = historyCondition(page, 'id');
-  const filterNames = (Object.keys(conditions) as (keyof typeof conditions)[]).filter(
+  const { sql, values } = createHistoryCondition(page, 'id');
+  const filterNames = (Object.keys(filterConditions) as (keyof typeof filterConditions)[]).filter(
     (name) => filter[name] !== undefined,
   );
-  const all = [
+  const sqlConditions = [
     sql,
-    ...filterNames.map((name) => conditions[name]),
+    ...filterNames.map((name) => filterConditions[name]),
     ...(withSuppressed ? [] : ["suppressed_by = ''"]),
     ...(ids === undefined ? [] : [`id ${ids.are === 'only' ? '' : 'NOT '}IN {ids:Array(String)}`]),
   ];
   return columns.query<StoredSignal>(
-    `${selectedSignal} AND ${all.join(' AND ')}
+    `${selectSignals} AND ${sqlConditions.join(' AND ')}
     ORDER BY time DESC, id DESC, event_count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
@@ -92,7 +92,7 @@ export const readSignals = (
 /** Returns a signal by its id; `undefined` if there is none. */
 export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
   const [found] = await columns.query<StoredSignal>(
-    `${selectedSignal} AND id = {id:String} ORDER BY time, event_count DESC LIMIT 1`,
+    `${selectSignals} AND id = {id:String} ORDER BY time, event_count DESC LIMIT 1`,
     { id },
   );
   return found;
@@ -109,17 +109,17 @@ export const toSignalEventView = ({ fields, ...event }: SignalEvent): z.output<t
 });
 
 /** Records that the rule matched, with the fields and the condition that each met. */
-export const eventsOf = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
+export const parseEvents = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
 
 /**
  * Returns how many signals suppression hid after this one. Only rules have suppression, and a rule's signal has one
  * record.
  */
-export const hiddenBy = ({ kind, event_count: count }: Pick<StoredSignal, 'kind' | 'event_count'>): number =>
+export const suppressedCount = ({ kind, event_count: count }: Pick<StoredSignal, 'kind' | 'event_count'>): number =>
   kind === 'rule' ? Math.max(0, count - 1) : 0;
 
 /** Returns how many signals suppression hid for each of these rules since a time. */
-export const countHidden = async (
+export const countSuppressed = async (
   { columns }: Columns,
   rules: readonly string[],
   sinceMs: number,
@@ -145,7 +145,7 @@ export const countSignals = async (
   { columns }: Columns,
   page: Pick<HistoryPage, 'range'>,
 ): Promise<ReadonlyMap<string, number>> => {
-  const { sql, values } = historyCondition({ ...page, limit: 0 }, 'id');
+  const { sql, values } = createHistoryCondition({ ...page, limit: 0 }, 'id');
   const rows = await columns.query<{ rule: string; signals: string }>(
     `SELECT rule_id AS rule, uniqExact(id) AS signals FROM signals WHERE tenant_id = {tenant:String} AND suppressed_by = '' AND ${sql} GROUP BY rule`,
     values,

@@ -1,7 +1,7 @@
 /** Rules that the stream switched off because of their cost, as it reported them */
 import type { Reading } from '../../queries/reading.ts';
 
-export interface SwitchedOff {
+export interface SwitchedOffRule {
   /**
    * Time of the record at which the rule exceeded its cost limit, ISO-8601; the earliest if several partitions switched
    * it off
@@ -19,10 +19,10 @@ interface Row {
 }
 
 /** Returns switched-off rules for the given versions. A new version is evaluated again. */
-export const readSwitchedOff = async (
+export const readSwitchedOffRules = async (
   { columns }: Pick<Reading, 'columns'>,
   rules: readonly { readonly id: string; readonly version: number }[],
-): Promise<ReadonlyMap<string, SwitchedOff>> => {
+): Promise<ReadonlyMap<string, SwitchedOffRule>> => {
   if (rules.length === 0) return new Map();
   const rows = await columns.query<Row>(
     `SELECT JSONExtractString(details, 'ruleId') AS rule, toUInt32(JSONExtractUInt(details, 'ruleVersion')) AS version,

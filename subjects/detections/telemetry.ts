@@ -4,7 +4,7 @@ import type { Reading } from '../../queries/reading.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { LogSource, Selection, SelectionItem, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths } from './event.ts';
-import { type FieldTable, fieldNames, isFor } from './fields/table.ts';
+import { appliesTo, type FieldTable, fieldNames } from './fields/table.ts';
 import { type EventKind, logSourceCertainty, mayMatchLogSource } from './log-sources.ts';
 
 export const defaultTelemetryDays = 30;
@@ -21,7 +21,7 @@ export const RuleTelemetry = z.strictObject({
 export type RuleTelemetry = z.output<typeof RuleTelemetry>;
 
 /** Records of one log source in the last days */
-interface SeenSource {
+interface ReceivedSource {
   readonly kind: EventKind;
   readonly names: ReadonlySet<string>;
   readonly lastDay: string;
@@ -31,7 +31,7 @@ interface SeenSource {
 export interface Telemetry {
   readonly days: number;
   /** By log source; empty if no rule was enabled, because records are not classified in that case */
-  readonly sources: readonly SeenSource[];
+  readonly sources: readonly ReceivedSource[];
   /** Last day of each attribute, by the names that rules may use for it; for unknown log sources */
   readonly attributes: ReadonlyMap<string, string>;
 }
@@ -48,7 +48,7 @@ interface SourceRow {
   readonly names: readonly string[];
 }
 
-const sourceOf = ({ products, services, categories, knows, last, names }: SourceRow): SeenSource => ({
+const toReceivedSource = ({ products, services, categories, knows, last, names }: SourceRow): ReceivedSource => ({
   kind: {
     key: '',
     products: new Set(products),
@@ -86,20 +86,20 @@ export const readTelemetry = async (
   const paths = new EventPaths(tables);
   return {
     days,
-    sources: sources.map(sourceOf),
+    sources: sources.map(toReceivedSource),
     attributes: new Map(attributes.flatMap(({ key, last }) => paths.namesOf(key).map((name) => [name, last] as const))),
   };
 };
 
-const itemsOf = (selection: Selection): readonly SelectionItem[] =>
-  selection.is === 'any' ? selection.parts.flatMap(itemsOf) : selection.items;
+const collectItems = (selection: Selection): readonly SelectionItem[] =>
+  selection.is === 'any' ? selection.parts.flatMap(collectItems) : selection.items;
 
 /** Returns the fields of a rule or filter, each with the names that events may use for it. */
 export const ruleFields = (
   { detection, logsource }: SigmaRule | SigmaFilter,
   tables: readonly FieldTable[],
 ): { readonly field: string; readonly names: readonly string[] }[] => {
-  const fields = new Set([...detection.selections.values()].flatMap(itemsOf).map(({ field }) => field));
+  const fields = new Set([...detection.selections.values()].flatMap(collectItems).map(({ field }) => field));
   return [...fields]
     .filter((field) => field !== '')
     .map((field) => ({ field, names: fieldNames(field, logsource, tables) }));
@@ -107,43 +107,53 @@ export const ruleFields = (
 
 /** Returns the tables that map the fields of a rule to events. */
 export const tablesFor = (logsource: LogSource, tables: readonly FieldTable[]): string[] =>
-  tables.filter((table) => isFor(table, logsource)).map(({ name }) => name);
+  tables.filter((table) => appliesTo(table, logsource)).map(({ name }) => name);
 
-const textOf = (logsource: LogSource): string =>
+const describeLogSource = (logsource: LogSource): string =>
   Object.entries(logsource)
     .map(([part, value]) => `${part} ${value}`)
     .join(', ');
 
-const unknown = (reason: string): RuleTelemetry => ({ isSeen: null, reason, lastSeen: null, missingFields: [] });
+const unknownTelemetry = (reason: string): RuleTelemetry => ({
+  isSeen: null,
+  reason,
+  lastSeen: null,
+  missingFields: [],
+});
 
 type Fields = ReturnType<typeof ruleFields>;
 
 /** Without detections, only attributes are known; the content of bodies is not. */
-const byAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
+const judgeByAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
   const found = fields.map(({ names }) => names.map((name) => attributes.get(name)).find((day) => day !== undefined));
   const last = found.filter((day) => day !== undefined).toSorted()[0];
   if (last !== undefined && !found.includes(undefined))
     return { isSeen: true, reason: null, lastSeen: last, missingFields: [] };
-  return unknown(
+  return unknownTelemetry(
     `records are counted by log source once a rule is enabled, and none matched in the last ${days} days; not all fields of the rule were attributes of records`,
   );
 };
 
 /** Returns whether the telemetry that a document needs was received. */
-export const telemetryOf = (
+export const findRuleTelemetry = (
   document: SigmaDocument,
   tables: readonly FieldTable[],
   telemetry: Telemetry,
 ): RuleTelemetry => {
-  if (document.kind === 'correlation') return unknown('a correlation needs the data of the rules that it references');
+  if (document.kind === 'correlation')
+    return unknownTelemetry('a correlation needs the data of the rules that it references');
   const { logsource } = document;
   const { sources, days } = telemetry;
   const fields = ruleFields(document, tables);
-  if (sources.length === 0) return byAttributes(fields, telemetry);
-  const possible = sources.filter(({ kind }) => mayMatchLogSource(kind, logsource));
-  const sure = possible.filter(({ kind }) => logSourceCertainty(kind, logsource) === 'all');
-  const has = ({ names }: SeenSource, field: Fields[number]): boolean => field.names.some((name) => names.has(name));
-  const found = sure.length > 0 ? sure : possible.filter((source) => fields.some((field) => has(source, field)));
+  if (sources.length === 0) return judgeByAttributes(fields, telemetry);
+  const possibleSources = sources.filter(({ kind }) => mayMatchLogSource(kind, logsource));
+  const certainSources = possibleSources.filter(({ kind }) => logSourceCertainty(kind, logsource) === 'all');
+  const has = ({ names }: ReceivedSource, field: Fields[number]): boolean =>
+    field.names.some((name) => names.has(name));
+  const found =
+    certainSources.length > 0
+      ? certainSources
+      : possibleSources.filter((source) => fields.some((field) => has(source, field)));
   if (found.length > 0)
     return {
       isSeen: true,
@@ -155,14 +165,17 @@ export const telemetryOf = (
           .at(-1) ?? null,
       missingFields: fields.filter((field) => !found.some((source) => has(source, field))).map(({ field }) => field),
     };
-  if (possible.length > 0 && fields.length === 0)
-    return unknown(
-      `received records identify ${textOf(logsource)} only in part; keywords are matched if a part is known, and otherwise only with anySource`,
+  if (possibleSources.length > 0 && fields.length === 0)
+    return unknownTelemetry(
+      `received records identify ${describeLogSource(logsource)} only in part; keywords are matched if a part is known, and otherwise only with anySource`,
     );
-  const what = possible.length > 0 ? 'of unknown log sources had a field of the rule' : `were of ${textOf(logsource)}`;
+  const missingText =
+    possibleSources.length > 0
+      ? 'of unknown log sources had a field of the rule'
+      : `were of ${describeLogSource(logsource)}`;
   return {
     isSeen: false,
-    reason: `no records of the last ${days} days ${what}`,
+    reason: `no records of the last ${days} days ${missingText}`,
     lastSeen: null,
     missingFields: fields.map(({ field }) => field),
   };

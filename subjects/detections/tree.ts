@@ -26,7 +26,7 @@ export type ValueTest =
 /** A test with the text of the rule from which it was built, for display */
 export interface ExpectedValue {
   readonly test: ValueTest;
-  readonly shown: string;
+  readonly ruleText: string;
 }
 
 /** A field, or all values of an event, with its tests */
@@ -50,4 +50,4 @@ export type RuleTree =
   | { readonly is: 'and' | 'or'; readonly parts: readonly RuleTree[] }
   | { readonly is: 'not'; readonly part: RuleTree };
 
-export const never: RuleTree = { is: 'or', parts: [] };
+export const neverMatches: RuleTree = { is: 'or', parts: [] };

@@ -1,12 +1,12 @@
 /** Warnings about probable mistakes in valid documents */
-import { attackTagsOf, techniqueStatusOf } from '../attack/matrix.ts';
-import { termsOf } from './condition.ts';
+import { findTechniqueStatus, parseAttackTags } from '../attack/matrix.ts';
+import { collectTerms } from './condition.ts';
 import type { Detection, SigmaDocument } from './documents.ts';
 import type { FieldTable } from './fields/table.ts';
-import { needsOf } from './rule-set.ts';
+import { requirementsOf } from './rule-set.ts';
 
-const techniqueWarning = (id: string): string[] => {
-  const found = techniqueStatusOf(id);
+const findTechniqueWarnings = (id: string): string[] => {
+  const found = findTechniqueStatus(id);
   switch (found.status) {
     case 'unknown':
       return [`tags: ATT&CK has no technique ${id}`];
@@ -19,20 +19,20 @@ const techniqueWarning = (id: string): string[] => {
   }
 };
 
-const unusedSelections = ({ selections, conditions }: Detection): string[] => {
-  const used = new Set(conditions.flatMap(termsOf));
+const findUnusedSelections = ({ selections, conditions }: Detection): string[] => {
+  const used = new Set(conditions.flatMap(collectTerms));
   return [...selections.keys()]
     .filter((name) => !used.has(name))
     .map((name) => `detection.${name}: no condition uses this selection`);
 };
 
 /** Returns one sentence per warning, which begins with the field. */
-export const warningsOf = (document: SigmaDocument, tables: readonly FieldTable[]): string[] => {
-  const warnings = attackTagsOf(document.tags).techniques.flatMap(techniqueWarning);
+export const findWarnings = (document: SigmaDocument, tables: readonly FieldTable[]): string[] => {
+  const warnings = parseAttackTags(document.tags).techniques.flatMap(findTechniqueWarnings);
   if (document.kind === 'correlation') return warnings;
-  warnings.push(...unusedSelections(document.detection));
+  warnings.push(...findUnusedSelections(document.detection));
   if (document.kind === 'filter') return warnings;
-  const { fields, matchesNothing } = needsOf(document, tables);
+  const { fields, matchesNothing } = requirementsOf(document, tables);
   if (matchesNothing)
     warnings.push(
       'detection.condition: it matches an event without fields, so it matches every event of the log source that lacks the excluded values',

@@ -1,48 +1,48 @@
 /** YAML documents with the line numbers of their nodes */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
-import { readYaml, YamlError, type YamlText } from '../../queries/yaml.ts';
+import { parseYaml, YamlError, type YamlText } from '../../queries/yaml.ts';
 import type { DocumentText } from '../../queries/yaml-documents.ts';
 import type { SigmaError, SigmaValue } from './documents.ts';
 
 /** Returns the name of a field; `undefined` for a key that is a list or a map. */
-const nameOf = ({ key }: Pair): string | undefined => (isScalar(key) ? String(key.value ?? '') : undefined);
+const keyName = ({ key }: Pair): string | undefined => (isScalar(key) ? String(key.value ?? '') : undefined);
 
 /** A map of a document with typed access to fields; errors are added to `errors` */
 export class YamlMap {
   readonly #map: YAMLMap;
   readonly #pairs = new Map<string, Pair>();
-  readonly #of: YamlDocument;
+  readonly #document: YamlDocument;
   readonly path: string;
 
   constructor(of: YamlDocument, map: YAMLMap, path: string) {
-    this.#of = of;
+    this.#document = of;
     this.#map = map;
     this.path = path;
     for (const pair of map.items) {
-      const name = nameOf(pair);
+      const name = keyName(pair);
       // For 1 and '1', which are different YAML keys, the first counts.
       if (name !== undefined && !this.#pairs.has(name)) this.#pairs.set(name, pair);
     }
   }
 
   get keys(): string[] {
-    return this.#map.items.map((pair) => nameOf(pair) ?? '');
+    return this.#map.items.map((pair) => keyName(pair) ?? '');
   }
 
   node(key: string): Node | undefined {
-    return this.#of.resolved(this.#pairs.get(key)?.value as Node | undefined);
+    return this.#document.resolveAlias(this.#pairs.get(key)?.value as Node | undefined);
   }
 
   /** Returns the line of a field; the line of the map if it has no field of that name. */
   line(key: string): number {
-    return this.#of.line((this.#pairs.get(key)?.key as Node | undefined) ?? this.#map);
+    return this.#document.line((this.#pairs.get(key)?.key as Node | undefined) ?? this.#map);
   }
 
   fail(key: string, message: string): void {
-    this.#of.fail(this.line(key), this.at(key), message);
+    this.#document.fail(this.line(key), this.pathOf(key), message);
   }
 
-  at(key: string): string {
+  pathOf(key: string): string {
     if (key === '') return this.path;
     return this.path === '' ? key : `${this.path}.${key}`;
   }
@@ -61,33 +61,33 @@ export class YamlMap {
     const node = this.node(key);
     if (node === undefined || (isScalar(node) && node.value === null)) return [];
     if (isScalar(node)) return [this.text(key)];
-    if (isSeq(node) && node.items.every((item) => isScalar(this.#of.resolved(item as Node))))
-      return node.items.map((item) => this.#of.textOf(this.#of.resolved(item as Node) as Node));
+    if (isSeq(node) && node.items.every((item) => isScalar(this.#document.resolveAlias(item as Node))))
+      return node.items.map((item) => this.#document.scalarText(this.#document.resolveAlias(item as Node) as Node));
     this.fail(key, 'expected a string or a list of strings');
     return [];
   }
 
   map(key: string): YamlMap | undefined {
     const node = this.node(key);
-    if (isMap(node)) return new YamlMap(this.#of, node, this.at(key));
+    if (isMap(node)) return new YamlMap(this.#document, node, this.pathOf(key));
     if (node !== undefined) this.fail(key, 'expected a map');
     return undefined;
   }
 
   /** Returns whether the given number of further values is within the limit. */
   hasRoom(values: number): boolean {
-    return this.#of.hasRoom(values);
+    return this.#document.hasRoom(values);
   }
 
   /** Returns a map inside a list of this map, by its node. */
-  inner(node: Node, path: string): YamlMap | undefined {
-    return isMap(node) ? new YamlMap(this.#of, node, path) : undefined;
+  innerMap(node: Node, path: string): YamlMap | undefined {
+    return isMap(node) ? new YamlMap(this.#document, node, path) : undefined;
   }
 
   /** Returns the nodes of a list; `undefined` if the field is not a list. */
   list(key: string): Node[] | undefined {
     const node = this.node(key);
-    return isSeq(node) ? node.items.map((item) => this.#of.resolved(item as Node) as Node) : undefined;
+    return isSeq(node) ? node.items.map((item) => this.#document.resolveAlias(item as Node) as Node) : undefined;
   }
 
   /** Returns the value of a scalar; `undefined` for a list or map. */
@@ -118,7 +118,7 @@ export class YamlDocument {
     this.#number = number;
     this.#errors = errors;
     try {
-      this.#yaml = readYaml(text);
+      this.#yaml = parseYaml(text);
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       this.fail(line + error.line - 1, '', `this is not valid YAML: ${error.message}`);
@@ -140,11 +140,11 @@ export class YamlDocument {
     return this.#values <= maxValues;
   }
 
-  resolved(node: Node | undefined): Node | undefined {
+  resolveAlias(node: Node | undefined): Node | undefined {
     return isAlias(node) ? this.#yaml?.target(node) : node;
   }
 
-  textOf(node: Node): string {
+  scalarText(node: Node): string {
     return isScalar(node) ? (node.source ?? String(node.value ?? '')) : '';
   }
 

@@ -5,24 +5,24 @@ import type { ErrorScope } from './scope.ts';
 
 const hourNs = 3_600_000_000_000n;
 const hourMs = 3_600_000;
-const ceiling = (ns: bigint): bigint => ((ns + hourNs - 1n) / hourNs) * hourNs;
-const floor = (ns: bigint): bigint => (ns / hourNs) * hourNs;
+const ceilToHour = (ns: bigint): bigint => ((ns + hourNs - 1n) / hourNs) * hourNs;
+const floorToHour = (ns: bigint): bigint => (ns / hourNs) * hourNs;
 
 const byTime = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
-const instant = (ns: bigint): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`;
-const hourOf = (ns: bigint): string => `toDateTime(${ns / 1_000_000_000n}, 'UTC')`;
+const timeSql = (ns: bigint): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`;
+const hourSql = (ns: bigint): string => `toDateTime(${ns / 1_000_000_000n}, 'UTC')`;
 
 /** Returns the time from which `error_hours` is complete; `undefined` if it has no rows of the organization. */
-const completeFrom = async ({ columns }: Reading): Promise<number | undefined> => {
+const readAggregationStart = async ({ columns }: Reading): Promise<number | undefined> => {
   const [row] = await columns.query<{ first: string; rows: string }>(
     'SELECT toString(toUnixTimestamp(min(received_hour))) AS first, toString(count()) AS rows FROM error_hours WHERE tenant_id = {tenant:String}',
   );
   return row === undefined || row.rows === '0' ? undefined : Number(row.first) * 1000 + hourMs;
 };
 
-const columnsOfBoth = 'fingerprint, source, service, environment';
-const rawOf = (condition: string): string =>
-  `SELECT ${columnsOfBoth}, toUInt64(1) AS occurrences, toUInt64(handled = 'false') AS not_handled,
+const groupColumns = 'fingerprint, source, service, environment';
+const rawOccurrencesSql = (condition: string): string =>
+  `SELECT ${groupColumns}, toUInt64(1) AS occurrences, toUInt64(handled = 'false') AS not_handled,
       if(user_id = '', [], [user_id]) AS met_by, timestamp AS first_seen, timestamp AS last_seen
     FROM error_occurrences WHERE ${condition}`;
 
@@ -38,35 +38,35 @@ export const countedOccurrences = async (
   scope: ErrorScope,
   stepMs = hourMs,
 ): Promise<(more: string) => string> => {
-  const raw = (more: string): string => `(${rawOf(scope.condition + more)})`;
-  const end = floor(to + 1n);
-  if (stepMs % hourMs !== 0 || end - ceiling(from) < hourNs) return raw;
-  const complete = await completeFrom(reading);
-  const landed = Math.floor(scope.receivedBeforeMs / hourMs) * hourMs;
-  if (complete === undefined || complete >= landed) return raw;
+  const raw = (more: string): string => `(${rawOccurrencesSql(scope.condition + more)})`;
+  const end = floorToHour(to + 1n);
+  if (stepMs % hourMs !== 0 || end - ceilToHour(from) < hourNs) return raw;
+  const complete = await readAggregationStart(reading);
+  const aggregatedUntilMs = Math.floor(scope.receivedBeforeMs / hourMs) * hourMs;
+  if (complete === undefined || complete >= aggregatedUntilMs) return raw;
   // If the retention of a source is shorter than the range, its hours begin later.
   const sources = scope.sources.map(({ name, from: begin }) => ({
     name,
-    hour: [ceiling(begin), end].sort(byTime)[0] ?? end,
+    hour: [ceilToHour(begin), end].sort(byTime)[0] ?? end,
   }));
-  const ofSource = (condition: (source: (typeof sources)[number]) => string): string =>
+  const anySource = (condition: (source: (typeof sources)[number]) => string): string =>
     `(${sources.map((source) => `(source = '${source.name}' AND ${condition(source)})`).join(' OR ')})`;
   const hours = sources.map(({ hour }) => hour).sort(byTime);
   const [first = end, last = end] = [hours[0], hours.at(-1)];
-  const received = (at: number): string => `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC')`;
-  const inBetween = `received_at >= ${received(complete)} AND received_at < ${received(landed)}`;
+  const receivedSql = (at: number): string => `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC')`;
+  const inBetween = `received_at >= ${receivedSql(complete)} AND received_at < ${receivedSql(aggregatedUntilMs)}`;
   return (more) =>
     `(${[
-      `SELECT ${columnsOfBoth}, occurrences, unhandled AS not_handled, users AS met_by, first_seen, last_seen FROM error_hours
-        WHERE ${scope.filters}${more} AND hour >= ${hourOf(first)} AND hour < ${hourOf(end)} AND ${ofSource(({ hour }) => `hour >= ${hourOf(hour)}`)}
-          AND received_hour >= toDateTime(${complete / 1000}, 'UTC') AND received_hour < toDateTime(${landed / 1000}, 'UTC')`,
+      `SELECT ${groupColumns}, occurrences, unhandled AS not_handled, users AS met_by, first_seen, last_seen FROM error_hours
+        WHERE ${scope.filters}${more} AND hour >= ${hourSql(first)} AND hour < ${hourSql(end)} AND ${anySource(({ hour }) => `hour >= ${hourSql(hour)}`)}
+          AND received_hour >= toDateTime(${complete / 1000}, 'UTC') AND received_hour < toDateTime(${aggregatedUntilMs / 1000}, 'UTC')`,
       // Occurrences before the first full hour and after the last one …
-      rawOf(
-        `${scope.condition}${more} AND ${inBetween} AND timestamp < ${instant(last)} AND ${ofSource(({ hour }) => `timestamp < ${instant(hour)}`)}`,
+      rawOccurrencesSql(
+        `${scope.condition}${more} AND ${inBetween} AND timestamp < ${timeSql(last)} AND ${anySource(({ hour }) => `timestamp < ${timeSql(hour)}`)}`,
       ),
-      rawOf(`${scope.condition}${more} AND ${inBetween} AND timestamp >= ${instant(end)}`),
+      rawOccurrencesSql(`${scope.condition}${more} AND ${inBetween} AND timestamp >= ${timeSql(end)}`),
       // … and those received in an hour that has not ended or is not aggregated.
-      rawOf(`${scope.condition}${more} AND received_at >= ${received(landed)}`),
-      rawOf(`${scope.condition}${more} AND received_at < ${received(complete)}`),
+      rawOccurrencesSql(`${scope.condition}${more} AND received_at >= ${receivedSql(aggregatedUntilMs)}`),
+      rawOccurrencesSql(`${scope.condition}${more} AND received_at < ${receivedSql(complete)}`),
     ].join('\nUNION ALL ')})`;
 };

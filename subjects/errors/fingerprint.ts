@@ -5,9 +5,9 @@
  */
 import { hash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
-import { maskedMessage } from './message.ts';
+import { maskMessage } from './message.ts';
 import { TextCache } from './remembered.ts';
-import { cutStack, readStack, type Stack } from './stack.ts';
+import { parseStack, type Stack, truncateStack } from './stack.ts';
 
 export const version = 1;
 
@@ -18,11 +18,11 @@ const maxFrames = 6;
 export type Component = readonly [name: 'type' | 'cause' | 'frame' | 'message' | 'operation' | 'service', text: string];
 
 /** A recorded error */
-export interface Recorded {
+export interface RecordedError {
   /** Type as sent; empty if there is none */
   readonly type: string;
   readonly message: string;
-  /** Stack trace; empty if there is none. Limited by `cutStack`. */
+  /** Stack trace; empty if there is none. Limited by `truncateStack`. */
   readonly stack: string;
   /** Operation of a span that failed without an exception, without values */
   readonly operation?: string | undefined;
@@ -41,21 +41,21 @@ export interface Fingerprint {
   readonly shortType: string;
 }
 
-const shortOf = (type: string): string =>
+const shortTypeName = (type: string): string =>
   type.slice(Math.max(...['.', ':', '\\', '/'].map((mark) => type.lastIndexOf(mark))) + 1);
 
 /** Returns a type without the numbers of anonymous classes. */
 const typeName = (type: string, language: Language | undefined): string => {
   const plain = type.replace(/\$\d+/g, '$').replace(/`\d+/g, '').trim().slice(0, 200);
   // Recorders differ in whether they include the module.
-  return language === 'python' || language === 'javascript' ? shortOf(plain) : plain;
+  return language === 'python' || language === 'javascript' ? shortTypeName(plain) : plain;
 };
 
-const textOf = ({ name: { module, function: called } }: Frame): string =>
+const frameText = ({ name: { module, function: called } }: Frame): string =>
   called === '' ? module : module === '' ? called : `${module} ${called}`;
 
 /** Frames above a panic ran after it. */
-const belowPanic = (frames: readonly Frame[]): readonly Frame[] => {
+const framesBelowPanic = (frames: readonly Frame[]): readonly Frame[] => {
   const at = frames.findLastIndex(
     ({ language, function: called }) => language === 'go' && /^(?:runtime\.go)?panic$/.test(called),
   );
@@ -66,11 +66,11 @@ const belowPanic = (frames: readonly Frame[]): readonly Frame[] => {
  * Returns the frames that are compared. Frames without a function are omitted if others have one, because runtimes
  * disagree about them. A function that calls itself, also through one other function, counts once.
  */
-const comparedOf = (frames: readonly Frame[]): string[] => {
+const selectComparedFrames = (frames: readonly Frame[]): string[] => {
   const isNamed = frames.some(({ name }) => name.function !== '');
   const texts: string[] = [];
   for (const frame of frames) {
-    const text = textOf(frame);
+    const text = frameText(frame);
     if (text === '' || (isNamed && frame.name.function === '')) continue;
     texts.push(text);
     const [one, two, three, four] = texts.slice(-4);
@@ -82,8 +82,8 @@ const comparedOf = (frames: readonly Frame[]): string[] => {
 };
 
 /** Returns the frames of the innermost cause that has frames of the program itself; otherwise those of libraries. */
-const framesOf = ({ chain }: Stack): readonly Frame[] => {
-  const read = chain.map(({ frames }) => belowPanic(frames).filter(({ name }) => !name.isGlue));
+const relevantFrames = ({ chain }: Stack): readonly Frame[] => {
+  const read = chain.map(({ frames }) => framesBelowPanic(frames).filter(({ name }) => !name.isGlue));
   const own = read.map((frames) => frames.filter(({ name }) => name.isInApp));
   return own.findLast((frames) => frames.length > 0) ?? read.findLast((frames) => frames.length > 0) ?? [];
 };
@@ -96,18 +96,18 @@ const isUninformative = (frames: readonly Frame[]): boolean =>
  * Modules that occur in all kinds of programs: Go's package `main`, or a file with a common name at the root or in a
  * common directory of an image
  */
-const ofAnyProgram =
+const genericModulePattern =
   /^(?:main|Main|App|Application|Program|(?:(?:api|app|build|code|dist|function|server|src|srv|task|workspace)\/)?(?:__main__|app|handler|index|lambda_function|main|server|wsgi)\.\w{1,4})$/;
 
 /** Returns whether no compared component identifies the program. */
-const isOfAnyProgram = (compared: readonly string[]): boolean =>
-  compared.every((text) => ofAnyProgram.test(text.split(' ', 1)[0] ?? ''));
+const isGeneric = (compared: readonly string[]): boolean =>
+  compared.every((text) => genericModulePattern.test(text.split(' ', 1)[0] ?? ''));
 
-const idOf = (components: readonly Component[]): string =>
+const fingerprintId = (components: readonly Component[]): string =>
   `f${version}-${hash('sha256', JSON.stringify(components), 'hex').slice(0, 16)}`;
 
 /** Compared parts of a stack */
-interface Compared {
+interface ComparedStack {
   /** Unique number */
   readonly number: number;
   readonly language: Language | undefined;
@@ -117,16 +117,22 @@ interface Compared {
   readonly isUninformative: boolean;
 }
 
-let read = 0;
-const comparedIn = (stack: string): Compared => {
-  const { language, chain } = readStack(stack);
-  const frames = framesOf({ language, chain });
+let parsedStackCount = 0;
+const parseComparedStack = (stack: string): ComparedStack => {
+  const { language, chain } = parseStack(stack);
+  const frames = relevantFrames({ language, chain });
   const types = chain.map(({ type }) => type);
-  return { number: read++, language, types, frames: comparedOf(frames), isUninformative: isUninformative(frames) };
+  return {
+    number: parsedStackCount++,
+    language,
+    types,
+    frames: selectComparedFrames(frames),
+    isUninformative: isUninformative(frames),
+  };
 };
 
-const made = (
-  { language, types, frames }: Compared,
+const createFingerprint = (
+  { language, types, frames }: ComparedStack,
   { type, mask, operation, service }: Readonly<Record<'type' | 'mask' | 'operation' | 'service', string>>,
 ): Fingerprint => {
   const components: Component[] = [];
@@ -140,28 +146,34 @@ const made = (
   add('message', mask);
   if (frames.length === 0) add('operation', operation);
   const isOperationAlone = components.every(([name]) => name === 'operation');
-  if (frames.length > 0 ? isOfAnyProgram(frames) : isOperationAlone) add('service', service);
+  if (frames.length > 0 ? isGeneric(frames) : isOperationAlone) add('service', service);
   return {
-    id: idOf(components),
+    id: fingerprintId(components),
     components,
     language,
     culprit: frames[0] ?? operation,
-    shortType: shortOf(own),
+    shortType: shortTypeName(own),
   };
 };
 
-const stacks = new TextCache<Compared>(2 ** 20);
+const stacks = new TextCache<ComparedStack>(2 ** 20);
 const fingerprints = new TextCache<Fingerprint>(2 ** 20);
 
 /**
  * Returns the fingerprint of an error: its types and frames; without frames, its types and its message without values.
  */
-export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {
-  const cut = cutStack(stack);
-  const compared = stacks.of(cut, () => comparedIn(cut));
-  const mask = compared.frames.length === 0 || compared.isUninformative ? maskedMessage(message) : '';
+export const computeFingerprint = ({
+  type,
+  message,
+  stack,
+  operation = '',
+  service = '',
+}: RecordedError): Fingerprint => {
+  const cut = truncateStack(stack);
+  const compared = stacks.getOrCreate(cut, () => parseComparedStack(cut));
+  const mask = compared.frames.length === 0 || compared.isUninformative ? maskMessage(message) : '';
   const lengths = `${compared.number} ${type.length} ${mask.length} ${operation.length} `;
-  return fingerprints.of(`${lengths}${type}${mask}${operation}${service}`, () =>
-    made(compared, { type, mask, operation, service }),
+  return fingerprints.getOrCreate(`${lengths}${type}${mask}${operation}${service}`, () =>
+    createFingerprint(compared, { type, mask, operation, service }),
   );
 };

@@ -25,7 +25,7 @@ export interface FrameName {
 export type Frame = Line & { readonly name: FrameName };
 
 /** Returns the segments of a path or URL, without its origin, query and fragment. */
-export const segmentsOf = (path: string): string[] => {
+export const pathSegments = (path: string): string[] => {
   const end = path.search(/[?#]/);
   return (end < 0 ? path : path.slice(0, end))
     .replace(/^[a-z][a-z0-9+.-]{1,20}:\/\/[^/]{0,255}/i, '')
@@ -40,7 +40,7 @@ const isHash = (part: string): boolean =>
   (/^\w{8}$/.test(part) && /[a-z][A-Z]/.test(part) && /[A-Z].*[A-Z]/.test(part));
 
 /** Returns a file name without the hashes and versions that bundlers add. */
-export const fileNameOf = (segment: string): string => {
+export const normalizeFileName = (segment: string): string => {
   const parts = segment.slice(0, 255).split(/([.-])/);
   const segments: string[] = [];
   // The first part is the name in any case, unless only an extension would follow.
@@ -53,7 +53,7 @@ export const fileNameOf = (segment: string): string => {
 };
 
 /** Returns the last segments of a path, which are the same for every installation directory. */
-export const tailOf = (path: string, count: number): string => {
-  const segments = segmentsOf(path);
-  return [...segments.slice(-count, -1), fileNameOf(segments.at(-1) ?? '')].join('/');
+export const pathEnd = (path: string, count: number): string => {
+  const segments = pathSegments(path);
+  return [...segments.slice(-count, -1), normalizeFileName(segments.at(-1) ?? '')].join('/');
 };

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import { errorTags } from '../../schemas/error-occurrences.ts';
-import { ErrorGroup, type GroupsQuestion, readErrorGroup } from './groups.ts';
-import { type Decisions, Merges } from './merges.ts';
-import { ReadOccurrence, readOccurrences, withStackRead } from './occurrences.ts';
-import { errorScope, includedScope } from './scope.ts';
+import { ErrorGroup, type GroupsQuery, readErrorGroup } from './groups.ts';
+import { type ErrorDecisions, FingerprintMerges } from './merges.ts';
+import { OccurrenceWithStack, parseOccurrenceStack, readOccurrences } from './occurrences.ts';
+import { createErrorScope, createIncludedScope } from './scope.ts';
 
 const maxValues = 10;
 
@@ -39,7 +39,7 @@ const Tag = z.strictObject({
 
 export const OneErrorGroup = z.strictObject({
   ...ErrorGroup.shape,
-  newest: ReadOccurrence.describe('Last occurrence within the retention'),
+  newest: OccurrenceWithStack.describe('Last occurrence within the retention'),
   tags: z.array(Tag).describe('Release, environment, and attributes of occurrences and their resources'),
   explanation: Explanation,
 });
@@ -47,12 +47,12 @@ export type OneErrorGroup = z.output<typeof OneErrorGroup>;
 type Component = z.output<typeof Component>;
 
 /** Returns the top values of each tag among the occurrences of a range. */
-const tagsOf = async (
+const readTags = async (
   reading: Reading,
-  { range, filter, landedBy }: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
+  { range, filter, landedBy }: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
   fingerprints: readonly string[],
 ): Promise<z.output<typeof Tag>[]> => {
-  const { condition, parameters } = errorScope(reading, range, filter, landedBy);
+  const { condition, parameters } = createErrorScope(reading, range, filter, landedBy);
   const rows = await reading.columns.query<{ name: string; value: string; total: string; of_all: string }>(
     `SELECT name, value, toString(total) AS total, toString(of_all) AS of_all FROM (
       SELECT tag.1 AS name, tag.2 AS value, count() AS total, sum(count()) OVER (PARTITION BY name) AS of_all,
@@ -72,18 +72,18 @@ const tagsOf = async (
   });
 };
 
-const componentsIn = (json: string): Component[] =>
+const parseComponents = (json: string): Component[] =>
   (JSON.parse(json) as [string, string][]).map(([name, text]) => ({ name, text }));
 
-const sentenceOf = (shared: readonly Component[], members: number): string => {
-  const names = (name: string): number => shared.filter((component) => component.name === name).length;
+const describeGroup = (shared: readonly Component[], members: number): string => {
+  const countComponents = (name: string): number => shared.filter((component) => component.name === name).length;
   const parts = [
-    ...(names('type') > 0 ? ['exception type'] : []),
-    ...(names('cause') > 0 ? ['types of the causes'] : []),
-    ...(names('frame') > 0 ? [`${names('frame')} frames nearest to the origin of the error`] : []),
-    ...(names('message') > 0 ? ['message without its variable values'] : []),
-    ...(names('operation') > 0 ? ['operation that failed'] : []),
-    ...(names('service') > 0 ? ['service, because no other component identifies the program'] : []),
+    ...(countComponents('type') > 0 ? ['exception type'] : []),
+    ...(countComponents('cause') > 0 ? ['types of the causes'] : []),
+    ...(countComponents('frame') > 0 ? [`${countComponents('frame')} frames nearest to the origin of the error`] : []),
+    ...(countComponents('message') > 0 ? ['message without its variable values'] : []),
+    ...(countComponents('operation') > 0 ? ['operation that failed'] : []),
+    ...(countComponents('service') > 0 ? ['service, because no other component identifies the program'] : []),
   ];
   const same = parts.length === 0 ? 'nothing' : parts.join(', ');
   return members === 1
@@ -91,32 +91,37 @@ const sentenceOf = (shared: readonly Component[], members: number): string => {
     : `${members} fingerprints were merged manually. Occurrences of one fingerprint are equal in all components; all fingerprints share: ${same}.`;
 };
 
-const explanationOf = async (reading: Reading, groupId: string, merges: Merges, decisions: Decisions) => {
-  const { condition, parameters } = includedScope(reading, {});
+const readExplanation = async (
+  reading: Reading,
+  groupId: string,
+  merges: FingerprintMerges,
+  decisions: ErrorDecisions,
+) => {
+  const { condition, parameters } = createIncludedScope(reading, {});
   const fingerprints = merges.membersOf(groupId);
   const rows = await reading.columns.query<{ fingerprint: string; components: string }>(
     `SELECT fingerprint, any(components) AS components FROM error_groups
     WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY fingerprint LIMIT 10000`,
     { ...parameters, fingerprints },
   );
-  const found = new Map(rows.map(({ fingerprint, components }) => [fingerprint, componentsIn(components)]));
-  const mergeOf = new Map(decisions.merges.map((merge) => [merge.id, merge]));
+  const found = new Map(rows.map(({ fingerprint, components }) => [fingerprint, parseComponents(components)]));
+  const mergeById = new Map(decisions.merges.map((merge) => [merge.id, merge]));
   const members = fingerprints
     .filter((fingerprint) => found.has(fingerprint))
     .map((fingerprint) => ({
       fingerprint,
       components: found.get(fingerprint) ?? [],
-      mergedBy: fingerprint === groupId ? null : (mergeOf.get(fingerprint)?.mergedBy ?? null),
-      mergedAt: fingerprint === groupId ? null : (mergeOf.get(fingerprint)?.mergedAt ?? null),
+      mergedBy: fingerprint === groupId ? null : (mergeById.get(fingerprint)?.mergedBy ?? null),
+      mergedAt: fingerprint === groupId ? null : (mergeById.get(fingerprint)?.mergedAt ?? null),
     }));
-  const isIn = ({ name, text }: Component, components: readonly Component[]): boolean =>
+  const isShared = ({ name, text }: Component, components: readonly Component[]): boolean =>
     components.some((other) => other.name === name && other.text === text);
   const shared = (members[0]?.components ?? []).filter((component) =>
-    members.every(({ components }) => isIn(component, components)),
+    members.every(({ components }) => isShared(component, components)),
   );
   return {
     version: Number(/^f(\d+)-/.exec(groupId)?.[1] ?? 0),
-    summary: sentenceOf(shared, members.length),
+    summary: describeGroup(shared, members.length),
     shared,
     members,
   };
@@ -126,15 +131,15 @@ const explanationOf = async (reading: Reading, groupId: string, merges: Merges, 
 export const describeErrorGroup = async (
   reading: Reading,
   id: string,
-  question: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
-  decisions: Decisions,
+  question: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  decisions: ErrorDecisions,
 ): Promise<OneErrorGroup | undefined> => {
   const found = await readErrorGroup(reading, id, question, decisions);
   if (found === undefined) return undefined;
   const { group } = found;
-  const merges = new Merges(decisions.merges);
+  const merges = new FingerprintMerges(decisions.merges);
   const fingerprints = group.fingerprints;
-  const included = includedScope(reading, question.filter);
+  const included = createIncludedScope(reading, question.filter);
   const last = `${included.condition} AND timestamp = parseDateTime64BestEffort({last:String}, 9, 'UTC')`;
   const [[newest], tags, explanation] = await Promise.all([
     readOccurrences(
@@ -142,9 +147,9 @@ export const describeErrorGroup = async (
       { condition: last, parameters: { ...included.parameters, last: group.lastSeen } },
       { fingerprints, limit: 1 },
     ),
-    tagsOf(reading, question, fingerprints),
-    explanationOf(reading, group.id, merges, decisions),
+    readTags(reading, question, fingerprints),
+    readExplanation(reading, group.id, merges, decisions),
   ]);
   if (newest === undefined) return undefined;
-  return { ...group, newest: withStackRead(newest.occurrence), tags, explanation };
+  return { ...group, newest: parseOccurrenceStack(newest.occurrence), tags, explanation };
 };

@@ -4,15 +4,21 @@ import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
-import { sortOf, sortsOf } from '../../queries/sort.ts';
+import { listSortValues, parseSort } from '../../queries/sort.ts';
 import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { type ErrorStatus, errorGroupStatuses } from '../../schemas/resources/error-group.ts';
-import { stepOf } from '../log-patterns/pattern-counts.ts';
+import { chooseStep } from '../log-patterns/pattern-counts.ts';
 import { countedOccurrences } from './counted.ts';
-import { type Decisions, Merges } from './merges.ts';
-import { type ErrorFilter, type ErrorScope, errorScope, type IncludedScope, includedScope } from './scope.ts';
+import { type ErrorDecisions, FingerprintMerges } from './merges.ts';
+import {
+  createErrorScope,
+  createIncludedScope,
+  type ErrorFilter,
+  type ErrorScope,
+  type IncludedScope,
+} from './scope.ts';
 import { type ErrorGroupStatus, ErrorGroupStatuses } from './states.ts';
 
 const trendSteps = 30;
@@ -60,11 +66,11 @@ export const ErrorGroup = z.strictObject({
 export type ErrorGroup = z.output<typeof ErrorGroup>;
 
 /** SQL expressions by sort order, as integers. A list of a range is frozen at the time of its first page. */
-const sortedBy = { lastSeen: 'last', firstSeen: 'first_ever', count: 'total', users: 'users' } as const;
-export const errorSorts = sortsOf(Object.keys(sortedBy) as (keyof typeof sortedBy)[]);
+const sortColumns = { lastSeen: 'last', firstSeen: 'first_ever', count: 'total', users: 'users' } as const;
+export const errorSorts = listSortValues(Object.keys(sortColumns) as (keyof typeof sortColumns)[]);
 export type ErrorSort = (typeof errorSorts)[number];
 
-export interface GroupsQuestion {
+export interface GroupsQuery {
   readonly range: Range;
   readonly filter: ErrorFilter & { readonly status?: ErrorStatus | undefined; readonly search?: string | undefined };
   /** Time at which the list began, epoch milliseconds; data that is ingested later is not on its pages */
@@ -91,11 +97,11 @@ interface Row {
   readonly culprit: string;
 }
 
-const ns = (column: string): string => `toUnixTimestamp64Nano(${column})`;
+const nanoseconds = (column: string): string => `toUnixTimestamp64Nano(${column})`;
 
 /** Statistics of each group in the range, and its data of any time */
-const groupsSql = (
-  { group }: Merges['sql'],
+const buildGroupsSql = (
+  { group }: FingerprintMerges['sql'],
   occurrences: string,
   known: IncludedScope,
   join = 'INNER',
@@ -103,12 +109,12 @@ const groupsSql = (
   first, last, first_ever, last_ever, services, environments, sources, type, message, culprit
 FROM (
   SELECT ${group} AS id, sum(occurrences) AS total, uniqExactArray(met_by) AS users, sum(not_handled) AS unhandled,
-    ${ns('min(first_seen)')} AS first, ${ns('max(last_seen)')} AS last, topKWeighted(${maxNames})(service, occurrences) AS services,
+    ${nanoseconds('min(first_seen)')} AS first, ${nanoseconds('max(last_seen)')} AS last, topKWeighted(${maxNames})(service, occurrences) AS services,
     arraySort(arrayFilter(each -> each != '', groupUniqArray(${maxNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
   FROM ${occurrences} GROUP BY id
 ) AS counted
 ${join} JOIN (
-  SELECT ${group} AS id, min(${ns('first_seen')}) AS first_ever, max(${ns('last_seen')}) AS last_ever,
+  SELECT ${group} AS id, min(${nanoseconds('first_seen')}) AS first_ever, max(${nanoseconds('last_seen')}) AS last_ever,
     argMax(type, last_seen) AS type, argMax(message, last_seen) AS message, argMax(culprit, last_seen) AS culprit
   FROM (
     SELECT fingerprint, service, environment, release, source, project_id, min(first_seen) AS first_seen, max(last_seen) AS last_seen,
@@ -118,7 +124,10 @@ ${join} JOIN (
 ) AS known ON counted.id = known.id`;
 
 /** Words that must all occur in the type, message or culprit */
-const searchSql = (search: string | undefined, known: IncludedScope): { sql: string; parameters: QueryParameters } => {
+const buildSearchCondition = (
+  search: string | undefined,
+  known: IncludedScope,
+): { sql: string; parameters: QueryParameters } => {
   const words = (search ?? '').split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return { sql: '', parameters: {} };
   const conditions = words.map(
@@ -130,7 +139,7 @@ const searchSql = (search: string | undefined, known: IncludedScope): { sql: str
   };
 };
 
-const statusSql = (
+const buildStatusCondition = (
   status: ErrorStatus | undefined,
   states: ErrorGroupStatuses,
 ): { sql: string; parameters: QueryParameters } => {
@@ -149,29 +158,31 @@ const statusSql = (
 export interface GroupsPage {
   readonly items: ErrorGroup[];
   /** Position after which the next page begins; `undefined` on the last page */
-  readonly more: { readonly value: string; readonly id: string } | undefined;
+  readonly nextPosition: { readonly value: string; readonly id: string } | undefined;
   readonly partial: readonly Incompleteness[];
 }
 
 /** Returns groups with an occurrence in the range, in the requested order. */
 export const readErrorGroups = async (
   reading: Reading,
-  question: GroupsQuestion,
-  decisions: Decisions,
+  question: GroupsQuery,
+  decisions: ErrorDecisions,
 ): Promise<GroupsPage> => {
   const { range, filter, landedBy, sort, limit, after } = question;
-  const merges = new Merges(decisions.merges);
+  const merges = new FingerprintMerges(decisions.merges);
   const states = await ErrorGroupStatuses.read(reading, merges, decisions);
-  const scope = errorScope(reading, range, filter, landedBy);
-  const known = includedScope(reading, filter);
-  const search = searchSql(filter.search, known);
-  const status = statusSql(filter.status, states);
-  const column = sortedBy[sortOf(sort).by];
-  const [direction, beyond] = sortOf(sort).direction === 'descending' ? ['DESC', '<'] : ['ASC', '>'];
+  const scope = createErrorScope(reading, range, filter, landedBy);
+  const known = createIncludedScope(reading, filter);
+  const search = buildSearchCondition(filter.search, known);
+  const status = buildStatusCondition(filter.status, states);
+  const column = sortColumns[parseSort(sort).by];
+  const [direction, comparison] = parseSort(sort).direction === 'descending' ? ['DESC', '<'] : ['ASC', '>'];
   const position =
-    after === undefined ? '' : ` AND (toInt64(${column}), known.id) ${beyond} ({afterValue:Int64}, {afterId:String})`;
+    after === undefined
+      ? ''
+      : ` AND (toInt64(${column}), known.id) ${comparison} ({afterValue:Int64}, {afterId:String})`;
   const occurrences = await countedOccurrences(reading, range, scope);
-  const sql = groupsSql(merges.sql, occurrences(search.sql), known);
+  const sql = buildGroupsSql(merges.sql, occurrences(search.sql), known);
   const rows = await reading.columns.query<Row>(
     `${sql} WHERE true${status.sql}${position} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
     {
@@ -185,14 +196,14 @@ export const readErrorGroups = async (
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return {
-    items: await shownGroups(reading, shown, question, { merges, states }),
-    more: last && { value: last[column], id: last.id },
+    items: await toErrorGroups(reading, shown, question, { merges, states }),
+    nextPosition: last && { value: last[column], id: last.id },
     partial: scope.partial,
   };
 };
 
-interface Known {
-  readonly merges: Merges;
+interface GroupContext {
+  readonly merges: FingerprintMerges;
   readonly states: ErrorGroupStatuses;
 }
 
@@ -200,39 +211,39 @@ interface Known {
 export const readErrorGroup = async (
   reading: Reading,
   id: string,
-  question: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
-  decisions: Decisions,
+  question: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  decisions: ErrorDecisions,
 ): Promise<{ readonly group: ErrorGroup; readonly state: ErrorGroupStatus } | undefined> => {
-  const merges = new Merges(decisions.merges);
+  const merges = new FingerprintMerges(decisions.merges);
   const groupId = merges.groupOf(id);
   const states = await ErrorGroupStatuses.read(reading, merges, {
     states: decisions.states.filter((state) => state.id === groupId),
   });
   const of = ' AND fingerprint IN {fingerprints:Array(String)}';
-  const scope = errorScope(reading, question.range, question.filter, question.landedBy);
-  const known = includedScope(reading, question.filter);
+  const scope = createErrorScope(reading, question.range, question.filter, question.landedBy);
+  const known = createIncludedScope(reading, question.filter);
   const occurrences = await countedOccurrences(reading, question.range, scope);
   const rows = await reading.columns.query<Row>(
-    groupsSql(merges.sql, occurrences(of), { ...known, condition: known.condition + of }, 'RIGHT'),
+    buildGroupsSql(merges.sql, occurrences(of), { ...known, condition: known.condition + of }, 'RIGHT'),
     { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.membersOf(groupId) },
   );
-  const [group] = await shownGroups(reading, rows, question, { merges, states });
+  const [group] = await toErrorGroups(reading, rows, question, { merges, states });
   const state = (await states.of([groupId])).get(groupId);
   return group && state && { group, state };
 };
 
-const isoOf = (text: string): string => formatTime(BigInt(text));
+const toIsoTime = (text: string): string => formatTime(BigInt(text));
 
-const shownGroups = async (
+const toErrorGroups = async (
   reading: Reading,
   rows: readonly Row[],
-  { range, filter, landedBy }: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
-  { merges, states }: Known,
+  { range, filter, landedBy }: Pick<GroupsQuery, 'range' | 'filter' | 'landedBy'>,
+  { merges, states }: GroupContext,
 ): Promise<ErrorGroup[]> => {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const [trends, stateById] = await Promise.all([
-    trendsOf(reading, merges, ids, errorScope(reading, range, filter, landedBy), range),
+    readTrends(reading, merges, ids, createErrorScope(reading, range, filter, landedBy), range),
     states.of(ids),
   ]);
   return rows.map((row): ErrorGroup => {
@@ -248,10 +259,10 @@ const shownGroups = async (
         row.users === '0'
           ? { value: null, reason: 'no occurrence contains a user: user.id is not sent' }
           : Number(row.users),
-      firstSeen: isoOf(row.first_ever),
-      lastSeen: isoOf(row.last_ever),
-      firstSeenInRange: row.total === '0' ? null : isoOf(row.first),
-      lastSeenInRange: row.total === '0' ? null : isoOf(row.last),
+      firstSeen: toIsoTime(row.first_ever),
+      lastSeen: toIsoTime(row.last_ever),
+      firstSeenInRange: row.total === '0' ? null : toIsoTime(row.first),
+      lastSeenInRange: row.total === '0' ? null : toIsoTime(row.last),
       services: [...row.services],
       environments: [...row.environments],
       sources: [...row.sources],
@@ -267,15 +278,15 @@ const shownGroups = async (
 };
 
 /** Returns the counts of each group over time. */
-const trendsOf = async (
+const readTrends = async (
   reading: Reading,
-  merges: Merges,
+  merges: FingerprintMerges,
   ids: readonly string[],
   scope: ErrorScope,
   range: Range,
 ): Promise<(id: string) => ErrorGroup['trend']> => {
   const { from, to } = range;
-  const minStepMs = stepOf(range, trendSteps);
+  const minStepMs = chooseStep(range, trendSteps);
   // Full hours are already aggregated.
   const stepMs = minStepMs > hourMs ? Math.ceil(minStepMs / hourMs) * hourMs : minStepMs;
   const occurrences = await countedOccurrences(reading, range, scope, stepMs);
@@ -295,16 +306,16 @@ const trendsOf = async (
 };
 
 /** Returns when a group was first seen, at any time; `undefined` if it does not exist. */
-export const groupKnown = async (
+export const findGroup = async (
   reading: Reading,
   id: string,
-  decisions: Decisions,
+  decisions: ErrorDecisions,
 ): Promise<{ readonly id: string; readonly firstSeen: bigint } | undefined> => {
-  const merges = new Merges(decisions.merges);
+  const merges = new FingerprintMerges(decisions.merges);
   const groupId = merges.groupOf(id);
-  const { condition, parameters } = includedScope(reading, {});
+  const { condition, parameters } = createIncludedScope(reading, {});
   const [row] = await reading.columns.query<{ first: string; rows: string }>(
-    `SELECT toString(${ns('min(first_seen)')}) AS first, toString(count()) AS rows FROM error_groups
+    `SELECT toString(${nanoseconds('min(first_seen)')}) AS first, toString(count()) AS rows FROM error_groups
     WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)}`,
     { ...parameters, fingerprints: merges.membersOf(groupId) },
   );

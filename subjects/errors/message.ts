@@ -2,13 +2,13 @@
 import { Tokens } from '../../queries/log-patterns/tokens.ts';
 
 const tokens = new Tokens();
-const maxMessage = 1_000;
+const maxMessageLength = 1_000;
 
 /**
  * Returns the first line of a message, with `<*>` for every recognized value: numbers, ids, addresses, paths, quoted
  * text.
  */
-export const maskedMessage = (message: string): string => {
+export const maskMessage = (message: string): string => {
   tokens.read(message.trimStart());
-  return tokens.masked('<*>').trim().slice(0, maxMessage);
+  return tokens.maskVariables('<*>').trim().slice(0, maxMessageLength);
 };

@@ -1,12 +1,12 @@
 /** Compared part of a frame, by language */
 
-import { textBefore, withoutTrailing } from '../../schemas/text.ts';
-import { type FrameName, type Language, type Line, segmentsOf, tailOf } from './frame.ts';
+import { getTextBefore, trimTrailing } from '../../schemas/text.ts';
+import { type FrameName, type Language, type Line, pathEnd, pathSegments } from './frame.ts';
 
-const maxName = 200;
-const named = (module: string, name: string, isInApp: boolean, isGlue = false): FrameName => ({
-  module: module.slice(-maxName),
-  function: name.slice(-maxName),
+const maxNameLength = 200;
+const createFrameName = (module: string, name: string, isInApp: boolean, isGlue = false): FrameName => ({
+  module: module.slice(-maxNameLength),
+  function: name.slice(-maxNameLength),
   isInApp,
   isGlue,
 });
@@ -20,7 +20,7 @@ const withoutBrackets = (text: string): string => {
 };
 
 /** Returns the part of a path after a directory: `requests/api.py` of `…/site-packages/requests/api.py`. */
-const behind = (path: string, folder: string): string | undefined => {
+const afterFolder = (path: string, folder: string): string | undefined => {
   const at = path.lastIndexOf(folder);
   return at < 0 ? undefined : path.slice(at + folder.length);
 };
@@ -28,41 +28,41 @@ const behind = (path: string, folder: string): string | undefined => {
 const anonymous = new Set(
   '? <anonymous> anonymous eval {anonymous} (anonymous) <unknown> Object.<anonymous>'.split(' '),
 );
-const codeOf = /^(?:anonymous function|(?:global|eval|module) code)$/i;
+const codePattern = /^(?:anonymous function|(?:global|eval|module) code)$/i;
 
 /**
  * Normalizes function names, which differ by browser: `Object.save`, `Cart.prototype.save`, `save`, `cart/save`, `new
  * Cart`, `async save`.
  */
-const javascriptFunction = (raw: string, isBundle: boolean): string => {
+const normalizeJavaScriptFunction = (raw: string, isBundle: boolean): string => {
   let name = raw.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^[\]]*\]$/, '');
   // Firefox prefixes the caller and a star, and appends < to a function without a name.
   name = afterLast(name, '*');
-  if (anonymous.has(name) || codeOf.test(name) || name.endsWith('<') || name.includes('./')) return '';
+  if (anonymous.has(name) || codePattern.test(name) || name.endsWith('<') || name.includes('./')) return '';
   name = afterLast(afterLast(name, '/'), '.').replace(/\$\d{1,9}$/, '');
   // Minifiers rename functions in each build.
   return anonymous.has(name) || name === '<anonymous>' || (isBundle && name.length <= 2) ? '' : name;
 };
 
-const javascript = ({ function: name, file }: Line): FrameName => {
+const javaScriptName = ({ function: name, file }: Line): FrameName => {
   const isWeb = /^https?:\/\//.test(file) || /\.html?(?:[?#]|$)/.test(file);
   const isGlue = /^(?:\[?native(?: code)?\]?|<anonymous>|<eval>|eval code|index \d+|)$| > (?:eval|Function)/.test(file);
   const isLibrary =
     /^node:|[/\\]node_modules[/\\]|^internal\/|^(?:chrome|moz|safari-web|safari)-extension:|[/\\]webpack\/(?:bootstrap|runtime)|^https?:\/\/(?:unpkg\.com|cdn\.jsdelivr\.net|cdnjs\.cloudflare\.com|ajax\.googleapis\.com|code\.jquery\.com)\//.test(
       file,
     );
-  const module = behind(file, 'node_modules/') ?? (file.startsWith('node:') ? file : tailOf(file, isWeb ? 1 : 2));
-  return named(module, javascriptFunction(name, isWeb), !isLibrary && !isGlue, isGlue);
+  const module = afterFolder(file, 'node_modules/') ?? (file.startsWith('node:') ? file : pathEnd(file, isWeb ? 1 : 2));
+  return createFrameName(module, normalizeJavaScriptFunction(name, isWeb), !isLibrary && !isGlue, isGlue);
 };
 
-const python = ({ function: name, file }: Line): FrameName => {
-  const library = behind(file, 'site-packages/') ?? behind(file, 'dist-packages/');
-  const isOwn =
+const pythonName = ({ function: name, file }: Line): FrameName => {
+  const library = afterFolder(file, 'site-packages/') ?? afterFolder(file, 'dist-packages/');
+  const isInApp =
     library === undefined && !/^<|\/lib\/python\d|[/\\][Ll]ib[/\\](?:asyncio|concurrent|threading)/.test(file);
   const isGlue =
     /^<(?:frozen|string|listcomp|dictcomp|setcomp|genexpr)/.test(file) ||
     /^<(?:list|dict|set)comp>|^<genexpr>/.test(name);
-  return named(library ?? tailOf(file, 2), name === '<lambda>' ? '' : name, isOwn && !isGlue, isGlue);
+  return createFrameName(library ?? pathEnd(file, 2), name === '<lambda>' ? '' : name, isInApp && !isGlue, isGlue);
 };
 
 const javaLibraries =
@@ -74,10 +74,10 @@ const javaGlue =
 const java = ({ function: method, file }: Line): FrameName => {
   const type = afterLast(file, '/');
   const isGlue = javaGlue.test(type) || method.startsWith('access$');
-  const module = withoutTrailing(textBefore(type, '$$').replace(/\$\d+/g, '$'), '$');
+  const module = trimTrailing(getTextBefore(type, '$$').replace(/\$\d+/g, '$'), '$');
   const lambda = /^lambda\$([^$]*)\$/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
   const name = (lambda?.[1] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
-  return named(module, name === 'invokeSuspend' ? '' : name, !javaLibraries.test(type) && !isGlue, isGlue);
+  return createFrameName(module, name === 'invokeSuspend' ? '' : name, !javaLibraries.test(type) && !isGlue, isGlue);
 };
 
 const dotnetLibraries =
@@ -90,11 +90,11 @@ const dotnet = ({ function: call }: Line): FrameName => {
     .replace(/`\d+/g, '')
     .replace(/^lambda_method\d+/, 'lambda_method');
   // Compiler-generated names of async methods, iterators and lambdas contain the name of the method.
-  const own = /<(\w+)>[a-z]__/.exec(plain);
+  const userMethod = /<(\w+)>[a-z]__/.exec(plain);
   const generated = plain.search(/\.<|\+<|\.MoveNext$/);
-  const path = own === null || generated < 0 ? plain : `${plain.slice(0, generated)}.${own[1]}`;
+  const path = userMethod === null || generated < 0 ? plain : `${plain.slice(0, generated)}.${userMethod[1]}`;
   const dot = path.lastIndexOf('.');
-  return named(
+  return createFrameName(
     path.slice(0, Math.max(0, dot)).replaceAll('+', '.'),
     path.slice(dot + 1),
     !dotnetLibraries.test(path),
@@ -117,21 +117,21 @@ const go = ({ function: call, file }: Line): FrameName => {
     ) ||
     plain.startsWith('created by ') ||
     /\/otel\/sdk\/trace\./.test(plain);
-  return named(module, dot < 0 ? plain : plain.slice(dot + 1), !isLibrary && !isGlue, isGlue);
+  return createFrameName(module, dot < 0 ? plain : plain.slice(dot + 1), !isLibrary && !isGlue, isGlue);
 };
 
 const ruby = ({ function: raw, file }: Line): FrameName => {
   const method = raw.replace(/^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in )+/, '').replace(/__\d+_\d+$/, '');
   const isLibrary = /\/gems\/|\/ruby\/\d|^<internal:|\/bundler\/|\/rubygems\//.test(file);
-  const module = behind(file, '/gems/')?.replace(/^([\w-]+?)-\d[\w.]*\//, '$1/') ?? tailOf(file, 2);
-  return named(module, afterLast(afterLast(method, '#'), '.'), !isLibrary, file.startsWith('<internal:'));
+  const module = afterFolder(file, '/gems/')?.replace(/^([\w-]+?)-\d[\w.]*\//, '$1/') ?? pathEnd(file, 2);
+  return createFrameName(module, afterLast(afterLast(method, '#'), '.'), !isLibrary, file.startsWith('<internal:'));
 };
 
 const php = ({ function: call, file }: Line): FrameName => {
   const name = /\{closure/.test(call) ? '' : call.replace(/->|::/g, '.');
   const isGlue = file === '[internal function]' || file === '';
-  return named(
-    isGlue ? '' : tailOf(file, 2),
+  return createFrameName(
+    isGlue ? '' : pathEnd(file, 2),
     afterLast(afterLast(name, '.'), '\\'),
     !isGlue && !file.includes('/vendor/'),
     isGlue,
@@ -152,12 +152,17 @@ const rust = ({ function: path, file }: Line): FrameName => {
   const isLibrary = /\/rustc\/|[/\\]\.cargo[/\\]/.test(file) || rustLibraries.test(plain);
   const at = plain.lastIndexOf('::');
   const isGlue = rustGlue.test(plain);
-  return named(at < 0 ? '' : plain.slice(0, at), at < 0 ? plain : plain.slice(at + 2), !isLibrary && !isGlue, isGlue);
+  return createFrameName(
+    at < 0 ? '' : plain.slice(0, at),
+    at < 0 ? plain : plain.slice(at + 2),
+    !isLibrary && !isGlue,
+    isGlue,
+  );
 };
 
 const dart = ({ function: name, file }: Line): FrameName =>
-  named(
-    file.startsWith('file:') ? tailOf(file, 2) : file,
+  createFrameName(
+    file.startsWith('file:') ? pathEnd(file, 2) : file,
     name.replace(/\.?<anonymous closure>/g, '').replace(/<async>|_(?:async|rootRun)\w*$/, ''),
     !/^(?:dart:|package:flutter\/)/.test(file),
     file.startsWith('dart:async'),
@@ -167,12 +172,12 @@ const nativeGlue =
   /^(?:\?\?|raise|abort|gsignal|_start|__libc_start\w*|__cxa_\w+|std::terminate|start_thread|clone3?|__pthread\w*|__GI_\w+|__assert\w*|backtrace)$/;
 
 const native = ({ function: call, file }: Line): FrameName => {
-  const name = textBefore(call, '(')
+  const name = getTextBefore(call, '(')
     .replace(/<[^<>]*>/g, '')
     .trim();
   const isLibrary = /^\/(?:usr|lib|lib64)\/|(?:^|\/)lib[\w+-]+\.so|libstdc|libc\./.test(file) || /^std::/.test(name);
-  const segments = segmentsOf(file);
-  return named(
+  const segments = pathSegments(file);
+  return createFrameName(
     segments.at(-1)?.replace(/\.so[\d.]*$/, '.so') ?? '',
     name,
     !isLibrary,
@@ -180,18 +185,18 @@ const native = ({ function: call, file }: Line): FrameName => {
   );
 };
 
-const readers: Readonly<Record<Language, (line: Line) => FrameName>> = {
+const namersByLanguage: Readonly<Record<Language, (line: Line) => FrameName>> = {
   dart,
   dotnet,
   go,
   java,
-  javascript,
+  javascript: javaScriptName,
   native,
   php,
-  python,
+  python: pythonName,
   ruby,
   rust,
 };
 
 /** Returns the compared part of a frame. */
-export const nameOf = (line: Line): FrameName => readers[line.language](line);
+export const frameName = (line: Line): FrameName => namersByLanguage[line.language](line);

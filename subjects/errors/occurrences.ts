@@ -5,7 +5,7 @@ import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { ErrorScope } from './scope.ts';
-import { readStack } from './stack.ts';
+import { parseStack } from './stack.ts';
 
 const Frame = z.strictObject({
   function: z.string().nullable(),
@@ -46,7 +46,7 @@ export const ErrorOccurrenceView = z.strictObject({
 export type ErrorOccurrenceView = z.output<typeof ErrorOccurrenceView>;
 
 /** An occurrence with its parsed stack */
-export const ReadOccurrence = z.strictObject({
+export const OccurrenceWithStack = z.strictObject({
   ...ErrorOccurrenceView.shape,
   language: z.string().nullable(),
   chain: z
@@ -82,7 +82,7 @@ interface Row extends OccurrencePosition {
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
-const occurrenceOf = (row: Row): ErrorOccurrenceView => ({
+const toOccurrence = (row: Row): ErrorOccurrenceView => ({
   id: `${row.time}-${row.partition}-${row.offset}-${row.ordinal}`,
   timestamp: formatTime(BigInt(row.time)),
   fingerprint: row.fingerprint,
@@ -116,17 +116,17 @@ export const readOccurrences = async (
     readonly after?: OccurrencePosition | undefined;
   },
 ): Promise<{ readonly occurrence: ErrorOccurrenceView; readonly position: OccurrencePosition }[]> => {
-  const columnsOfTime =
+  const positionColumns =
     'error_occurrences.timestamp, error_occurrences.partition, error_occurrences.offset, error_occurrences.ordinal';
   const position =
     after === undefined
       ? ''
-      : ` AND (${columnsOfTime}) < (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
+      : ` AND (${positionColumns}) < (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
   const rows = await columns.query<Row>(
     `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(partition) AS partition, toString(offset) AS offset, toString(ordinal) AS ordinal,
       fingerprint, type, message, source, handled, service, environment, release, project_id, user_id, tags, trace_id, span_id, record_id, stack
     FROM error_occurrences WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)}${position}
-    ORDER BY ${columnsOfTime.replaceAll(',', ' DESC,')} DESC LIMIT ${limit}`,
+    ORDER BY ${positionColumns.replaceAll(',', ' DESC,')} DESC LIMIT ${limit}`,
     {
       ...parameters,
       fingerprints: [...fingerprints],
@@ -135,20 +135,20 @@ export const readOccurrences = async (
   );
   return rows.map((row) => {
     const { time, partition, offset, ordinal } = row;
-    return { occurrence: occurrenceOf(row), position: { time, partition, offset, ordinal } };
+    return { occurrence: toOccurrence(row), position: { time, partition, offset, ordinal } };
   });
 };
 
 /** Returns an occurrence with its parsed stack. */
-export const withStackRead = (occurrence: ErrorOccurrenceView): z.output<typeof ReadOccurrence> => {
-  const { language, chain } = readStack(occurrence.stack ?? '');
+export const parseOccurrenceStack = (occurrence: ErrorOccurrenceView): z.output<typeof OccurrenceWithStack> => {
+  const { language, chain } = parseStack(occurrence.stack ?? '');
   return {
     ...occurrence,
     language: language ?? null,
     chain: chain.map(({ type, frames }) => ({
       type: orNull(type),
-      frames: frames.map(({ function: called, file, line, column, name }) => ({
-        function: orNull(called),
+      frames: frames.map(({ function: functionName, file, line, column, name }) => ({
+        function: orNull(functionName),
         file: orNull(file),
         line: line ?? null,
         column: column ?? null,

@@ -11,9 +11,9 @@ export class TextCache<Value extends object> {
     this.#maxCharacters = maxCharacters;
   }
 
-  of(text: string, make: () => Value): Value {
-    const known = this.#newer.get(text);
-    if (known !== undefined) return known;
+  getOrCreate(text: string, make: () => Value): Value {
+    const cachedValue = this.#newer.get(text);
+    if (cachedValue !== undefined) return cachedValue;
     const value = this.#older.get(text) ?? make();
     this.#characters += text.length;
     if (this.#characters > this.#maxCharacters) {

@@ -1,8 +1,8 @@
 /** Scope of an error query: the plan with its retention, the range and the filters */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
-import { type Range, rangeOf, refuseBeyondRetention } from '../../queries/range.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { parseRetainedRange, type Range, requireRetained } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
@@ -27,7 +27,7 @@ type SourceSignal = keyof typeof sources;
 const dayNs = 86_400_000_000_000n;
 
 /** Returns the telemetry signals whose occurrences the plan includes, the one with the longest retention first. */
-const includedOf = ({ plan }: Reading): SourceSignal[] =>
+const includedSignals = ({ plan }: Reading): SourceSignal[] =>
   (Object.keys(sources) as SourceSignal[])
     .filter((signal) => plan.entitlements.includes(signal))
     .sort((one, other) => plan.retentionDays[other] - plan.retentionDays[one]);
@@ -36,23 +36,23 @@ const includedOf = ({ plan }: Reading): SourceSignal[] =>
  * Returns the telemetry signal against which a range is checked. Throws `UPGRADE_REQUIRED` if the plan includes neither
  * logs nor traces.
  */
-const checkedSignal = (reading: Reading): Signal => {
-  const [signal] = includedOf(reading);
+const retentionSignal = (reading: Reading): Signal => {
+  const [signal] = includedSignals(reading);
   if (signal === undefined) requireEntitlement(reading, 'traces');
   return signal ?? 'traces';
 };
 
 /** Returns the requested range, limited by the retention of logs or traces. */
-export const errorRange = (query: Parameters<typeof rangeOf>[0], reading: Reading): Range =>
-  rangeOf(query, { caller: reading, signal: checkedSignal(reading), nowMs: reading.nowMs });
+export const parseErrorRange = (query: Parameters<typeof parseRetainedRange>[0], reading: Reading): Range =>
+  parseRetainedRange(query, { caller: reading, signal: retentionSignal(reading), nowMs: reading.nowMs });
 
 /** Checks a range from a cursor in the same way. */
-export const recheckRange = (range: Range, reading: Reading): void =>
-  refuseBeyondRetention(range, {
+export const checkCursorRange = (range: Range, reading: Reading): void =>
+  requireRetained(range, {
     caller: reading,
-    signal: checkedSignal(reading),
+    signal: retentionSignal(reading),
     nowMs: reading.nowMs,
-    wasListed: true,
+    isFromCursor: true,
   });
 
 /** Returns the start of the retention of a telemetry signal. */
@@ -80,11 +80,14 @@ export interface ErrorScope extends IncludedScope {
  * Returns the condition for data of any time that the plan includes, within the requested projects. Also applies to
  * `error_groups`.
  */
-export const includedScope = (reading: Reading, filter: ProjectScope): IncludedScope => {
-  checkedSignal(reading);
+export const createIncludedScope = (reading: Reading, filter: ProjectScope): IncludedScope => {
+  retentionSignal(reading);
   return {
     condition: `tenant_id = {tenant:String} AND source IN {sources:Array(String)}${projectScopeCondition(filter)}`,
-    parameters: { sources: includedOf(reading).map((signal) => sources[signal]), ...projectScopeValues(filter) },
+    parameters: {
+      sources: includedSignals(reading).map((signal) => sources[signal]),
+      ...projectScopeParameterValues(filter),
+    },
     partial: [],
   };
 };
@@ -93,13 +96,13 @@ export const includedScope = (reading: Reading, filter: ProjectScope): IncludedS
  * Returns the condition for occurrences of a range that match the filters. `receivedBeforeMs` excludes those received after
  * that time, epoch milliseconds.
  */
-export const errorScope = (
+export const createErrorScope = (
   reading: Reading,
   { from, to }: Range,
   filter: ErrorFilter,
   receivedBeforeMs = reading.nowMs,
 ): ErrorScope => {
-  const included = includedScope(reading, filter);
+  const included = createIncludedScope(reading, filter);
   const filters = [included.condition];
   const times = [
     "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
@@ -118,10 +121,10 @@ export const errorScope = (
     parameters[name] = value;
   }
   const partial: Incompleteness[] = [];
-  const begins: { name: string; from: bigint }[] = [];
-  for (const signal of includedOf(reading)) {
+  const sourceStarts: { name: string; from: bigint }[] = [];
+  for (const signal of includedSignals(reading)) {
     const retentionStart = retentionStartOf(reading, signal);
-    begins.push({ name: sources[signal], from: from >= retentionStart ? from : retentionStart });
+    sourceStarts.push({ name: sources[signal], from: from >= retentionStart ? from : retentionStart });
     if (from >= retentionStart) continue;
     times.push(
       `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
@@ -135,7 +138,7 @@ export const errorScope = (
     filters: filters.join(' AND '),
     parameters,
     partial,
-    sources: begins,
+    sources: sourceStarts,
     receivedBeforeMs: Math.trunc(receivedBeforeMs),
   };
 };

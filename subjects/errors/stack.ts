@@ -1,10 +1,10 @@
 /** Parses stacks to frames and chains of causes. Time is linear in the text, which is truncated first. */
 import type { Frame, Language, Line } from './frame.ts';
-import { maxLine, readGo, readLine, readPython, withRustPlace } from './line.ts';
-import { nameOf } from './names.ts';
+import { addRustLocation, maxLine, readGo, readLine, readPython } from './line.ts';
+import { frameName } from './names.ts';
 
 /** One exception of a chain */
-export interface Raised {
+export interface RaisedException {
   /** Type of the exception; empty if the stack does not contain it */
   readonly type: string;
   /** Frames, the raise site first */
@@ -15,38 +15,38 @@ export interface Stack {
   /** `undefined` if there are no frames */
   readonly language: Language | undefined;
   /** The recorded exception, followed by its causes */
-  readonly chain: readonly Raised[];
+  readonly chain: readonly RaisedException[];
 }
 
 /**
  * Maximum number of characters of a stack that are stored and parsed. Some languages write last what others write
  * first, so the start and end remain.
  */
-export const maxStack = 16_384;
+export const maxStackLength = 16_384;
 const maxLines = 600;
 const maxChain = 8;
 
 /** Truncates a stack for storage by removing its middle. */
-export const cutStack = (text: string): string =>
-  text.length <= maxStack
+export const truncateStack = (text: string): string =>
+  text.length <= maxStackLength
     ? text
-    : `${text.slice(0, maxStack / 2).toWellFormed()}\n  …\n${text.slice(text.length - maxStack / 2 + 8).toWellFormed()}`;
+    : `${text.slice(0, maxStackLength / 2).toWellFormed()}\n  …\n${text.slice(text.length - maxStackLength / 2 + 8).toWellFormed()}`;
 
 interface Section {
   type: string;
   readonly lines: Line[];
 }
 
-const typeBefore = /^([A-Za-z_$][\w$.\\:/*-]{0,200}?)(?::\s|:?$)/;
+const typePattern = /^([A-Za-z_$][\w$.\\:/*-]{0,200}?)(?::\s|:?$)/;
 /** Returns the type of `Type: message`. */
-const typeOf = (text: string): string => typeBefore.exec(text)?.[1] ?? '';
+const parseType = (text: string): string => typePattern.exec(text)?.[1] ?? '';
 
 const causedBy = /^(?:Caused by:|\[cause\]:|Next) ?/;
 const arrow = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
 /** First line of a Ruby exception */
 const rubyHeader = /\(([A-Z][\w:]{0,200})\)$/;
 
-class Reader {
+class StackParser {
   readonly #sections: Section[] = [{ type: '', lines: [] }];
   /** .NET writes the types of a chain first, the innermost last, followed by the frames of the innermost. */
   #dotnetTypes: string[] = [];
@@ -90,21 +90,21 @@ class Reader {
     if (this.#isSuppressed && /^\s/.test(raw)) return;
     this.#isSuppressed = false;
     if (line.startsWith('Next ')) this.#isInnermostFirst = true;
-    this.#sections.push({ type: typeOf(line.replace(causedBy, '')), lines: [] });
+    this.#sections.push({ type: parseType(line.replace(causedBy, '')), lines: [] });
   }
 
   #frame(line: string, before: string): void {
     const { lines } = this.#last;
     const previous = lines.at(-1);
-    const placed = previous && withRustPlace(previous, line);
-    if (placed !== undefined) {
-      lines[lines.length - 1] = placed;
+    const frameWithLocation = previous && addRustLocation(previous, line);
+    if (frameWithLocation !== undefined) {
+      lines[lines.length - 1] = frameWithLocation;
       return;
     }
     const found = readGo(before, line) ?? readLine(line);
     if (found !== undefined) this.#add(found, line);
     else if (lines.length === 0 && arrow.test(line)) {
-      const types = line.split(arrow).map(typeOf);
+      const types = line.split(arrow).map(parseType);
       this.#dotnetTypes.push(...(this.#dotnetTypes.length > 0 ? types.slice(1) : types));
       this.#isInnermostFirst = true;
     }
@@ -123,14 +123,14 @@ class Reader {
     // The exception being handled shows the program's location, not the cause of the failure.
     else if (line.startsWith('During handling of the above exception')) this.#sections.length = 1;
     else if (last.type === '' && last.lines.length > 0 && /^(?: {0,2}[|+] )?[A-Za-z_]/.test(raw))
-      last.type = typeOf(line);
+      last.type = parseType(line);
   }
 
   #stack(): Stack {
     const read = this.#sections.filter(({ lines, type }) => lines.length > 0 || type !== '');
     if (this.#isPython || this.#isInnermostFirst) read.reverse();
-    const chain = read.slice(0, maxChain).map(({ type, lines }, at): Raised => {
-      const frames = lines.map((line) => ({ ...line, name: nameOf(line) }));
+    const chain = read.slice(0, maxChain).map(({ type, lines }, at): RaisedException => {
+      const frames = lines.map((line) => ({ ...line, name: frameName(line) }));
       // Python writes the raise site last.
       return { type: this.#dotnetTypes[at] || type, frames: this.#isPython ? frames.reverse() : frames };
     });
@@ -139,11 +139,11 @@ class Reader {
 }
 
 /** Detection and comparison of a stack parse the same text, so the last result is cached. */
-let last: { readonly text: string; readonly stack: Stack } | undefined;
+let lastResult: { readonly text: string; readonly stack: Stack } | undefined;
 
 /** Parses a stack; for other texts the chain has no frames. */
-export const readStack = (text: string): Stack => {
-  const cut = cutStack(text);
-  if (last?.text !== cut) last = { text: cut, stack: new Reader().read(cut) };
-  return last.stack;
+export const parseStack = (text: string): Stack => {
+  const cut = truncateStack(text);
+  if (lastResult?.text !== cut) lastResult = { text: cut, stack: new StackParser().read(cut) };
+  return lastResult.stack;
 };

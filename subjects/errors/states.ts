@@ -5,10 +5,10 @@
 
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { ErrorGroupState, ErrorStatus } from '../../schemas/resources/error-group.ts';
-import type { Decisions, Merges } from './merges.ts';
-import { includedScope } from './scope.ts';
+import type { ErrorDecisions, FingerprintMerges } from './merges.ts';
+import { createIncludedScope } from './scope.ts';
 
 /** Current status of an error group */
 export interface ErrorGroupStatus {
@@ -18,10 +18,10 @@ export interface ErrorGroupStatus {
   readonly regressedAt: string | null;
   /** Whether the group was ignored and that period has ended */
   readonly hasIgnoreExpired: boolean;
-  readonly decided: (ErrorGroupState & Stored) | undefined;
+  readonly decided: (ErrorGroupState & StoredMetadata) | undefined;
 }
 
-const open: ErrorGroupStatus = {
+const unresolved: ErrorGroupStatus = {
   status: 'unresolved',
   isRegressed: false,
   regressedAt: null,
@@ -30,13 +30,13 @@ const open: ErrorGroupStatus = {
 };
 
 /** Last occurrence of a group, by service and version */
-interface Place {
+interface ReleaseOccurrence {
   readonly service: string;
   readonly release: string;
   readonly lastNs: bigint;
 }
 
-const nsOf = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
+const toNs = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
 
 /** First occurrence of each version of a service */
 export class Releases {
@@ -57,63 +57,72 @@ export class Releases {
    */
   isNotOlder(service: string, release: string, than: string): boolean {
     if (release === than) return true;
-    const [own, other] = [release, than].map((each) => this.#first.get(`${service}\n${each}`));
-    return other !== undefined && own !== undefined && own >= other;
+    const [ownFirstNs, other] = [release, than].map((each) => this.#first.get(`${service}\n${each}`));
+    return other !== undefined && ownFirstNs !== undefined && ownFirstNs >= other;
   }
 }
 
 /** Returns whether a later occurrence reopens a resolved group. An occurrence without a version always does. */
-const reopens = (
+const reopensGroup = (
   { resolvedIn, changedAt }: Pick<ErrorGroupState, 'resolvedIn' | 'changedAt'>,
-  { service, release }: Pick<Place, 'service' | 'release'>,
+  { service, release }: Pick<ReleaseOccurrence, 'service' | 'release'>,
   releases: Releases,
 ): boolean => {
   if (resolvedIn === null || release === '') return true;
   return 'version' in resolvedIn
     ? releases.isNotOlder(service, release, resolvedIn.version)
-    : releases.isAfter(service, release, nsOf(changedAt));
+    : releases.isAfter(service, release, toNs(changedAt));
 };
 
 /** Returns the status of a decision, given the group's last occurrences and their number since. */
 export const resolveGroupStatus = (
-  decided: ErrorGroupState & Stored,
+  decided: ErrorGroupState & StoredMetadata,
   {
     places,
     since,
     releases,
     nowMs,
-  }: { readonly places: readonly Place[]; readonly since: number; readonly releases: Releases; readonly nowMs: number },
+  }: {
+    readonly places: readonly ReleaseOccurrence[];
+    readonly since: number;
+    readonly releases: Releases;
+    readonly nowMs: number;
+  },
 ): Omit<ErrorGroupStatus, 'regressedAt'> => {
-  const changedNs = nsOf(decided.changedAt);
+  const changedNs = toNs(decided.changedAt);
   const later = places.filter(({ lastNs }) => lastNs > changedNs);
   if (decided.status === 'resolved') {
-    const isRegressed = later.some((place) => reopens(decided, place, releases));
-    return { ...open, status: isRegressed ? 'unresolved' : 'resolved', isRegressed, decided };
+    const isRegressed = later.some((place) => reopensGroup(decided, place, releases));
+    return { ...unresolved, status: isRegressed ? 'unresolved' : 'resolved', isRegressed, decided };
   }
-  if (decided.status === 'unresolved') return { ...open, decided };
+  if (decided.status === 'unresolved') return { ...unresolved, decided };
   const { time, occurrences, nextVersion } = decided.ignoredUntil ?? {};
-  const isOver =
+  const hasExpired =
     (time !== undefined && Date.parse(time) <= nowMs) ||
     (occurrences !== undefined && since >= occurrences) ||
     (nextVersion === true && later.some(({ service, release }) => releases.isAfter(service, release, changedNs)));
-  return { ...open, status: isOver ? 'unresolved' : 'ignored', hasIgnoreExpired: isOver, decided };
+  return { ...unresolved, status: hasExpired ? 'unresolved' : 'ignored', hasIgnoreExpired: hasExpired, decided };
 };
 
 /** Returns the last occurrences of groups. */
-const placesOf = async (reading: Reading, merges: Merges, ids: readonly string[]): Promise<Map<string, Place[]>> => {
-  const { condition, parameters } = includedScope(reading, {});
+const readLastOccurrences = async (
+  reading: Reading,
+  merges: FingerprintMerges,
+  ids: readonly string[],
+): Promise<Map<string, ReleaseOccurrence[]>> => {
+  const { condition, parameters } = createIncludedScope(reading, {});
   const rows = await reading.columns.query<{ id: string; service: string; release: string; last: string }>(
     `SELECT ${merges.sql.group} AS id, service, release, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
     FROM error_groups WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY id, service, release LIMIT 100000`,
     { ...parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.membersOf(id)) },
   );
-  const places = new Map<string, Place[]>();
+  const places = new Map<string, ReleaseOccurrence[]>();
   for (const { id, service, release, last } of rows)
     places.set(id, [...(places.get(id) ?? []), { service, release, lastNs: BigInt(last) }]);
   return places;
 };
 
-const releasesOf = async ({ columns }: Reading, services: readonly string[]): Promise<Releases> =>
+const readReleases = async ({ columns }: Reading, services: readonly string[]): Promise<Releases> =>
   new Releases(
     services.length === 0
       ? []
@@ -125,14 +134,14 @@ const releasesOf = async ({ columns }: Reading, services: readonly string[]): Pr
         ),
   );
 
-interface Changed {
+interface ChangedGroup {
   readonly id: string;
   readonly changedAt: string;
 }
 
 /** Returns SQL of occurrences after the decision about each group; `id` is the group. */
-const laterThan = (reading: Reading, merges: Merges, changed: readonly Changed[]) => {
-  const { condition, parameters } = includedScope(reading, {});
+const laterOccurrences = (reading: Reading, merges: FingerprintMerges, changed: readonly ChangedGroup[]) => {
+  const { condition, parameters } = createIncludedScope(reading, {});
   const earliestMs = Math.min(...changed.map(({ changedAt }) => Date.parse(changedAt)));
   return {
     condition: `${condition} AND fingerprint IN {fingerprints:Array(String)} AND timestamp > fromUnixTimestamp64Milli({earliest:Int64}, 'UTC')
@@ -143,15 +152,19 @@ const laterThan = (reading: Reading, merges: Merges, changed: readonly Changed[]
       earliest: String(earliestMs),
       fingerprints: changed.flatMap(({ id }) => merges.membersOf(id)),
       ids: changed.map(({ id }) => id),
-      after: changed.map(({ changedAt }) => String(nsOf(changedAt))),
+      after: changed.map(({ changedAt }) => String(toNs(changedAt))),
     },
   };
 };
 
 /** Returns the number of occurrences since the decision about each group. */
-const sinceOf = async (reading: Reading, merges: Merges, changed: readonly Changed[]): Promise<Map<string, number>> => {
+const countSinceDecision = async (
+  reading: Reading,
+  merges: FingerprintMerges,
+  changed: readonly ChangedGroup[],
+): Promise<Map<string, number>> => {
   if (changed.length === 0) return new Map();
-  const { condition, parameters } = laterThan(reading, merges, changed);
+  const { condition, parameters } = laterOccurrences(reading, merges, changed);
   const rows = await reading.columns.query<{ id: string; total: string }>(
     `SELECT ${merges.sql.group} AS id, toString(count()) AS total FROM error_occurrences WHERE ${condition} GROUP BY id LIMIT 100000`,
     parameters,
@@ -162,16 +175,16 @@ const sinceOf = async (reading: Reading, merges: Merges, changed: readonly Chang
 /** Statuses of groups with a decision; all other groups are unresolved */
 export class ErrorGroupStatuses {
   readonly #byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>;
-  readonly #places: ReadonlyMap<string, readonly Place[]>;
+  readonly #places: ReadonlyMap<string, readonly ReleaseOccurrence[]>;
   readonly #releases: Releases;
-  readonly #merges: Merges;
+  readonly #merges: FingerprintMerges;
   readonly #reading: Reading;
 
   private constructor(
     reading: Reading,
-    merges: Merges,
+    merges: FingerprintMerges,
     byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>,
-    places: ReadonlyMap<string, readonly Place[]>,
+    places: ReadonlyMap<string, readonly ReleaseOccurrence[]>,
     releases: Releases,
   ) {
     this.#byId = byId;
@@ -183,14 +196,14 @@ export class ErrorGroupStatuses {
 
   static async read(
     reading: Reading,
-    merges: Merges,
-    { states }: Pick<Decisions, 'states'>,
+    merges: FingerprintMerges,
+    { states }: Pick<ErrorDecisions, 'states'>,
   ): Promise<ErrorGroupStatuses> {
     const closed = states.filter(({ status }) => status !== 'unresolved');
     const places =
       closed.length === 0
-        ? new Map<string, Place[]>()
-        : await placesOf(
+        ? new Map<string, ReleaseOccurrence[]>()
+        : await readLastOccurrences(
             reading,
             merges,
             closed.map(({ id }) => id),
@@ -201,8 +214,8 @@ export class ErrorGroupStatuses {
       .filter(isByRelease)
       .flatMap(({ id }) => (places.get(id) ?? []).map(({ service }) => service));
     const [releases, since] = await Promise.all([
-      releasesOf(reading, [...new Set(services)]),
-      sinceOf(
+      readReleases(reading, [...new Set(services)]),
+      countSinceDecision(
         reading,
         merges,
         closed.filter(({ status, ignoredUntil }) => status === 'ignored' && ignoredUntil?.occurrences !== undefined),
@@ -231,7 +244,7 @@ export class ErrorGroupStatuses {
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, ErrorGroupStatus>> {
     const regressed = ids.filter((id) => this.#byId.get(id)?.isRegressed === true);
     const at = await this.#regressedAt(regressed);
-    return new Map(ids.map((id) => [id, { ...(this.#byId.get(id) ?? open), regressedAt: at.get(id) ?? null }]));
+    return new Map(ids.map((id) => [id, { ...(this.#byId.get(id) ?? unresolved), regressedAt: at.get(id) ?? null }]));
   }
 
   /** Returns the first occurrence that reopened each group. */
@@ -240,10 +253,10 @@ export class ErrorGroupStatuses {
     const decided = ids.flatMap((id) => this.#byId.get(id)?.decided ?? []);
     const pairs = decided.flatMap((state) =>
       (this.#places.get(state.id) ?? [])
-        .filter((place) => reopens(state, place, this.#releases))
+        .filter((place) => reopensGroup(state, place, this.#releases))
         .map(({ service, release }) => `${state.id}\n${service}\n${release}`),
     );
-    const { condition, parameters } = laterThan(this.#reading, this.#merges, decided);
+    const { condition, parameters } = laterOccurrences(this.#reading, this.#merges, decided);
     const rows = await this.#reading.columns.query<{ id: string; first: string }>(
       `SELECT ${this.#merges.sql.group} AS id, toString(toUnixTimestamp64Nano(min(timestamp))) AS first FROM error_occurrences
       WHERE ${condition} AND concat(id, '\n', service, '\n', release) IN {pairs:Array(String)} GROUP BY id LIMIT 100000`,

@@ -1,7 +1,7 @@
 /** Stored events, the newest first */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeValues } from '../../queries/project-scope.ts';
-import { type Range, rangeOf } from '../../queries/range.ts';
+import { type ProjectScope, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { parseRetainedRange, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { eventKinds, eventSeverities, type PlatformEvent } from '../../schemas/events.ts';
@@ -49,7 +49,7 @@ export const eventsRange = (
   const caller = {
     plan: { ...plan, entitlements: ['logs'], retentionDays: { logs: days, metrics: days, traces: days } },
   };
-  return rangeOf(query, { caller, signal: 'logs', nowMs });
+  return parseRetainedRange(query, { caller, signal: 'logs', nowMs });
 };
 
 /** Position after which a page of events begins */
@@ -77,7 +77,7 @@ interface Row {
   readonly details: string;
 }
 
-const selected =
+const selectEvents =
   'SELECT id, kind, toString(toUnixTimestamp64Milli(time)) AS ms, severity, title, text, project_id AS project, service, environment, tags, link, actor_type, actor_id, details FROM events WHERE tenant_id = {tenant:String}';
 
 /**
@@ -89,7 +89,7 @@ export const readEvents = async (
   { range, kinds, service, ...scope }: EventFilter,
   { limit, after }: { readonly limit: number; readonly after?: EventPosition | undefined },
 ): Promise<FeedEvent[]> => {
-  const values = projectScopeValues(scope);
+  const values = projectScopeParameterValues(scope);
   const conditions = [
     "time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND kind IN {kinds:Array(String)}",
     ...(service === undefined ? [] : ['service = {service:String}']),
@@ -101,7 +101,7 @@ export const readEvents = async (
         ]),
   ];
   const rows = await columns.query<Row>(
-    `${selected} AND ${conditions.join(' AND ')} ORDER BY time DESC, kind DESC, id DESC, received_at, partition, offset LIMIT 1 BY kind, id LIMIT ${limit}`,
+    `${selectEvents} AND ${conditions.join(' AND ')} ORDER BY time DESC, kind DESC, id DESC, received_at, partition, offset LIMIT 1 BY kind, id LIMIT ${limit}`,
     {
       from: String(-(-range.from / 1_000_000n)),
       to: String(range.to / 1_000_000n),
@@ -111,7 +111,7 @@ export const readEvents = async (
       ...(after !== undefined && { afterTime: after.time, afterKind: after.kind, afterId: after.id }),
     },
   );
-  return rows.map(eventOf);
+  return rows.map(toFeedEvent);
 };
 
 /** Returns an event by id; `undefined` until it is stored. */
@@ -121,13 +121,13 @@ export const findEvent = async (
   id: string,
 ): Promise<FeedEvent | undefined> => {
   const rows = await columns.query<Row>(
-    `${selected} AND kind = {kind:String} AND id = {id:String} ORDER BY received_at, partition, offset LIMIT 1`,
+    `${selectEvents} AND kind = {kind:String} AND id = {id:String} ORDER BY received_at, partition, offset LIMIT 1`,
     { kind, id },
   );
-  return rows.map(eventOf)[0];
+  return rows.map(toFeedEvent)[0];
 };
 
-const eventOf = ({ ms, project, actor_type, actor_id, details, tags, ...row }: Row): FeedEvent => ({
+const toFeedEvent = ({ ms, project, actor_type, actor_id, details, tags, ...row }: Row): FeedEvent => ({
   ...row,
   time: formatTime(BigInt(ms) * 1_000_000n),
   tags: { ...tags },
@@ -137,7 +137,7 @@ const eventOf = ({ ms, project, actor_type, actor_id, details, tags, ...row }: R
 });
 
 /** Returns an event in the form of the feed. */
-export const shownEvent = ({ tenantId: _, at, ...event }: PlatformEvent): FeedEvent => ({
+export const toDisplayedEvent = ({ tenantId: _, at, ...event }: PlatformEvent): FeedEvent => ({
   ...event,
   time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),
 });

@@ -2,7 +2,7 @@
 import type { FeedEvent } from './events.ts';
 
 /** An event, with the position of its source after it */
-export interface Placed {
+export interface PositionedEvent {
   readonly event: FeedEvent;
   readonly position: unknown;
 }
@@ -11,7 +11,7 @@ export interface Placed {
 export interface EventSource {
   readonly name: string;
   /** Returns the next events after a position. */
-  next(limit: number, after: unknown): Promise<readonly Placed[]>;
+  next(limit: number, after: unknown): Promise<readonly PositionedEvent[]>;
 }
 
 /** Position of each source after which a page begins */
@@ -21,11 +21,11 @@ export type FeedPositions = Readonly<Record<string, unknown>>;
  * Returns a page of all sources, the newest first. Each source has its own position, so a page neither skips nor
  * repeats events. New data and clock differences between sources do not matter.
  */
-export const feedPage = async (
+export const readFeedPage = async (
   sources: readonly EventSource[],
   { limit, after }: { readonly limit: number; readonly after: FeedPositions },
 ): Promise<{ readonly events: readonly FeedEvent[]; readonly next: FeedPositions | undefined }> => {
-  const waiting = await Promise.all(
+  const sourcePages = await Promise.all(
     sources.map(async (source) => ({
       name: source.name,
       placed: [...(await source.next(limit + 1, after[source.name]))],
@@ -34,7 +34,7 @@ export const feedPage = async (
   const positions: Record<string, unknown> = { ...after };
   const events: FeedEvent[] = [];
   while (events.length < limit) {
-    const newest = waiting
+    const newest = sourcePages
       .filter(({ placed }) => placed.length > 0)
       .sort((one, other) => ((one.placed[0]?.event.time ?? '') < (other.placed[0]?.event.time ?? '') ? 1 : -1))[0];
     const entry = newest?.placed.shift();
@@ -42,5 +42,5 @@ export const feedPage = async (
     events.push(entry.event);
     positions[newest.name] = entry.position;
   }
-  return { events, next: waiting.some(({ placed }) => placed.length > 0) ? positions : undefined };
+  return { events, next: sourcePages.some(({ placed }) => placed.length > 0) ? positions : undefined };
 };

@@ -2,12 +2,12 @@
 import {
   cursorParameter,
   decodeCursor,
+  decodeText,
   encodeCursor,
-  integer,
-  natural,
-  someText,
-  textIn,
-  textPart,
+  encodeText,
+  int64Pattern,
+  nonEmptyTextPattern,
+  uint64Pattern,
 } from '../../queries/cursor.ts';
 import { type Range, rangeParameters } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -37,26 +37,31 @@ interface PageQuery {
 }
 
 /** Returns the requested page; a cursor also contains the range. */
-export const historyPageOf = (kind: string, query: PageQuery, reading: Reading): HistoryPage => {
+export const parseHistoryPage = (kind: string, query: PageQuery, reading: Reading): HistoryPage => {
   const { limit, cursor } = query;
   if (cursor === undefined)
     return { range: eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };
-  const [from = '', to = '', ms = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, natural, someText]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, limit: limit + 1, after: { ms, id: textIn(id) } };
+  const [from = '', to = '', ms = '', id = ''] = decodeCursor(kind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    uint64Pattern,
+    nonEmptyTextPattern,
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, limit: limit + 1, after: { ms, id: decodeText(id) } };
 };
 
 /** Returns the page without the extra row, and the position of the next page. */
-export const cutHistoryPage = <Row extends { readonly ms: string }>(
+export const finishHistoryPage = <Row extends { readonly ms: string }>(
   kind: string,
   rows: readonly Row[],
   { range, limit, idOf }: { readonly range: Range; readonly limit: number; idOf(row: Row): string },
 ) => {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+  const pageRows = rows.slice(0, limit);
+  const last = pageRows.at(-1);
   const hasNext = rows.length > limit && last !== undefined;
   return {
-    shown,
-    nextCursor: hasNext ? encodeCursor(kind, [range.from, range.to, last.ms, textPart(idOf(last))]) : null,
+    shown: pageRows,
+    nextCursor: hasNext ? encodeCursor(kind, [range.from, range.to, last.ms, encodeText(idOf(last))]) : null,
   };
 };
 
@@ -64,7 +69,7 @@ export const cutHistoryPage = <Row extends { readonly ms: string }>(
  * Returns the SQL condition of the page's rows, for a table with the column `time`, and its parameters. The caller must
  * order rows by time and id, both descending.
  */
-export const historyCondition = ({ range, after }: HistoryPage, id: string) => ({
+export const createHistoryCondition = ({ range, after }: HistoryPage, id: string) => ({
   sql: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     ${after === undefined ? '' : `AND (time, ${id}) < (fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'), {afterId:String})`}`,
   values: {

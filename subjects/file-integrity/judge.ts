@@ -1,11 +1,11 @@
 /** Decides whether a change is approved, explained by another event, or neither. A pure function. */
 import type { FileState } from '../../schemas/file-changes.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { ApprovedState, FileBaseline } from '../../schemas/resources/file-baseline.ts';
 import type { Deployment } from '../services/deployments.ts';
-import { managerOf } from './packages.ts';
+import { findPackageManager } from './packages.ts';
 import { isAbsolute } from './read.ts';
-import { covers, coversHost, isBelow } from './scope.ts';
+import { includesFile, includesHost, isBelow } from './scope.ts';
 import type { StoredChange, StoredPackage } from './stored.ts';
 
 export const verdicts = ['approved', 'expected', 'unapproved', 'unknown'] as const;
@@ -19,11 +19,11 @@ export interface Judgement {
   readonly baselineId: string | null;
 }
 
-export type KnownBaseline = FileBaseline & Stored;
+export type StoredBaseline = FileBaseline & StoredMetadata;
 
 /** Evidence against which a change is judged */
 export interface Evidence {
-  readonly baselines: readonly KnownBaseline[];
+  readonly baselines: readonly StoredBaseline[];
   /** Returns the states of a file in a baseline; `undefined` if the file is not in it. */
   statesOf(baselineId: string, path: string): readonly ApprovedState[] | undefined;
   readonly packages: readonly StoredPackage[];
@@ -37,7 +37,7 @@ const hashes = ['sha256', 'sha1', 'md5'] as const;
 const metadata = ['mode', 'owner', 'group'] as const;
 
 /** Returns how a state differs from the approved one; `undefined` if it does not. */
-const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean): string | undefined => {
+const describeDifference = (after: FileState, approved: ApprovedState, isMetadata: boolean): string | undefined => {
   const compared = hashes.filter((name) => after[name] !== undefined && approved[name] !== undefined);
   const other = compared.find((name) => after[name] !== approved[name]);
   if (other !== undefined) return `has ${other} ${approved[other]}, and this is ${after[other]}`;
@@ -54,7 +54,7 @@ const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean)
 /** Returns why a change did not lead to an approved state; `undefined` if it did. */
 const explainMismatch = (
   { action, path, path_before: from, after }: StoredChange,
-  { id, name }: KnownBaseline,
+  { id, name }: StoredBaseline,
   statesOf: Evidence['statesOf'],
 ): string | undefined => {
   const states = statesOf(id, path) ?? [];
@@ -67,7 +67,7 @@ const explainMismatch = (
   if (present.length === 0) return `${baselineText} does not contain the file`;
   if (action === 'renamed' && from !== '' && (statesOf(id, from) ?? []).some(({ isPresent }) => isPresent))
     return `${baselineText} contains the file under its former name`;
-  const reasons = present.map((state) => differs(after, state, action === 'attributes-changed'));
+  const reasons = present.map((state) => describeDifference(after, state, action === 'attributes-changed'));
   return reasons.includes(undefined) ? undefined : `${baselineText} ${reasons[0]}`;
 };
 
@@ -88,9 +88,16 @@ const packageFolders = [
   'C:\\Program Files',
   'C:\\Program Files (x86)',
 ];
-const notOfPackages = ['/usr/local', '/etc/passwd', '/etc/shadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssh'];
+const foldersWithoutPackages = [
+  '/usr/local',
+  '/etc/passwd',
+  '/etc/shadow',
+  '/etc/sudoers',
+  '/etc/sudoers.d',
+  '/etc/ssh',
+];
 /** Directories that a deployment of a service does not change */
-const notOfDeployments = [
+const foldersWithoutDeployments = [
   '/bin',
   '/sbin',
   '/lib',
@@ -110,15 +117,15 @@ const notOfDeployments = [
 ];
 
 /** Programs that packages run during installation */
-const helpers =
+const installHelpers =
   /^(?:sh|dash|bash|perl|python[\d.]*|cp|mv|ln|rm|tar|install|chmod|chown|ldconfig|depmod|mandb|sed|gzip|systemctl|deb-systemd-\S+|update-\S+|systemd-\S+|user(?:add|mod|del)|group(?:add|mod|del)|adduser|addgroup)$/;
 
 /** Returns the file name without directories, because a program in a directory named like a helper is not a helper. */
 const fileName = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
-const within = (ms: string | number, atMs: number, windowMs: number): boolean =>
+const isWithinWindow = (ms: string | number, atMs: number, windowMs: number): boolean =>
   Math.abs(Number(ms) - atMs) <= windowMs;
-const nearest = <Each>(all: readonly Each[], timeOf: (each: Each) => number, atMs: number): Each | undefined =>
+const findNearest = <Each>(all: readonly Each[], timeOf: (each: Each) => number, atMs: number): Each | undefined =>
   all.toSorted((one, other) => Math.abs(timeOf(one) - atMs) - Math.abs(timeOf(other) - atMs))[0];
 
 const formatTimeDifference = (ms: number, atMs: number): string => {
@@ -127,21 +134,21 @@ const formatTimeDifference = (ms: number, atMs: number): string => {
 };
 
 /** Returns the explanation of a change; `undefined` if there is none. */
-const explained = (
+const explainChange = (
   change: StoredChange,
   { packages, deployments, services, windowMs }: Evidence,
 ): string | undefined => {
   const { host, path, process } = change;
   const atMs = Number(change.ms);
-  const manager = managerOf(process);
+  const manager = findPackageManager(process);
   if (manager !== undefined) return `${process}, a package manager, made the change`;
   const isOfPackages =
     packageFolders.some((folder) => isBelow(path, folder)) &&
-    !notOfPackages.some((folder) => isBelow(path, folder)) &&
-    (process === '' || helpers.test(fileName(process)));
+    !foldersWithoutPackages.some((folder) => isBelow(path, folder)) &&
+    (process === '' || installHelpers.test(fileName(process)));
   const installed = isOfPackages
-    ? nearest(
-        packages.filter((each) => each.host === host && within(each.ms, atMs, windowMs)),
+    ? findNearest(
+        packages.filter((each) => each.host === host && isWithinWindow(each.ms, atMs, windowMs)),
         ({ ms }) => Number(ms),
         atMs,
       )
@@ -150,10 +157,10 @@ const explained = (
     const { manager: by, action, name, version, ms } = installed;
     return `${by} ${action} ${name}${version === '' ? '' : ` ${version}`} on ${host} ${formatTimeDifference(Number(ms), atMs)}`;
   }
-  if (host === '' || notOfDeployments.some((folder) => isBelow(path, folder))) return undefined;
-  const deployed = nearest(
+  if (host === '' || foldersWithoutDeployments.some((folder) => isBelow(path, folder))) return undefined;
+  const deployed = findNearest(
     deployments.filter(
-      ({ service, time }) => services.has(`${host} ${service}`) && within(Date.parse(time), atMs, windowMs),
+      ({ service, time }) => services.has(`${host} ${service}`) && isWithinWindow(Date.parse(time), atMs, windowMs),
     ),
     ({ time }) => Date.parse(time),
     atMs,
@@ -169,7 +176,7 @@ const scopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[..
  * Returns the end of an approved baseline's validity: until it is retired, or another baseline of the same files is
  * approved.
  */
-const validUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): number => {
+const validUntil = (baseline: StoredBaseline, all: readonly StoredBaseline[]): number => {
   const own = baseline.approvedAt ?? '';
   const next = all
     .filter((each) => each.approvedAt !== null && each.approvedAt > own && scopeKey(each) === scopeKey(baseline))
@@ -179,39 +186,47 @@ const validUntil = (baseline: KnownBaseline, all: readonly KnownBaseline[]): num
 };
 
 /** Returns approved baselines that apply to a file of a host, the most recently approved first. */
-export const baselinesOf = (baselines: readonly KnownBaseline[], { host, path, ms }: StoredChange): KnownBaseline[] =>
+export const findBaselines = (
+  baselines: readonly StoredBaseline[],
+  { host, path, ms }: StoredChange,
+): StoredBaseline[] =>
   baselines
-    .filter((each) => each.approvedAt !== null && covers(each, host, path) && Number(ms) < validUntil(each, baselines))
+    .filter(
+      (each) => each.approvedAt !== null && includesFile(each, host, path) && Number(ms) < validUntil(each, baselines),
+    )
     .toSorted((one, other) => ((one.approvedAt ?? '') < (other.approvedAt ?? '') ? 1 : -1));
 
 /** Returns why no verdict is possible: the missing data. */
-const unknownOf = (change: StoredChange, baselines: readonly KnownBaseline[]): string => {
+const explainUnknown = (change: StoredChange, baselines: readonly StoredBaseline[]): string => {
   if (!isAbsolute(change.path)) return 'the record contains a path without its folder';
   const approved = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
   if (approved.length === 0) return 'there is no approved baseline';
-  if (change.host === '' && !approved.some((each) => coversHost(each, ''))) return 'the record contains no host';
+  if (change.host === '' && !approved.some((each) => includesHost(each, ''))) return 'the record contains no host';
   return `no approved baseline covers ${change.path}${change.host === '' ? '' : ` of ${change.host}`}`;
 };
 
-export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
+export const judgeChange = (change: StoredChange, evidence: Evidence): Judgement => {
   if (change.action === 'read')
     return { verdict: 'unknown', reason: 'the file was read, not changed', baselineId: null };
-  const covering = baselinesOf(evidence.baselines, change);
-  const held = covering.map((baseline) => ({ baseline, reason: explainMismatch(change, baseline, evidence.statesOf) }));
-  const match = held.find(({ reason }) => reason === undefined);
+  const covering = findBaselines(evidence.baselines, change);
+  const comparisons = covering.map((baseline) => ({
+    baseline,
+    reason: explainMismatch(change, baseline, evidence.statesOf),
+  }));
+  const match = comparisons.find(({ reason }) => reason === undefined);
   if (match !== undefined)
     return {
       verdict: 'approved',
       baselineId: match.baseline.id,
       reason: `it matches baseline "${match.baseline.name}", approved ${match.baseline.approvedAt}`,
     };
-  const reason = explained(change, evidence);
+  const reason = explainChange(change, evidence);
   if (reason !== undefined) return { verdict: 'expected', reason: reason, baselineId: null };
-  const later = held.find(({ baseline }) => Date.parse(baseline.capturedUntil) <= Number(change.ms));
+  const later = comparisons.find(({ baseline }) => Date.parse(baseline.capturedUntil) <= Number(change.ms));
   if (later !== undefined) return { verdict: 'unapproved', reason: later.reason ?? '', baselineId: later.baseline.id };
   const [early] = covering;
   if (early === undefined)
-    return { verdict: 'unknown', reason: unknownOf(change, evidence.baselines), baselineId: null };
+    return { verdict: 'unknown', reason: explainUnknown(change, evidence.baselines), baselineId: null };
   return {
     verdict: 'unknown',
     baselineId: early.id,

@@ -1,8 +1,8 @@
 /** Parses log lines of package managers and recognizes their programs */
 import type { PackageAction, PackageChange } from '../../schemas/file-changes.ts';
-import { timeIn, timeOr } from './read.ts';
+import { parseTime, plausibleTime } from './read.ts';
 
-type ReadPackage = Pick<PackageChange, 'manager' | 'action' | 'package' | 'version' | 'timeMs'>;
+type ParsedPackageChange = Pick<PackageChange, 'manager' | 'action' | 'package' | 'version' | 'timeMs'>;
 
 interface PackageLine {
   readonly manager: string;
@@ -10,7 +10,7 @@ interface PackageLine {
   readonly form: RegExp;
 }
 
-const words: Readonly<Record<string, PackageAction>> = {
+const actionsByWord: Readonly<Record<string, PackageAction>> = {
   install: 'installed',
   installed: 'installed',
   'status installed': 'installed',
@@ -30,7 +30,7 @@ const words: Readonly<Record<string, PackageAction>> = {
 /** A name, a hyphen, and a part that begins with a digit: `openssl-libs-1:3.0.7-25.el9.x86_64` */
 const nevra = String.raw`(?:\d+:)?(?<name>[\w.+-]+?)-(?<version>(?:\d+:)?\d[^\s-]*-[^\s]+)`;
 
-const lines: readonly PackageLine[] = [
+const packageLines: readonly PackageLine[] = [
   {
     manager: 'dpkg',
     form: /^(?<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?<action>install|upgrade|remove|purge|status installed) (?<name>[\w.+-]+)(?::[\w-]+)? (?:\S+ (?!$))?(?<version>\S+)?/,
@@ -69,9 +69,9 @@ const auditAction = /\bop=(\w+)/;
 
 const maxPackages = 500;
 
-const apt = (line: string, recordMs: number): ReadPackage[] => {
+const parseAptLine = (line: string, recordMs: number): ParsedPackageChange[] => {
   const [, word = '', list = ''] = aptLine.exec(line) ?? [];
-  const action = words[word.toLowerCase()] ?? 'installed';
+  const action = actionsByWord[word.toLowerCase()] ?? 'installed';
   return list.split('), ', maxPackages).flatMap((each) => {
     const [, name = '', versions = ''] = aptPackage.exec(each) ?? [];
     const version = versions.split(', ').findLast((one) => one !== 'automatic') ?? '';
@@ -82,8 +82,8 @@ const apt = (line: string, recordMs: number): ReadPackage[] => {
 /** Maximum line length; longer lines have other content. Only the history of apt lists all packages in one line. */
 const maxLineLength = 1_024;
 
-const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
-  if (aptLine.test(line)) return apt(line, recordMs);
+const parseLine = (line: string, recordMs: number): ParsedPackageChange[] => {
+  if (aptLine.test(line)) return parseAptLine(line, recordMs);
   if (line.length > maxLineLength) return [];
   const audit = auditLine.exec(line);
   if (audit !== null) {
@@ -91,12 +91,12 @@ const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
     const [, software = '', manager = ''] = auditPackage.exec(line) ?? [];
     const [, name = '', version = ''] = nameAndVersion.exec(software) ?? [];
     if (name === '') return [];
-    const action = words[auditAction.exec(line)?.[1] ?? ''] ?? 'installed';
-    return [{ manager, action, package: name, version, timeMs: timeOr(timeIn(seconds), recordMs) }];
+    const action = actionsByWord[auditAction.exec(line)?.[1] ?? ''] ?? 'installed';
+    return [{ manager, action, package: name, version, timeMs: plausibleTime(parseTime(seconds), recordMs) }];
   }
-  for (const { manager, form } of lines) {
+  for (const { manager, form } of packageLines) {
     const { action = '', name = '', version = '' } = form.exec(line)?.groups ?? {};
-    const mappedAction = words[action.toLowerCase()];
+    const mappedAction = actionsByWord[action.toLowerCase()];
     // Times of these logs have no time zone, so the time of the record is more reliable.
     if (mappedAction !== undefined)
       return [{ manager, action: mappedAction, package: name, version: version.slice(0, 256), timeMs: recordMs }];
@@ -105,10 +105,10 @@ const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
 };
 
 /** Returns the package changes in a text, line by line. */
-export const packagesIn = (body: string, recordMs: number): ReadPackage[] => {
-  const found: ReadPackage[] = [];
+export const parsePackageChanges = (body: string, recordMs: number): ParsedPackageChange[] => {
+  const found: ParsedPackageChange[] = [];
   for (const line of body.split('\n')) {
-    for (const each of packagesOfLine(line.trim(), Math.floor(recordMs))) found.push(each);
+    for (const each of parseLine(line.trim(), Math.floor(recordMs))) found.push(each);
     if (found.length >= maxPackages) break;
   }
   return found.slice(0, maxPackages);
@@ -142,7 +142,7 @@ const programs = new Set(
 );
 
 /** Returns the package manager of a program; `undefined` for any other. */
-export const managerOf = (process: string): string | undefined => {
+export const findPackageManager = (process: string): string | undefined => {
   const name =
     process
       .slice(Math.max(process.lastIndexOf('/'), process.lastIndexOf('\\')) + 1)

@@ -3,22 +3,22 @@ import type { FileAction, FileChange, FileState } from '../../schemas/file-chang
 import { EventPaths, SigmaEvent } from '../detections/event.ts';
 import { foldName } from '../detections/fields/table.ts';
 import { fillEvent, type RecordValues } from '../detections/record-event.ts';
-import { type ActionWords, type FileShape, fileShapes } from './shapes.ts';
+import { type ActionWords, type FileChangeFormat, fileChangeFormats } from './shapes.ts';
 
 /** A change without the fields of its record */
-export type ReadChange = Omit<FileChange, 'tenantId' | 'projectId' | 'id' | 'recordId' | 'service'>;
+export type ParsedChange = Omit<FileChange, 'tenantId' | 'projectId' | 'id' | 'recordId' | 'service'>;
 
 /** Absolute paths: Windows, its registry, and Unix */
 const absolute = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
 export const isAbsolute = (path: string): boolean => absolute.test(path);
 
 const maxTextLength = 4_096;
-const cut = (text: string): string =>
+const truncate = (text: string): string =>
   text.length <= maxTextLength ? text : text.slice(0, maxTextLength).toWellFormed();
-const nothing = new Set(['', '-', '<NA>', '(null)', 'null', 'N/A']);
+const emptyValues = new Set(['', '-', '<NA>', '(null)', 'null', 'N/A']);
 
 /** Normalizes a mode: `rw-r--r--` and `0100644` become `0644`. A text that is not a Unix mode is returned unchanged. */
-export const modeOf = (text: string): string => {
+export const normalizeMode = (text: string): string => {
   const permissions = /^[-dlbcps]?((?:[r-][w-][xsStT-]){3})[.+@]?$/.exec(text)?.[1];
   if (permissions === undefined) {
     const octal = /^(?:0o?)?([0-7]{3,6})$/.exec(text)?.[1];
@@ -38,11 +38,11 @@ const hash = (digits: number) => (text: string) => {
   return low.length === digits && /^[0-9a-f]+$/.test(low) ? low : '';
 };
 /** Normalizes values across sources; empty for an invalid value */
-const written: Readonly<Record<keyof FileState, (text: string) => string>> = {
+const normalizers: Readonly<Record<keyof FileState, (text: string) => string>> = {
   sha256: hash(64),
   sha1: hash(40),
   md5: hash(32),
-  mode: modeOf,
+  mode: normalizeMode,
   owner: (text) => text.slice(0, 256),
   group: (text) => text.slice(0, 256),
   size: (text) => (/^\d{1,18}$/.test(text) ? text : ''),
@@ -50,25 +50,25 @@ const written: Readonly<Record<keyof FileState, (text: string) => string>> = {
 
 type Get = (names: readonly string[]) => string;
 
-const stateOf = (names: FileShape['after'], get: Get): FileState => {
+const readState = (names: FileChangeFormat['after'], get: Get): FileState => {
   const state: FileState = {};
   for (const [key, of] of Object.entries(names) as [keyof FileState, readonly string[]][]) {
-    const value = written[key](get(of));
+    const value = normalizers[key](get(of));
     if (value !== '') state[key] = value;
   }
   return state;
 };
 
-const meaning = (text: string, words: ActionWords): FileAction | undefined =>
+const findAction = (text: string, words: ActionWords): FileAction | undefined =>
   words.find(([word]) => word.test(text))?.[1];
 
-const actionOf = (shape: FileShape, get: Get, changed: readonly string[]): FileAction | undefined => {
+const readAction = (shape: FileChangeFormat, get: Get, changed: readonly string[]): FileAction | undefined => {
   const reportedAction = get(shape.action);
-  const action = meaning(reportedAction, shape.words);
+  const action = findAction(reportedAction, shape.words);
   if (action === 'read' && shape.opened !== undefined && /open|creat/i.test(reportedAction)) {
     for (const { names, words } of shape.opened) {
       const how = get(names);
-      if (how !== '') return meaning(how, words);
+      if (how !== '') return findAction(how, words);
     }
   }
   const { metadata } = shape;
@@ -78,7 +78,7 @@ const actionOf = (shape: FileShape, get: Get, changed: readonly string[]): FileA
 };
 
 /** Returns a time in milliseconds from the formats of the sources; `undefined` if it is invalid. */
-export const timeIn = (text: string): number | undefined => {
+export const parseTime = (text: string): number | undefined => {
   if (text === '') return undefined;
   const ms = /^\d{9,11}(?:\.\d+)?$/.test(text)
     ? Math.round(Number(text) * 1000)
@@ -93,7 +93,7 @@ export const timeIn = (text: string): number | undefined => {
 const aheadMs = 5 * 60_000;
 const behindMs = 24 * 3_600_000;
 /** Returns the time that the source reports, unless it is far from the time of the record. */
-export const timeOr = (reportedMs: number | undefined, recordMs: number): number =>
+export const plausibleTime = (reportedMs: number | undefined, recordMs: number): number =>
   reportedMs === undefined || reportedMs > recordMs + aheadMs || reportedMs < recordMs - behindMs
     ? Math.floor(recordMs)
     : reportedMs;
@@ -112,12 +112,12 @@ const getter =
   (names) => {
     for (const name of fold(names)) {
       const text = event.get(name)?.text.trim() ?? '';
-      if (!nothing.has(text)) return text;
+      if (!emptyValues.has(text)) return text;
     }
     return '';
   };
 
-const listOf = (event: SigmaEvent, names: readonly string[]): string[] => {
+const readList = (event: SigmaEvent, names: readonly string[]): string[] => {
   const texts: string[] = [];
   for (const name of fold(names))
     for (let leaf = event.get(name); leaf !== undefined; leaf = leaf.next)
@@ -125,39 +125,45 @@ const listOf = (event: SigmaEvent, names: readonly string[]): string[] => {
   return texts.filter((text) => text !== '').slice(0, 32);
 };
 
-const changeIn = (event: SigmaEvent, shape: FileShape, recordMs: number): ReadChange | undefined => {
+const parseChange = (event: SigmaEvent, shape: FileChangeFormat, recordMs: number): ParsedChange | undefined => {
   const get = getter(event);
   if (!shape.needs.every((names) => get(names) !== '')) return undefined;
-  const path = cut(get(shape.path));
+  const path = truncate(get(shape.path));
   if (!isAbsolute(path)) return undefined;
-  const changed = listOf(event, shape.changed);
-  const action = actionOf(shape, get, changed);
+  const changed = readList(event, shape.changed);
+  const action = readAction(shape, get, changed);
   if (action === undefined) return undefined;
-  const pathBefore = action === 'renamed' ? cut(get(shape.pathBefore)) : '';
+  const pathBefore = action === 'renamed' ? truncate(get(shape.pathBefore)) : '';
   return {
-    timeMs: timeOr(timeIn(get(shape.time)), recordMs),
+    timeMs: plausibleTime(parseTime(get(shape.time)), recordMs),
     source: shape.source,
     action,
     path,
     pathBefore: pathBefore === path ? '' : pathBefore,
-    host: cut(get(shape.host)),
-    user: cut(get(shape.user)),
-    process: cut(get(shape.process)),
+    host: truncate(get(shape.host)),
+    user: truncate(get(shape.user)),
+    process: truncate(get(shape.process)),
     processId: get(shape.processId).slice(0, 32),
-    before: stateOf(shape.before, get),
-    after: action === 'deleted' ? {} : stateOf(shape.after, get),
+    before: readState(shape.before, get),
+    after: action === 'deleted' ? {} : readState(shape.after, get),
     changed,
-    rule: cut(get(shape.rule)),
+    rule: truncate(get(shape.rule)),
   };
 };
 
 const paths = new EventPaths([
-  { name: '', summary: '', rules: [], fields: {}, roots: [...new Set(fileShapes.flatMap(({ roots }) => roots))] },
+  {
+    name: '',
+    summary: '',
+    rules: [],
+    fields: {},
+    roots: [...new Set(fileChangeFormats.flatMap(({ roots }) => roots))],
+  },
 ]);
 
 const maxHeadLength = 256;
 
-const objectIn = (body: unknown): Record<string, unknown> | undefined => {
+const parseObject = (body: unknown): Record<string, unknown> | undefined => {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   if (typeof body !== 'string') return undefined;
   // The JSON follows the syslog header.
@@ -174,7 +180,7 @@ const objectIn = (body: unknown): Record<string, unknown> | undefined => {
 const maxRows = 1_000;
 
 /** Returns the added rows of an osquery result, each as if it were logged individually. */
-const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
+const readRows = (body: Record<string, unknown> | undefined): object[] => {
   const results = body?.['diffResults'] as { added?: unknown } | undefined;
   const rows = results?.added ?? body?.['snapshot'];
   if (body === undefined || !Array.isArray(rows)) return [];
@@ -186,14 +192,14 @@ const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
 };
 
 /** Returns the changes in a record; empty if the record has other content. */
-export const changesIn = ({ body, attributes, resource }: RecordValues, recordMs: number): ReadChange[] => {
-  const object = objectIn(body);
-  const rows = rowsIn(object);
+export const parseChanges = ({ body, attributes, resource }: RecordValues, recordMs: number): ParsedChange[] => {
+  const object = parseObject(body);
+  const rows = readRows(object);
   const bodies: readonly unknown[] = rows.length > 0 ? rows : [object ?? body];
   return bodies.flatMap((each) => {
     const event = fillEvent(new SigmaEvent(paths), { body: each, attributes, resource });
-    for (const shape of fileShapes) {
-      const change = changeIn(event, shape, recordMs);
+    for (const shape of fileChangeFormats) {
+      const change = parseChange(event, shape, recordMs);
       if (change !== undefined) return [change];
     }
     return [];

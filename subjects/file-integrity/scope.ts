@@ -1,5 +1,5 @@
 /** Hosts and files to which a baseline applies */
-import { withoutTrailing } from '../../schemas/text.ts';
+import { trimTrailing } from '../../schemas/text.ts';
 
 export interface FileScope {
   /** Host names, in which `*` matches any text; empty for all hosts */
@@ -12,17 +12,17 @@ export interface FileScope {
 const hostPattern = (host: string): string => `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
 
 /** Returns a directory without trailing separators: `/etc/` becomes `/etc`, and `/` includes all files. */
-export const folderOf = (path: string): string => withoutTrailing(path, '/\\');
+export const trimFolder = (path: string): string => trimTrailing(path, '/\\');
 
 export const isBelow = (path: string, folder: string): boolean => {
-  const trimmed = folderOf(folder);
+  const trimmed = trimFolder(folder);
   if (!path.startsWith(trimmed)) return false;
   const next = path[trimmed.length];
   return next === undefined || next === '/' || next === '\\';
 };
 
 /** Takes linear time for any number of asterisks. */
-const matches = (pattern: string, host: string): boolean => {
+const matchesHost = (pattern: string, host: string): boolean => {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
   if (last === undefined) return pattern === host;
@@ -36,17 +36,17 @@ const matches = (pattern: string, host: string): boolean => {
   return host.length - last.length >= at && host.endsWith(last);
 };
 
-export const coversHost = ({ hosts }: FileScope, host: string): boolean =>
-  hosts.length === 0 || hosts.some((each) => matches(each, host));
+export const includesHost = ({ hosts }: FileScope, host: string): boolean =>
+  hosts.length === 0 || hosts.some((each) => matchesHost(each, host));
 
-export const covers = (scope: FileScope, host: string, path: string): boolean =>
-  scope.paths.some((each) => isBelow(path, each)) && coversHost(scope, host);
+export const includesFile = (scope: FileScope, host: string, path: string): boolean =>
+  scope.paths.some((each) => isBelow(path, each)) && includesHost(scope, host);
 
 /** Returns the SQL condition for rows with `host` and a path in the scope, and its parameters. */
-export const scopeCondition = ({ hosts, paths }: FileScope, path = 'path') => ({
+export const createScopeCondition = ({ hosts, paths }: FileScope, path = 'path') => ({
   sql: `${hosts.length === 0 ? '' : '(host IN {hosts:Array(String)} OR arrayExists(pattern -> match(host, pattern), {hostPatterns:Array(String)})) AND '}arrayExists(folder -> ${path} = folder OR startsWith(${path}, concat(folder, '/')) OR startsWith(${path}, concat(folder, '\\\\')), {folders:Array(String)})`,
   values: {
-    folders: paths.map(folderOf),
+    folders: paths.map(trimFolder),
     ...(hosts.length > 0 && {
       hosts: [...hosts],
       hostPatterns: hosts.filter((host) => host.includes('*')).map((host) => `(?s)${hostPattern(host)}`),

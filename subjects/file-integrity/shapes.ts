@@ -5,35 +5,35 @@ import type { FileAction, FileState, fileSources } from '../../schemas/file-chan
 export type ActionWords = readonly (readonly [words: RegExp, action: FileAction])[];
 
 /** Names of a value in events, in lookup order */
-type Names = readonly string[];
+type FieldNames = readonly string[];
 
-export interface FileShape {
+export interface FileChangeFormat {
   readonly source: (typeof fileSources)[number];
   /** Required values, each under one of its names */
-  readonly needs: readonly Names[];
+  readonly needs: readonly FieldNames[];
   /** Paths, in addition to the top level, that contain the fields of events */
-  readonly roots: Names;
-  readonly action: Names;
+  readonly roots: FieldNames;
+  readonly action: FieldNames;
   readonly words: ActionWords;
   /**
    * Determines how a file was opened if the action opens it, because it may have been opened to be read. The first name
    * that exists counts.
    */
-  readonly opened?: readonly { readonly names: Names; readonly words: ActionWords }[];
+  readonly opened?: readonly { readonly names: FieldNames; readonly words: ActionWords }[];
   /** A change of only these attributes does not change the content */
-  readonly metadata?: Names;
-  readonly path: Names;
-  readonly pathBefore: Names;
-  readonly host: Names;
-  readonly user: Names;
-  readonly process: Names;
-  readonly processId: Names;
-  readonly rule: Names;
-  readonly changed: Names;
+  readonly metadata?: FieldNames;
+  readonly path: FieldNames;
+  readonly pathBefore: FieldNames;
+  readonly host: FieldNames;
+  readonly user: FieldNames;
+  readonly process: FieldNames;
+  readonly processId: FieldNames;
+  readonly rule: FieldNames;
+  readonly changed: FieldNames;
   /** Time of the change: seconds since the epoch or ISO 8601. Defaults to the time of the record. */
-  readonly time: Names;
-  readonly before: Readonly<Partial<Record<keyof FileState, Names>>>;
-  readonly after: Readonly<Partial<Record<keyof FileState, Names>>>;
+  readonly time: FieldNames;
+  readonly before: Readonly<Partial<Record<keyof FileState, FieldNames>>>;
+  readonly after: Readonly<Partial<Record<keyof FileState, FieldNames>>>;
 }
 
 /** Words of system calls and of most other sources. For opened files, the mode decides. */
@@ -45,13 +45,13 @@ const defaultWords: ActionWords = [
   [/delet|remov|rmdir/i, 'deleted'],
   [/read|access|open|clos/i, 'read'],
 ];
-const removing: ActionWords = [[/unlink|rmdir|moved_from/i, 'deleted']];
-const reading: ActionWords = [
+const removalWords: ActionWords = [[/unlink|rmdir|moved_from/i, 'deleted']];
+const readWords: ActionWords = [
   [/\bread/i, 'read'],
   [/./, 'changed'],
 ];
 
-export const fileShapes: readonly FileShape[] = [
+export const fileChangeFormats: readonly FileChangeFormat[] = [
   {
     source: 'wazuh',
     needs: [['syscheck.path'], ['syscheck.event']],
@@ -105,7 +105,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['columns.target_path', 'target_path'], ['columns.action']],
     roots: ['osquery', 'osquery.result', '_source'],
     action: ['columns.action'],
-    words: [...removing, ...defaultWords],
+    words: [...removalWords, ...defaultWords],
     path: ['columns.target_path', 'target_path'],
     pathBefore: [],
     host: ['decorations.hostname', 'hostname', 'hostidentifier', 'host_identifier', 'host.name'],
@@ -132,7 +132,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['columns.operation'], ['columns.executable']],
     roots: ['osquery', 'osquery.result', '_source'],
     action: ['columns.operation'],
-    words: [...removing, ...defaultWords],
+    words: [...removalWords, ...defaultWords],
     path: ['columns.dest_path', 'columns.path'],
     pathBefore: ['columns.path'],
     host: ['decorations.hostname', 'hostname', 'hostidentifier', 'host_identifier', 'host.name'],
@@ -153,7 +153,7 @@ export const fileShapes: readonly FileShape[] = [
     ],
     roots: ['output_fields', 'falco.output_fields'],
     action: ['evt.type'],
-    words: [...removing, [/^(?:open|openat|openat2|creat)$/i, 'read'], ...defaultWords],
+    words: [...removalWords, [/^(?:open|openat|openat2|creat)$/i, 'read'], ...defaultWords],
     opened: [
       {
         names: ['evt.is_open_write'],
@@ -170,7 +170,7 @@ export const fileShapes: readonly FileShape[] = [
           [/./, 'read'],
         ],
       },
-      { names: ['rule'], words: reading },
+      { names: ['rule'], words: readWords },
     ],
     path: ['fs.path.target', 'evt.arg.newpath', 'fd.name', 'fs.path.name', 'evt.arg.path', 'evt.arg.name'],
     pathBefore: ['fs.path.source', 'evt.arg.oldpath'],
@@ -190,7 +190,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['file.path'], ['event.action', 'file.action', 'event.name', 'event.type']],
     roots: ['attributes'],
     action: ['event.action', 'file.action', 'event.name', 'event.type'],
-    words: [...removing, ...defaultWords],
+    words: [...removalWords, ...defaultWords],
     path: ['file.path'],
     pathBefore: ['file.previous_path', 'file.ext.original.path', 'file.path.previous', 'file.original_path'],
     host: ['host.name', 'host.hostname', 'agent.name', 'host.id'],
@@ -224,7 +224,7 @@ export const fileShapes: readonly FileShape[] = [
 ];
 
 /** Attributes of which a record with a change in its attributes has at least one */
-export const changeAttributes: Names = [
+export const changeAttributes: FieldNames = [
   'file.path',
   'syscheck.path',
   'syscheck',

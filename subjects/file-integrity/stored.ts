@@ -1,12 +1,12 @@
 /** Stored changes of files and packages */
 
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { FileAction, FileState, fileSources, PackageAction } from '../../schemas/file-changes.ts';
 import type { ApprovedState, BaselineFile } from '../../schemas/resources/file-baseline.ts';
-import { type HistoryPage, historyCondition } from '../events/history-page.ts';
-import { type FileScope, scopeCondition } from './scope.ts';
+import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
+import { createScopeCondition, type FileScope } from './scope.ts';
 
 type Columns = Pick<Reading, 'columns'>;
 
@@ -43,39 +43,39 @@ export interface ChangeFilter extends ProjectScope {
   readonly hash?: string | undefined;
 }
 
-const selected = `id, toString(toUnixTimestamp64Milli(time)) AS ms, project_id AS project, record_id AS record, service AS of, source, action, path,
+const changeColumns = `id, toString(toUnixTimestamp64Milli(time)) AS ms, project_id AS project, record_id AS record, service AS of, source, action, path,
   path_before, host, user, process, process_id, before, after, changed, rule`;
 
-const equal = ['service', 'host', 'source', 'user', 'process'] as const;
+const equalityFilters = ['service', 'host', 'source', 'user', 'process'] as const;
 
-const filtered = (filter: ChangeFilter) => {
+const createFilterCondition = (filter: ChangeFilter) => {
   const { path, actions, hash } = filter;
-  const given = equal.filter((name) => filter[name] !== undefined);
-  const scoped = path === undefined ? undefined : scopeCondition({ hosts: [], paths: [path] });
+  const givenFilters = equalityFilters.filter((name) => filter[name] !== undefined);
+  const pathCondition = path === undefined ? undefined : createScopeCondition({ hosts: [], paths: [path] });
   const conditions = [
-    ...given.map((name) => `${name} = {${name}:String}`),
-    ...(scoped === undefined ? [] : [scoped.sql]),
+    ...givenFilters.map((name) => `${name} = {${name}:String}`),
+    ...(pathCondition === undefined ? [] : [pathCondition.sql]),
     ...(actions === undefined ? [] : ['action IN {actions:Array(String)}']),
     ...(hash === undefined ? [] : ['(has(mapValues(before), {hash:String}) OR has(mapValues(after), {hash:String}))']),
   ];
   return {
     sql: `${conditions.map((each) => ` AND ${each}`).join('')}${projectScopeCondition(filter)}`,
     values: {
-      ...Object.fromEntries(given.map((name) => [name, filter[name]])),
-      ...scoped?.values,
+      ...Object.fromEntries(givenFilters.map((name) => [name, filter[name]])),
+      ...pathCondition?.values,
       ...(actions !== undefined && { actions }),
       ...(hash !== undefined && { hash: hash.toLowerCase() }),
-      ...projectScopeValues(filter),
+      ...projectScopeParameterValues(filter),
     },
   };
 };
 
 /** Returns a page of changes, the newest first. A change that was stored twice occurs once. */
 export const readChanges = ({ columns }: Columns, filter: ChangeFilter, page: HistoryPage): Promise<StoredChange[]> => {
-  const { sql, values } = historyCondition(page, 'id');
-  const { sql: more, values: others } = filtered(filter);
+  const { sql, values } = createHistoryCondition(page, 'id');
+  const { sql: more, values: others } = createFilterCondition(filter);
   return columns.query<StoredChange>(
-    `SELECT ${selected} FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}
+    `SELECT ${changeColumns} FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}
     ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     { ...values, ...others },
     { maxResultRows: page.limit },
@@ -92,11 +92,11 @@ export interface ChangeCounts {
 
 /** Returns the number of changes in a range. */
 export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, range: Range): Promise<ChangeCounts> => {
-  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
-  const { sql: more, values: others } = filtered(filter);
+  const { sql, values } = createHistoryCondition({ range, limit: 0 }, 'id');
+  const { sql: more, values: others } = createFilterCondition(filter);
   const where = `FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}`;
   const parameters = { ...values, ...others };
-  const [kinds, [seen]] = await Promise.all([
+  const [countRows, [seen]] = await Promise.all([
     columns.query<{ action: string; source: string; changes: string }>(
       `SELECT action, source, toString(uniqExact(id)) AS changes ${where} GROUP BY action, source`,
       parameters,
@@ -109,7 +109,7 @@ export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, r
   const byAction: Record<string, number> = {};
   const bySource: Record<string, number> = {};
   let sum = 0;
-  for (const { action, source, changes } of kinds) {
+  for (const { action, source, changes } of countRows) {
     const count = Number(changes);
     sum += count;
     byAction[action] = (byAction[action] ?? 0) + count;
@@ -126,8 +126,8 @@ export const readFiles = async (
   scope: FileScope,
   range: Range,
 ): Promise<readonly BaselineFile[] | undefined> => {
-  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
-  const { sql: more, values: others } = scopeCondition(scope, 'file');
+  const { sql, values } = createHistoryCondition({ range, limit: 0 }, 'id');
+  const { sql: more, values: others } = createScopeCondition(scope, 'file');
   const rows = await columns.query<{
     file: string;
     last: string;
@@ -190,7 +190,7 @@ export const readPackages = (
   hosts: readonly string[],
   range: Range,
 ): Promise<StoredPackage[]> => {
-  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
+  const { sql, values } = createHistoryCondition({ range, limit: 0 }, 'id');
   return columns.query<StoredPackage>(
     `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, host, manager, action, package AS name, version FROM package_changes
     WHERE tenant_id = {tenant:String} AND host IN {hosts:Array(String)} AND ${sql}
@@ -201,7 +201,10 @@ export const readPackages = (
 };
 
 /** Returns services that run, or ran, on hosts, as `host service`. */
-export const readServicesOf = async ({ columns }: Columns, hosts: readonly string[]): Promise<ReadonlySet<string>> => {
+export const readServicesOnHosts = async (
+  { columns }: Columns,
+  hosts: readonly string[],
+): Promise<ReadonlySet<string>> => {
   const rows = await columns.query<{ host: string; of: string }>(
     `SELECT DISTINCT attributes['host.name'] AS host, service AS of FROM resources
     WHERE tenant_id = {tenant:String} AND attributes['host.name'] IN {hosts:Array(String)} AND service != '' LIMIT 20000`,

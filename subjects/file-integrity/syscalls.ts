@@ -25,7 +25,7 @@ const effectByName: ReadonlyMap<string, CallEffect> = new Map(
 );
 
 /** Architectures in the form of `arch=`: x86_64 and aarch64 */
-const numbers: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+const callNumbers: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   c000003e: {
     open: 2,
     openat: 257,
@@ -94,18 +94,18 @@ const numbers: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 };
 
 const nameByNumber: ReadonlyMap<string, string> = new Map(
-  Object.entries(numbers).flatMap(([arch, calls]) =>
+  Object.entries(callNumbers).flatMap(([arch, calls]) =>
     Object.entries(calls).map(([name, number]) => [`${arch} ${number}`, name] as const),
   ),
 );
 
 /** Index of the argument, from 0, with the flags of a call that opens a file */
-const flagsAt: Readonly<Record<string, number>> = { open: 1, openat: 2 };
+const flagsArgument: Readonly<Record<string, number>> = { open: 1, openat: 2 };
 /** `O_WRONLY`, `O_RDWR`, `O_CREAT` and `O_TRUNC`, which are the same on both architectures */
-const writing = 0o1 | 0o2 | 0o100 | 0o1000;
+const writeFlags = 0o1 | 0o2 | 0o100 | 0o1000;
 
 /** Returns the effect of a SYSCALL record on an existing file; `undefined` for a call that does not change files. */
-export const effectOf = (
+export const findEffect = (
   pairs: ReadonlyMap<string, string>,
 ): 'changed' | 'attributes-changed' | 'read' | 'links' | undefined => {
   const name =
@@ -115,8 +115,8 @@ export const effectOf = (
     '';
   const effect = effectByName.get(name);
   if (effect !== 'opens') return effect;
-  const at = flagsAt[name];
+  const argumentIndex = flagsArgument[name];
   // The flags of `openat2` are in memory and not in the record.
-  if (at === undefined) return 'changed';
-  return (Number.parseInt(pairs.get(`a${at}`) ?? '0', 16) & writing) === 0 ? 'read' : 'changed';
+  if (argumentIndex === undefined) return 'changed';
+  return (Number.parseInt(pairs.get(`a${argumentIndex}`) ?? '0', 16) & writeFlags) === 0 ? 'read' : 'changed';
 };

@@ -4,7 +4,7 @@ import { formatTime } from '../../queries/time.ts';
 import { fileBaselines } from '../../schemas/resources/file-baseline.ts';
 import type { FeedEvent } from '../events/events.ts';
 import type { HistoryPage } from '../events/history-page.ts';
-import { defaultWindowSeconds, type JudgedChange, type Judging, judgedChanges } from './judged.ts';
+import { defaultWindowSeconds, type JudgedChange, type JudgingContext, readJudgedChanges } from './judged.ts';
 import type { ChangeFilter } from './stored.ts';
 
 interface FileEvent {
@@ -12,7 +12,7 @@ interface FileEvent {
   readonly ms: string;
 }
 
-const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
+const toFileEvent = ({ change, judgement }: JudgedChange): FileEvent => {
   const { id, ms, path, host, action, user, process, source, project, of } = change;
   const details = { host, user, process, source, action };
   return {
@@ -43,14 +43,14 @@ const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
   };
 };
 
-const maxChecked = 5_000;
+const maxCheckedChanges = 5_000;
 
 /**
  * Returns the newest unapproved changes after a position. `isComplete` is false if more changes may exist than were
  * checked.
  */
-export const unapprovedChanges = async (
-  { reading, own }: Omit<Judging, 'windowMs'>,
+export const readUnapprovedChanges = async (
+  { reading, own }: Omit<JudgingContext, 'windowMs'>,
   filter: ChangeFilter,
   { limit, ...page }: HistoryPage,
 ): Promise<{ readonly found: readonly FileEvent[]; readonly isComplete: boolean }> => {
@@ -59,11 +59,11 @@ export const unapprovedChanges = async (
   if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0)
     return { found, isComplete: true };
   let checkedCount = 0;
-  for await (const judged of judgedChanges({ reading, own, windowMs: defaultWindowSeconds * 1000 }, filter, page)) {
-    for (const each of judged) if (each.judgement.verdict === 'unapproved') found.push(eventOf(each));
+  for await (const judged of readJudgedChanges({ reading, own, windowMs: defaultWindowSeconds * 1000 }, filter, page)) {
+    for (const each of judged) if (each.judgement.verdict === 'unapproved') found.push(toFileEvent(each));
     checkedCount += judged.length;
     if (found.length >= limit) break;
-    if (checkedCount >= maxChecked) return { found, isComplete: false };
+    if (checkedCount >= maxCheckedChanges) return { found, isComplete: false };
   }
   return { found: found.slice(0, limit), isComplete: true };
 };

@@ -23,7 +23,7 @@ export const readLastTransitions = async (
 };
 
 /** Returns when the last alert ended; `undefined` while an alert is active, unknown, or without a stored transition. */
-export const endedMsOf = (
+export const findEndMs = (
   alertIds: readonly string[],
   last: ReadonlyMap<string, LastTransition>,
 ): number | undefined => {

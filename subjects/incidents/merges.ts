@@ -1,7 +1,7 @@
 /** Suggests incidents to merge: they are open at the same time, and their services are the same or call each other */
 import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import type { ServiceCalls } from '../services/calls.ts';
 
@@ -22,31 +22,33 @@ export type MergeSuggestion = z.output<typeof MergeSuggestion>;
 /** Maximum time between the openings of suggested incidents, in milliseconds */
 export const mergeableWithinMs = 3_600_000;
 
-type Known = Incident & Stored;
+type StoredIncident = Incident & StoredMetadata;
 
 /**
  * Returns open incidents that were opened at nearly the same time; empty if the incident has ended or names no service.
  */
-export const mergeable = (incident: Known, others: readonly Known[]): Known[] => {
-  const goesOn = ({ status }: Known): boolean => status === 'open' || status === 'acknowledged';
-  if (!goesOn(incident) || incident.services.length === 0) return [];
-  const distance = ({ openedAt }: Known): number => Math.abs(Date.parse(openedAt) - Date.parse(incident.openedAt));
-  return others.filter((other) => other.id !== incident.id && goesOn(other) && distance(other) <= mergeableWithinMs);
+export const findMergeable = (incident: StoredIncident, others: readonly StoredIncident[]): StoredIncident[] => {
+  const isOngoing = ({ status }: StoredIncident): boolean => status === 'open' || status === 'acknowledged';
+  if (!isOngoing(incident) || incident.services.length === 0) return [];
+  const distance = ({ openedAt }: StoredIncident): number =>
+    Math.abs(Date.parse(openedAt) - Date.parse(incident.openedAt));
+  return others.filter((other) => other.id !== incident.id && isOngoing(other) && distance(other) <= mergeableWithinMs);
 };
 
 /** Returns suggestions with their evidence, ordered by the number of failing calls, then by shared services. */
-export const suggestedMerges = (
-  incident: Known,
-  others: readonly Known[],
+export const suggestMerges = (
+  incident: StoredIncident,
+  others: readonly StoredIncident[],
   calls: readonly ServiceCalls[],
 ): MergeSuggestion[] => {
   const own = new Set(incident.services);
-  return mergeable(incident, others)
+  return findMergeable(incident, others)
     .map(({ id, title, severity, openedAt, services }) => {
-      const theirs = new Set(services);
+      const otherServices = new Set(services);
       const between = calls.filter(
         ({ client, server }) =>
-          client !== server && ((own.has(client) && theirs.has(server)) || (theirs.has(client) && own.has(server))),
+          client !== server &&
+          ((own.has(client) && otherServices.has(server)) || (otherServices.has(client) && own.has(server))),
       );
       const suggestion: MergeSuggestion = {
         incidentId: id,
@@ -61,10 +63,10 @@ export const suggestedMerges = (
     .filter((suggestion) => suggestion.services.length > 0 || suggestion.calls.length > 0)
     .toSorted(
       (one, other) =>
-        failing(other) - failing(one) ||
+        countFailingCalls(other) - countFailingCalls(one) ||
         other.services.length - one.services.length ||
         one.openedAt.localeCompare(other.openedAt),
     );
 };
 
-const failing = ({ calls }: MergeSuggestion): number => calls.reduce((sum, { errors }) => sum + errors, 0);
+const countFailingCalls = ({ calls }: MergeSuggestion): number => calls.reduce((sum, { errors }) => sum + errors, 0);

@@ -12,12 +12,12 @@ export interface Durations {
 
 /** Returns a quantile of sorted values, with linear interpolation. */
 const quantile = (sorted: readonly number[], share: number): number | null => {
-  const place = (sorted.length - 1) * share;
-  const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return low === undefined || high === undefined ? null : low + (high - low) * (place - Math.floor(place));
+  const rank = (sorted.length - 1) * share;
+  const [low, high] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]];
+  return low === undefined || high === undefined ? null : low + (high - low) * (rank - Math.floor(rank));
 };
 
-export const durationsOf = (seconds: readonly number[]): Durations => {
+export const computeDurations = (seconds: readonly number[]): Durations => {
   const sorted = [...seconds].sort((one, other) => one - other);
   const sum = sorted.reduce((total, each) => total + each, 0);
   return {
@@ -28,7 +28,7 @@ export const durationsOf = (seconds: readonly number[]): Durations => {
   };
 };
 
-export interface Figures {
+export interface IncidentMetrics {
   readonly incidents: number;
   readonly open: number;
   readonly acknowledged: number;
@@ -46,28 +46,31 @@ const secondsFrom = (from: string, to: string | null): number[] =>
  * Computes metrics of incidents. Merged incidents are counted but excluded from times; the incident into which they
  * were merged is included.
  */
-export const figuresOf = (incidents: readonly Incident[]): Figures => {
-  const of = (status: Incident['status']): number => incidents.filter((each) => each.status === status).length;
-  const own = incidents.filter(({ status }) => status !== 'merged');
+export const computeMetrics = (incidents: readonly Incident[]): IncidentMetrics => {
+  const countWithStatus = (status: Incident['status']): number =>
+    incidents.filter((each) => each.status === status).length;
+  const unmergedIncidents = incidents.filter(({ status }) => status !== 'merged');
   return {
     incidents: incidents.length,
-    open: of('open'),
-    acknowledged: of('acknowledged'),
-    resolved: of('resolved'),
-    merged: of('merged'),
+    open: countWithStatus('open'),
+    acknowledged: countWithStatus('acknowledged'),
+    resolved: countWithStatus('resolved'),
+    merged: countWithStatus('merged'),
     neverAcknowledged: incidents.filter(({ firstAcknowledgedAt }) => firstAcknowledgedAt === null).length,
-    timeToAcknowledge: durationsOf(
-      own.flatMap(({ openedAt, firstAcknowledgedAt }) => secondsFrom(openedAt, firstAcknowledgedAt)),
+    timeToAcknowledge: computeDurations(
+      unmergedIncidents.flatMap(({ openedAt, firstAcknowledgedAt }) => secondsFrom(openedAt, firstAcknowledgedAt)),
     ),
-    timeToResolve: durationsOf(own.flatMap(({ openedAt, resolvedAt }) => secondsFrom(openedAt, resolvedAt))),
+    timeToResolve: computeDurations(
+      unmergedIncidents.flatMap(({ openedAt, resolvedAt }) => secondsFrom(openedAt, resolvedAt)),
+    ),
   };
 };
 
 /** Computes metrics by each value of a key; an incident with several values counts under each. */
-export const figuresBy = (
+export const computeMetricsBy = (
   incidents: readonly Incident[],
   keysOf: (incident: Incident) => readonly string[],
-): (Figures & { readonly key: string })[] => {
+): (IncidentMetrics & { readonly key: string })[] => {
   const groups = new Map<string, Incident[]>();
   for (const incident of incidents)
     for (const key of new Set(keysOf(incident))) {
@@ -76,6 +79,6 @@ export const figuresBy = (
       else group.push(incident);
     }
   return [...groups]
-    .map(([key, group]) => ({ key, ...figuresOf(group) }))
+    .map(([key, group]) => ({ key, ...computeMetrics(group) }))
     .sort((one, other) => other.incidents - one.incidents || (one.key < other.key ? -1 : 1));
 };

@@ -2,7 +2,7 @@
 import type { Incident, IncidentState, IncidentTimes } from '../../schemas/resources/incident.ts';
 
 /** States from which each state can be reached */
-const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
+const previousStates: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
   open: ['resolved'],
   acknowledged: ['open'],
   resolved: ['open', 'acknowledged'],
@@ -10,7 +10,7 @@ const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
 };
 
 /** Initial fields of an incident without any user action */
-export const untouched = {
+export const initialFields = {
   firstAcknowledgedAt: null,
   acknowledgedAt: null,
   acknowledgedBy: null,
@@ -22,24 +22,28 @@ export const untouched = {
 } as const satisfies Partial<IncidentTimes>;
 
 /** User who changes the state of an incident, and the time */
-export interface Move {
+export interface StateChange {
   readonly by: string;
   readonly at: string;
 }
 
 /** Returns whether an incident can change to a state; its current state is always allowed. */
 export const canBecome = (from: IncidentState, to: IncidentState): boolean =>
-  from === to || reachedFrom[to].includes(from);
+  from === to || previousStates[to].includes(from);
 
 /**
  * Returns an incident in another state, with the resulting times. An incident that is already in the state is returned
  * unchanged, so a repeated action changes nothing. Returns `undefined` if the action is impossible.
  */
-export const moved = <One extends Incident>(incident: One, to: IncidentState, { by, at }: Move): One | undefined => {
+export const changeState = <One extends Incident>(
+  incident: One,
+  to: IncidentState,
+  { by, at }: StateChange,
+): One | undefined => {
   if (incident.status === to) return incident;
   if (!canBecome(incident.status, to)) return undefined;
-  const goesOn = to === 'open' || to === 'acknowledged';
-  const escalatesAt = goesOn && incident.escalationPolicyId !== null ? at : null;
+  const isOngoing = to === 'open' || to === 'acknowledged';
+  const escalatesAt = isOngoing && incident.escalationPolicyId !== null ? at : null;
   const next = { ...incident, status: to, escalatesAt };
   if (to === 'open')
     return { ...next, acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null, reopenedAt: at };
@@ -49,7 +53,7 @@ export const moved = <One extends Incident>(incident: One, to: IncidentState, { 
 };
 
 /** Returns an incident whose acknowledgement has expired: it is open again, with its original opening time. */
-export const unacknowledged = (incident: Incident): Incident => ({
+export const removeAcknowledgement = (incident: Incident): Incident => ({
   ...incident,
   status: 'open',
   acknowledgedAt: null,

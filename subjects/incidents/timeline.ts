@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Actor, type AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { EscalationAction } from '../../schemas/resources/escalation.ts';
 import type { IncidentNote } from '../../schemas/resources/incident.ts';
-import type { PageStep } from '../alerts/deliveries.ts';
+import type { DeliveryAttempt } from '../alerts/deliveries.ts';
 import type { PastTransition } from '../alerts/history.ts';
 import type { FeedEvent } from '../events/events.ts';
 
@@ -32,19 +32,19 @@ export type TimelineEntry = z.output<typeof TimelineEntry>;
 
 /** Maximum number of characters of the entries of one source */
 const maxTextLength = 2000;
-const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
+const truncate = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
 /** Returns a key that sorts by time, then by kind and id, for a deterministic order. */
-export const placeOf = ({ at, kind, id }: Pick<TimelineEntry, 'at' | 'kind' | 'id'>): string =>
+export const sortKey = ({ at, kind, id }: Pick<TimelineEntry, 'at' | 'kind' | 'id'>): string =>
   `${at} ${timelineKinds.indexOf(kind)} ${id}`;
 
 /** Returns the entries in their defined order, without duplicates. */
-export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
-  [...new Map(entries.map((entry) => [placeOf(entry), entry])).entries()]
+export const sortEntries = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
+  [...new Map(entries.map((entry) => [sortKey(entry), entry])).entries()]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, entry]) => entry);
 
-export const noteEntry = ({ id, at, text, authorId, authorType }: IncidentNote & { id: string }): TimelineEntry => ({
+export const toNoteEntry = ({ id, at, text, authorId, authorType }: IncidentNote & { id: string }): TimelineEntry => ({
   at,
   kind: 'note',
   id,
@@ -59,23 +59,23 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
   kind: 'alert',
   id: row.id,
   actor: null,
-  title: cut(`${row.rule_name}: ${row.from_state} to ${row.to_state}`),
-  text: cut(row.reason),
-  service: cut(row.labels.service ?? ''),
+  title: truncate(`${row.rule_name}: ${row.from_state} to ${row.to_state}`),
+  text: truncate(row.reason),
+  service: truncate(row.labels.service ?? ''),
 });
 
-const skippedAs = { 'outside-hours': 'it is outside its active hours', 'nobody-on-call': 'nobody is on call' };
+const skipReasons = { 'outside-hours': 'it is outside its active hours', 'nobody-on-call': 'nobody is on call' };
 
 /** Returns the recipient of a page: a channel, a user by the account's email, or a user by a contact. */
-export const calledOf = ({ name, contact }: NonNullable<EscalationAction['to']>): string =>
+export const formatRecipient = ({ name, contact }: NonNullable<EscalationAction['to']>): string =>
   contact === undefined ? name : `${name} by ${contact}`;
 
 const formatActionTitle = ({ kind, step, reason, to }: EscalationAction): string => {
   switch (kind) {
     case 'page':
-      return `paged ${to === null ? '' : calledOf(to)}`;
+      return `paged ${to === null ? '' : formatRecipient(to)}`;
     case 'step-skipped':
-      return `step ${(step ?? 0) + 1} was skipped: ${skippedAs[reason ?? 'nobody-on-call']}`;
+      return `step ${(step ?? 0) + 1} was skipped: ${skipReasons[reason ?? 'nobody-on-call']}`;
     case 'owners-paged':
       return 'no step reached anyone: the owners are paged';
     case 'nobody-reached':
@@ -89,18 +89,18 @@ const formatActionTitle = ({ kind, step, reason, to }: EscalationAction): string
 export const toActionEntry = (action: EscalationAction & { readonly id: string }): TimelineEntry => {
   const { id, at, round, step } = action;
   const text = step === null ? `round ${round + 1}` : `step ${step + 1}, round ${round + 1}`;
-  return { at, kind: 'page', id, title: cut(formatActionTitle(action)), text, actor: null, service: '' };
+  return { at, kind: 'page', id, title: truncate(formatActionTitle(action)), text, actor: null, service: '' };
 };
 
 /** Returns the entry of a page's delivery result. */
-export const deliveryEntry = ({ id, attempt, ms, state, answer }: PageStep, name: string): TimelineEntry => ({
+export const deliveryEntry = ({ id, attempt, ms, state, answer }: DeliveryAttempt, name: string): TimelineEntry => ({
   at: new Date(Number(ms)).toISOString(),
   kind: 'delivery',
   id: `${id}/${attempt}`,
   actor: null,
   service: '',
-  title: cut(`page of ${name}: ${state}`),
-  text: cut(answer),
+  title: truncate(`page of ${name}: ${state}`),
+  text: truncate(answer),
 });
 
 /** Returns the entry of a deployment or configuration change. */
@@ -109,12 +109,12 @@ export const eventEntry = (event: FeedEvent): TimelineEntry => ({
   kind: event.kind === 'deployment' ? 'deployment' : 'config',
   id: event.id,
   actor: event.actor,
-  title: cut(event.title),
-  text: cut(event.text),
+  title: truncate(event.title),
+  text: truncate(event.text),
   service: event.service,
 });
 
-const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Returns the entry of a change to the incident itself, from the audit log. */
 export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { id: string }): TimelineEntry => {
@@ -122,7 +122,7 @@ export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { 
   const isAcknowledged = changes.some(({ path, after }) => path === 'status' && after === 'acknowledged');
   const named = changes
     .filter(({ path }) => !['', 'evidenceHash', 'escalatesAt'].includes(path))
-    .map(({ path, after }) => `${path}: ${after === undefined ? 'removed' : shown(after)}`);
+    .map(({ path, after }) => `${path}: ${after === undefined ? 'removed' : formatValue(after)}`);
   return {
     at,
     kind: isAcknowledged ? 'acknowledgement' : 'change',
@@ -130,18 +130,20 @@ export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { 
     actor,
     service: '',
     title: action,
-    text: cut(named.join('\n')),
+    text: truncate(named.join('\n')),
   };
 };
 
 /** Returns a timeline for permanent storage: its text and the hash of that text. */
-export const frozen = (entries: readonly TimelineEntry[]): { readonly content: string; readonly sha256: string } => {
+export const freezeTimeline = (
+  entries: readonly TimelineEntry[],
+): { readonly content: string; readonly sha256: string } => {
   const content = JSON.stringify(entries);
   return { content, sha256: createHash('sha256').update(content).digest('hex') };
 };
 
 /** Returns the entries of a stored timeline, and whether its text still matches the hash. */
-export const thawed = (
+export const restoreTimeline = (
   content: string,
   sha256: string,
 ): { readonly entries: readonly TimelineEntry[]; readonly isIntact: boolean } => {

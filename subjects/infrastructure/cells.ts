@@ -5,9 +5,9 @@
  */
 import type { Attributes } from '../../queries/attributes.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { resourcesOf } from '../../queries/resources.ts';
+import { getResources } from '../../queries/resources.ts';
 import { type CellQuery, readStepRows, type StepRows } from './cell-points.ts';
-import { type KnownGroups, knownSeries, type SeriesGroup } from './known-series.ts';
+import { type KnownGroups, readKnownSeries, type SeriesGroup } from './known-series.ts';
 
 /** Series of one metric and resource with equal requested labels */
 export interface Cell {
@@ -44,10 +44,10 @@ const maxCells = 300_000;
  * Among series that differ in other labels alone, those that ended this long before the newest were replaced, because
  * the container restarted. Milliseconds.
  */
-const replacedMs = 150_000;
+const maxReplacedLagMs = 150_000;
 
 /** Rows of the series of a group, by start of the step */
-interface Group extends SeriesGroup {
+interface RowGroup extends SeriesGroup {
   readonly rows: Map<number, number[]>;
 }
 
@@ -57,27 +57,27 @@ export const readCells = async (reading: Reading, query: CellQuery): Promise<Cel
   const stepRows = await readStepRows(reading, query);
   const { metrics, labels, range, stepMs } = query;
   const fromMs = Number(range.from / 1_000_000n);
-  const known = await knownSeries(reading.columns, stepRows.ids, { metrics, labels, fromMs });
-  const groups = groupsOf(stepRows, known);
-  const resources = await resourcesOf(reading.columns, new Set(groups.map(({ resourceId }) => resourceId)));
+  const known = await readKnownSeries(reading.columns, stepRows.ids, { metrics, labels, fromMs });
+  const groups = groupRows(stepRows, known);
+  const resources = await getResources(reading.columns, new Set(groups.map(({ resourceId }) => resourceId)));
   const cells: Cell[] = [];
   for (const group of groups) {
     const resource = resources.get(group.resourceId)?.attributes ?? {};
-    for (const [bucketMs, rows] of inOrder(group.rows)) {
-      const own = stepMs === undefined && rows.length > 1 ? withoutReplaced(stepRows, rows) : rows;
-      cells.push(cellOf(group, resource, { stepRows, rows: own, series: known.series, bucketMs }));
+    for (const [bucketMs, rows] of sortByBucket(group.rows)) {
+      const currentRows = stepMs === undefined && rows.length > 1 ? excludeReplaced(stepRows, rows) : rows;
+      cells.push(sumCell(group, resource, { stepRows, rows: currentRows, series: known.series, bucketMs }));
     }
   }
   return { cells: cells.slice(0, maxCells), isCut: stepRows.isCut || cells.length > maxCells };
 };
 
 /** Returns groups in order, with the rows of each. */
-const groupsOf = (stepRows: StepRows, { series, groups }: KnownGroups): readonly Group[] => {
+const groupRows = (stepRows: StepRows, { series, groups }: KnownGroups): readonly RowGroup[] => {
   const found = new Map<SeriesGroup, Map<number, number[]>>();
   for (const [row, id] of stepRows.ids.entries()) {
     const known = series.get(id);
     if (known === undefined) continue;
-    const group = groups.of(id, known);
+    const group = groups.groupOf(id, known);
     const bucketMs = stepRows.bucketMs[row] ?? 0;
     const buckets = found.get(group);
     const rows = buckets?.get(bucketMs);
@@ -90,17 +90,17 @@ const groupsOf = (stepRows: StepRows, { series, groups }: KnownGroups): readonly
   return own.map(([group, rows]) => ({ ...group, rows }));
 };
 
-const inOrder = (rows: Group['rows']): Iterable<[number, number[]]> =>
+const sortByBucket = (rows: RowGroup['rows']): Iterable<[number, number[]]> =>
   rows.size === 1 ? rows : [...rows].sort(([one], [other]) => one - other);
 
-const withoutReplaced = ({ atMs }: StepRows, rows: readonly number[]): readonly number[] => {
+const excludeReplaced = ({ atMs }: StepRows, rows: readonly number[]): readonly number[] => {
   const newest = rows.reduce((last, row) => Math.max(last, atMs[row] ?? 0), 0);
-  return rows.filter((row) => (atMs[row] ?? 0) >= newest - replacedMs);
+  return rows.filter((row) => (atMs[row] ?? 0) >= newest - maxReplacedLagMs);
 };
 
 /** Returns the sum over the series of a group. */
-const cellOf = (
-  { metric, resourceId, labels }: Group,
+const sumCell = (
+  { metric, resourceId, labels }: RowGroup,
   resource: Attributes,
   {
     stepRows,
@@ -122,9 +122,9 @@ const cellOf = (
     const coveredMs = stepRows.coveredMs[row] ?? 0;
     if (coveredMs === 0) continue;
     const isDelta = series.get(stepRows.ids[row] ?? 0n)?.isDelta === true;
-    const grown = (isDelta ? stepRows.asDelta : stepRows.asCumulative)[row] ?? 0;
-    increase += grown;
-    rate += (1000 * grown) / coveredMs;
+    const seriesIncrease = (isDelta ? stepRows.asDelta : stepRows.asCumulative)[row] ?? 0;
+    increase += seriesIncrease;
+    rate += (1000 * seriesIncrease) / coveredMs;
     rates++;
   }
   return {

@@ -4,11 +4,19 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { Known } from '../../queries/unknown.ts';
+import { NumberOrReason } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
-import { type CellsByMetric, countersOf, figureOf, KnownText, metricsOf, missing, textOf } from './figures.ts';
-import { hostIdentityOf } from './host-identity.ts';
-import { type Host, readHosts, recent } from './hosts.ts';
+import {
+  type CellsByMetric,
+  explainMissing,
+  KnownText,
+  knownSum,
+  rateMetrics,
+  sourceMetrics,
+  toKnownText,
+} from './figures.ts';
+import { identifyHost } from './host-identity.ts';
+import { type Host, readHosts, recentRange } from './hosts.ts';
 import { containerSources } from './names.ts';
 
 export const Compute = z.strictObject({
@@ -23,8 +31,8 @@ export const Compute = z.strictObject({
   host: KnownText.describe('Host of a container'),
   state: z.enum(['active', 'silent']),
   lastSeen: KnownText,
-  cpuCores: Known.describe('Used processor cores'),
-  memory: Known.describe('Used bytes'),
+  cpuCores: NumberOrReason.describe('Used processor cores'),
+  memory: NumberOrReason.describe('Used bytes'),
 });
 export type Compute = z.output<typeof Compute>;
 
@@ -49,8 +57,8 @@ const labels: readonly string[] = [
   'instance',
   'node',
 ];
-const metrics = metricsOf(containerSources);
-const counters = countersOf(containerSources);
+const metrics = sourceMetrics(containerSources);
+const counters = rateMetrics(containerSources);
 
 /** Returns hosts, and containers that sent points in the last minutes of a range. */
 export const readCompute = async (
@@ -60,19 +68,19 @@ export const readCompute = async (
 ): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
   const [hosts, { cells, isCut }] = await Promise.all([
     readHosts(reading, range, scope),
-    readCells(reading, { metrics, counters, labels, range: recent(range), ...scope }),
+    readCells(reading, { metrics, counters, labels, range: recentRange(range), ...scope }),
   ]);
   const containers = Map.groupBy(cells, containerKey);
   return {
     isCut: hosts.isCut || isCut,
     items: [
-      ...hosts.items.map(instanceOf),
-      ...[...containers].flatMap(([key, own]) => (key === undefined ? [] : [containerOf(key, own)])),
+      ...hosts.items.map(toInstance),
+      ...[...containers].flatMap(([key, own]) => (key === undefined ? [] : [toContainer(key, own)])),
     ],
   };
 };
 
-const instanceOf = (host: Host): Compute => ({
+const toInstance = (host: Host): Compute => ({
   id: `instance:${host.id}`,
   kind: 'instance',
   name: host.name,
@@ -81,7 +89,7 @@ const instanceOf = (host: Host): Compute => ({
   zone: host.cloud.zone,
   account: host.cloud.account,
   type: host.cloud.instanceType,
-  host: textOf(host.id, ''),
+  host: toKnownText(host.id, ''),
   state: host.state,
   lastSeen: host.lastSeen,
   cpuCores: host.cpu.cores,
@@ -99,47 +107,47 @@ const containerKey = ({ resource, labels: own, metric }: Cell): string | undefin
     const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
     return `${namespace}/${pod}/${name}`;
   }
-  const alone =
+  const standaloneId =
     resource['container.id'] ??
     resource['container.name'] ??
     (metric.startsWith('container_') ? own['name'] : undefined);
-  return alone === undefined ? undefined : String(alone);
+  return standaloneId === undefined ? undefined : String(standaloneId);
 };
 
 const notReportedReason = 'not reported by the sender';
 
-const containerOf = (id: string, all: readonly Cell[]): Compute => {
+const toContainer = (id: string, all: readonly Cell[]): Compute => {
   const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
   const latest = all.filter(({ atMs }) => newest.atMs - atMs <= 150_000);
   const cells: CellsByMetric = Map.groupBy(latest, ({ metric }) => metric);
   const resource = Object.assign({}, ...latest.map((cell) => cell.resource)) as Cell['resource'];
-  const given = Object.assign({}, ...latest.map((cell) => cell.labels)) as Cell['labels'];
-  const { id: hostId, name: hostName } = hostIdentityOf(resource, given, new Map());
+  const cellLabels = Object.assign({}, ...latest.map((cell) => cell.labels)) as Cell['labels'];
+  const { id: hostId, name: hostName } = identifyHost(resource, cellLabels, new Map());
   const host = hostId ?? hostName;
-  const noUse =
+  const noUsageReason =
     'this metric was not received in the last 10 minutes: the collector receivers docker_stats and kubeletstats, or cAdvisor, send it';
   return {
     id: `container:${id}`,
     kind: 'container',
-    name: textOf(
-      resource['k8s.container.name'] ?? resource['container.name'] ?? given['container'] ?? given['name'],
+    name: toKnownText(
+      resource['k8s.container.name'] ?? resource['container.name'] ?? cellLabels['container'] ?? cellLabels['name'],
       notReportedReason,
     ),
-    provider: textOf(resource['cloud.provider'], notReportedReason),
-    region: textOf(resource['cloud.region'], notReportedReason),
-    zone: textOf(resource['cloud.availability_zone'], notReportedReason),
-    type: textOf(resource['container.image.name'] ?? given['image'], notReportedReason),
-    account: textOf(resource['cloud.account.id'], notReportedReason),
-    host: textOf(host, notReportedReason),
+    provider: toKnownText(resource['cloud.provider'], notReportedReason),
+    region: toKnownText(resource['cloud.region'], notReportedReason),
+    zone: toKnownText(resource['cloud.availability_zone'], notReportedReason),
+    type: toKnownText(resource['container.image.name'] ?? cellLabels['image'], notReportedReason),
+    account: toKnownText(resource['cloud.account.id'], notReportedReason),
+    host: toKnownText(host, notReportedReason),
     state: 'active',
-    lastSeen: textOf(formatTime(BigInt(newest.atMs) * 1_000_000n), ''),
-    cpuCores: figureOf(cells, containerSources.cpu, missing(cells, containerSources.cpu, noUse)),
-    memory: figureOf(cells, containerSources.memory, noUse),
+    lastSeen: toKnownText(formatTime(BigInt(newest.atMs) * 1_000_000n), ''),
+    cpuCores: knownSum(cells, containerSources.cpu, explainMissing(cells, containerSources.cpu, noUsageReason)),
+    memory: knownSum(cells, containerSources.memory, noUsageReason),
   };
 };
 
 /** Returns the number of each kind, provider, region and type, in descending order. */
-export const computeGroups = (items: readonly Compute[]): z.output<typeof ComputeGroup>[] =>
+export const countComputeGroups = (items: readonly Compute[]): z.output<typeof ComputeGroup>[] =>
   [
     ...Map.groupBy(items, ({ kind, provider, region, type }) =>
       JSON.stringify([kind, provider.value, region.value, type.value]),

@@ -3,7 +3,7 @@
  * trend is insufficient, the result contains the reason. No I/O.
  */
 import { z } from 'zod';
-import { robustLine, thinned } from '../../queries/forecast/line.ts';
+import { fitRobustLine, thinPoints } from '../../queries/forecast/line.ts';
 
 export const DaysUntilFull = z.strictObject({
   value: z.number().nullable(),
@@ -15,18 +15,18 @@ export const DaysUntilFull = z.strictObject({
 export type DaysUntilFull = z.output<typeof DaysUntilFull>;
 
 /** Used bytes at a time */
-export interface UsedAt {
+export interface UsagePoint {
   readonly atMs: number;
   readonly used: number;
 }
 
 const dayMs = 86_400_000;
 const minPoints = 24;
-const minSpanMs = 2 * dayMs;
+const minHistoryMs = 2 * dayMs;
 /** Maximum prediction horizon, as a multiple of the history's length */
-const reach = 10;
+const maxHorizonFactor = 10;
 
-const without = (reason: string, bytesPerDay: number | null = null): DaysUntilFull => ({
+const withoutForecast = (reason: string, bytesPerDay: number | null = null): DaysUntilFull => ({
   value: null,
   low: null,
   high: null,
@@ -34,43 +34,45 @@ const without = (reason: string, bytesPerDay: number | null = null): DaysUntilFu
   bytesPerDay,
 });
 
-const sizeOf = (bytes: number): string => {
+const formatSize = (bytes: number): string => {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10)));
   return `${(bytes / 1024 ** unit).toFixed(1)} ${units[unit]}`;
 };
-const daysOf = (ms: number): string => (ms / dayMs).toFixed(1);
+const formatDays = (ms: number): string => (ms / dayMs).toFixed(1);
 
 /** Predicts when usage reaches the ceiling. `ceiling` is the number of usable bytes; `undefined` if unknown. */
-export const daysUntilFull = (
-  history: readonly UsedAt[],
+export const forecastFull = (
+  history: readonly UsagePoint[],
   { ceiling, used }: { readonly ceiling: number | undefined; readonly used: number },
 ): DaysUntilFull => {
-  if (ceiling === undefined || !(ceiling > 0)) return without('its capacity is unknown, so no forecast is possible');
+  if (ceiling === undefined || !(ceiling > 0))
+    return withoutForecast('its capacity is unknown, so no forecast is possible');
   if (used >= ceiling) return { value: 0, low: 0, high: 0, reason: null, bytesPerDay: null };
-  const points = thinned(history);
+  const points = thinPoints(history);
   const [oldest, newest] = [points[0], points.at(-1)];
-  const spanMs = oldest === undefined || newest === undefined ? 0 : newest.atMs - oldest.atMs;
-  if (points.length < minPoints || spanMs < minSpanMs)
-    return without(
-      `${daysOf(spanMs)} days of history with ${points.length} hours are too few: 2 days and 24 hours are required`,
+  const historyMs = oldest === undefined || newest === undefined ? 0 : newest.atMs - oldest.atMs;
+  if (points.length < minPoints || historyMs < minHistoryMs)
+    return withoutForecast(
+      `${formatDays(historyMs)} days of history with ${points.length} hours are too few: 2 days and 24 hours are required`,
     );
   const line = points.map(({ atMs, used: bytes }) => [(atMs - (oldest?.atMs ?? 0)) / dayMs, bytes] as const);
-  const { slope, slowest, fastest } = robustLine(line);
-  const interval = `between ${sizeOf(slowest)} and ${sizeOf(fastest)} per day`;
-  if (fastest <= 0) return without(`it is not filling: it changes by ${interval}`, slope);
-  if (slope <= 0 || slowest <= 0) return without(`it is not filling steadily: it changes by ${interval}`, slope);
-  const daysAt = (perDay: number): number => (ceiling - used) / perDay;
-  const reachDays = (reach * spanMs) / dayMs;
-  if (daysAt(slope) > reachDays)
-    return without(
-      `more than ${Math.round(reachDays)} days away: ${daysOf(spanMs)} days of history do not support a longer forecast`,
+  const { slope, minSlope, maxSlope } = fitRobustLine(line);
+  const interval = `between ${formatSize(minSlope)} and ${formatSize(maxSlope)} per day`;
+  if (maxSlope <= 0) return withoutForecast(`it is not filling: it changes by ${interval}`, slope);
+  if (slope <= 0 || minSlope <= 0)
+    return withoutForecast(`it is not filling steadily: it changes by ${interval}`, slope);
+  const daysUntil = (perDay: number): number => (ceiling - used) / perDay;
+  const reachDays = (maxHorizonFactor * historyMs) / dayMs;
+  if (daysUntil(slope) > reachDays)
+    return withoutForecast(
+      `more than ${Math.round(reachDays)} days away: ${formatDays(historyMs)} days of history do not support a longer forecast`,
       slope,
     );
-  const high = daysAt(slowest);
+  const high = daysUntil(minSlope);
   return {
-    value: daysAt(slope),
-    low: daysAt(fastest),
+    value: daysUntil(slope),
+    low: daysUntil(maxSlope),
     high: high > reachDays ? null : high,
     reason: null,
     bytesPerDay: slope,

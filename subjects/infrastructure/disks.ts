@@ -3,15 +3,23 @@ import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { Known, known } from '../../queries/unknown.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { knownNumber, NumberOrReason } from '../../queries/unknown.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import type { CellQuery } from './cell-points.ts';
 import { type Cell, readCells } from './cells.ts';
-import { DaysUntilFull, daysUntilFull, type UsedAt } from './disk-fill.ts';
-import { type CellsByMetric, figure, KnownText, metricsOf, missing, textOf, totalOf } from './figures.ts';
-import { disksOf, type Disk as Filesystem, ioOfDevice, isShared } from './filesystems.ts';
-import { groupedByHost, type HostData } from './host-parts.ts';
-import { recent } from './hosts.ts';
+import { DaysUntilFull, forecastFull, type UsagePoint } from './disk-fill.ts';
+import {
+  type CellsByMetric,
+  explainMissing,
+  KnownText,
+  sourceMetrics,
+  sumValues,
+  toKnown,
+  toKnownText,
+} from './figures.ts';
+import { deviceIo, type Disk as Filesystem, findDisks, isShared } from './filesystems.ts';
+import { groupByHost, type HostData } from './host-parts.ts';
+import { recentRange } from './hosts.ts';
 import { filesystemMetrics, hostLabels, hostSources, volumeSources } from './names.ts';
 
 export const Disk = z.strictObject({
@@ -29,86 +37,88 @@ export const Disk = z.strictObject({
   namespace: KnownText.describe('Namespace of the pod of a volume'),
   pod: KnownText,
   claim: KnownText.describe('Persistent volume claim'),
-  used: Known.describe('Used bytes'),
-  total: Known.describe('Usable bytes, without the space reserved for root'),
-  utilization: Known.describe('Used share, between 0 and 1'),
-  read: Known.describe('Read rate in bytes per second'),
-  write: Known.describe('Write rate in bytes per second'),
+  used: NumberOrReason.describe('Used bytes'),
+  total: NumberOrReason.describe('Usable bytes, without the space reserved for root'),
+  utilization: NumberOrReason.describe('Used share, between 0 and 1'),
+  read: NumberOrReason.describe('Read rate in bytes per second'),
+  write: NumberOrReason.describe('Write rate in bytes per second'),
   daysUntilFull: DaysUntilFull,
 });
 export type Disk = z.output<typeof Disk>;
 
 /** A disk, with the identifiers of its history */
-export interface FoundDisk {
+export interface DiskWithHistory {
   readonly disk: Disk;
   readonly cells: readonly Cell[];
   readonly hostKey: string;
 }
 
 const volumeLabels = ['persistentvolumeclaim', 'namespace', 'k8s.volume.name'] as const;
-const volumeMetrics = metricsOf(volumeSources);
+const volumeMetrics = sourceMetrics(volumeSources);
 const labels = [...new Set([...hostLabels, ...volumeLabels])];
 /** Metric with the names of scraped hosts */
-const nodeNames = 'node_uname_info';
-const ioMetrics = metricsOf({ read: hostSources.diskRead, write: hostSources.diskWrite });
+const nodeNameMetric = 'node_uname_info';
+const ioMetrics = sourceMetrics({ read: hostSources.diskRead, write: hostSources.diskWrite });
 const noIo =
   'no disk bytes of this device were received in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
-const notRead: DaysUntilFull = { value: null, low: null, high: null, reason: 'not read yet', bytesPerDay: null };
+const notForecastYet: DaysUntilFull = { value: null, low: null, high: null, reason: 'not read yet', bytesPerDay: null };
 
 /** Returns disks at the end of a range, without predictions. */
 export const readDisks = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: FoundDisk[]; readonly isCut: boolean }> => {
+): Promise<{ readonly items: DiskWithHistory[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readCells(reading, {
-    metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNames],
+    metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNameMetric],
     counters: ioMetrics,
     labels,
-    range: recent(range),
+    range: recentRange(range),
     ...scope,
   });
   const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
-  const hosts = groupedByHost(cells.filter((cell) => !isOfVolume(cell)));
-  const own = [...hosts].flatMap(([key, host]) => disksOf(host.cells).map((disk) => filesystemOf(key, host, disk)));
-  return { isCut, items: [...oncePerShare(own), ...volumesOf(cells.filter(isOfVolume))] };
+  const hosts = groupByHost(cells.filter((cell) => !isOfVolume(cell)));
+  const filesystems = [...hosts].flatMap(([key, host]) =>
+    findDisks(host.cells).map((disk) => toFilesystemDisk(key, host, disk)),
+  );
+  return { isCut, items: [...deduplicateShares(filesystems), ...toVolumeDisks(cells.filter(isOfVolume))] };
 };
 
-const utilizationOf = (used: number, total: number): Known => known(total > 0 ? used / total : 0);
+const computeUtilization = (used: number, total: number): NumberOrReason => knownNumber(total > 0 ? used / total : 0);
 
-const filesystemOf = (hostKey: string, { cells }: HostData, found: Filesystem): FoundDisk => {
+const toFilesystemDisk = (hostKey: string, { cells }: HostData, found: Filesystem): DiskWithHistory => {
   const total = found.used + found.free;
-  const io = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): Known =>
-    figure(ioOfDevice(cells, sources, found.device), missing(cells, sources, noIo));
-  const nothing = textOf(undefined, 'it is a filesystem of a host');
+  const io = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): NumberOrReason =>
+    toKnown(deviceIo(cells, sources, found.device), explainMissing(cells, sources, noIo));
+  const nothing = toKnownText(undefined, 'it is a filesystem of a host');
   return {
     hostKey,
     cells: [...cells.values()].flat(),
     disk: {
       id: isShared(found.type) ? found.device : `${hostKey}:${found.device}`,
       kind: 'filesystem',
-      host: textOf(hostKey, ''),
+      host: toKnownText(hostKey, ''),
       hosts: 1,
       device: found.device,
       mountpoints: [...found.mountpoints],
       aliases: [...found.aliases],
-      type: textOf(found.type, 'the sender reports no type'),
+      type: toKnownText(found.type, 'the sender reports no type'),
       isReadOnly: found.isReadOnly,
       namespace: nothing,
       pod: nothing,
       claim: nothing,
-      used: known(found.used),
-      total: known(total),
-      utilization: utilizationOf(found.used, total),
+      used: knownNumber(found.used),
+      total: knownNumber(total),
+      utilization: computeUtilization(found.used, total),
       read: io(hostSources.diskRead),
       write: io(hostSources.diskWrite),
-      daysUntilFull: notRead,
+      daysUntilFull: notForecastYet,
     },
   };
 };
 
 /** Deduplicates network filesystems that several hosts mount. */
-const oncePerShare = (disks: readonly FoundDisk[]): FoundDisk[] =>
+const deduplicateShares = (disks: readonly DiskWithHistory[]): DiskWithHistory[] =>
   [...Map.groupBy(disks, ({ disk }) => disk.id).values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -126,7 +136,7 @@ const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
   if (claim !== undefined) return JSON.stringify([namespace, claim]);
   const name = resource['k8s.volume.name'] ?? own['k8s.volume.name'];
   const type = resource['k8s.volume.type'];
-  if (name === undefined || type === undefined || ofNode.has(String(type))) return undefined;
+  if (name === undefined || type === undefined || nodeVolumeTypes.has(String(type))) return undefined;
   return JSON.stringify([namespace, resource['k8s.pod.uid'] ?? '', name]);
 };
 
@@ -134,21 +144,21 @@ const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
  * Volume types that are a directory of the node, or its memory. Their bytes belong to the node, but the kubelet reports
  * them like other volumes.
  */
-const ofNode: ReadonlySet<string> = new Set([
+const nodeVolumeTypes: ReadonlySet<string> = new Set([
   ...['configMap', 'secret', 'downwardAPI', 'projected', 'emptyDir', 'hostPath', 'local', 'image'],
 ]);
 
-const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
+const toVolumeDisks = (cells: readonly Cell[]): DiskWithHistory[] =>
   [...Map.groupBy(cells, volumeKey)].flatMap(([key, own]) => {
-    const byMetric: CellsByMetric = Map.groupBy(newest(own), ({ metric }) => metric);
-    const capacity = totalOf(byMetric, volumeSources.capacity);
-    const available = totalOf(byMetric, volumeSources.available);
+    const byMetric: CellsByMetric = Map.groupBy(selectNewest(own), ({ metric }) => metric);
+    const capacityBytes = sumValues(byMetric, volumeSources.capacity);
+    const available = sumValues(byMetric, volumeSources.available);
     const [first] = own;
-    if (key === undefined || first === undefined || capacity === undefined || available === undefined) return [];
+    if (key === undefined || first === undefined || capacityBytes === undefined || available === undefined) return [];
     const { resource, labels: given } = first;
-    const used = capacity - available;
-    const noHost = textOf(undefined, 'it is a volume of a pod');
-    const noBytes = figure(undefined, 'the kubelet does not report bytes read and written for volumes');
+    const used = capacityBytes - available;
+    const noHost = toKnownText(undefined, 'it is a volume of a pod');
+    const noBytes = toKnown(undefined, 'the kubelet does not report bytes read and written for volumes');
     return [
       {
         hostKey: key,
@@ -161,24 +171,24 @@ const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
           aliases: [],
           isReadOnly: false,
           device: String(resource['k8s.volume.name'] ?? given['persistentvolumeclaim'] ?? ''),
-          type: textOf(resource['k8s.volume.type'], 'the sender reports no type'),
+          type: toKnownText(resource['k8s.volume.type'], 'the sender reports no type'),
           mountpoints: [],
-          namespace: textOf(resource['k8s.namespace.name'] ?? given['namespace'], 'not reported by the sender'),
-          pod: textOf(resource['k8s.pod.name'], 'not reported by the sender'),
-          claim: textOf(resource['k8s.persistentvolumeclaim.name'] ?? given['persistentvolumeclaim'], 'not set'),
-          used: known(used),
-          total: known(capacity),
-          utilization: utilizationOf(used, capacity),
+          namespace: toKnownText(resource['k8s.namespace.name'] ?? given['namespace'], 'not reported by the sender'),
+          pod: toKnownText(resource['k8s.pod.name'], 'not reported by the sender'),
+          claim: toKnownText(resource['k8s.persistentvolumeclaim.name'] ?? given['persistentvolumeclaim'], 'not set'),
+          used: knownNumber(used),
+          total: knownNumber(capacityBytes),
+          utilization: computeUtilization(used, capacityBytes),
           read: noBytes,
           write: noBytes,
-          daysUntilFull: notRead,
+          daysUntilFull: notForecastYet,
         },
       },
     ];
   });
 
 /** Returns the latest value of each metric, for several mounts of one volume. */
-const newest = (cells: readonly Cell[]): Cell[] =>
+const selectNewest = (cells: readonly Cell[]): Cell[] =>
   [...Map.groupBy(cells, ({ metric }) => metric).values()].map((own) =>
     own.reduce((one, other) => (other.atMs > one.atMs ? other : one)),
   );
@@ -187,10 +197,10 @@ const hourMs = 3_600_000;
 const dayNs = 86_400_000_000_000n;
 
 /** Returns the series of these cells, by their resources and, for remote-write, their instances. */
-const seriesOf = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
+const seriesCondition = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
   const ids = [...new Set(cells.map(({ resourceId }) => resourceId).filter((id) => id !== '0'))];
   const texts = (key: string): string[] => [...new Set(cells.flatMap(({ labels: own }) => own[key] ?? []))];
-  const instances = texts('instance').map(quote);
+  const instances = texts('instance').map(quoteString);
   const conditions = [
     ...(ids.length === 0 ? [] : [`series.resource_id IN (${ids.join(', ')})`]),
     ...(instances.length === 0 ? [] : [`series.attributes['instance'] IN (${instances.join(', ')})`]),
@@ -199,26 +209,26 @@ const seriesOf = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
 };
 
 /** Returns the disks with predictions, from the hours of the given days before the end of the range. */
-export const withDaysUntilFull = async (
+export const addForecasts = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
-  { disks, days }: { readonly disks: readonly FoundDisk[]; readonly days: number },
+  { disks, days }: { readonly disks: readonly DiskWithHistory[]; readonly days: number },
 ): Promise<Disk[]> => {
   if (disks.length === 0) return [];
   const { cells } = await readCells(reading, {
-    metrics: [...filesystemMetrics, ...volumeMetrics, nodeNames],
+    metrics: [...filesystemMetrics, ...volumeMetrics, nodeNameMetric],
     counters: [],
     labels,
     range: { from: range.to - BigInt(days) * dayNs, to: range.to },
     stepMs: hourMs,
-    series: seriesOf(disks.flatMap((disk) => disk.cells)),
+    series: seriesCondition(disks.flatMap((disk) => disk.cells)),
     ...scope,
   });
-  const histories = historiesOf(cells);
+  const histories = computeHistories(cells);
   return disks.map(({ disk }) => ({
     ...disk,
-    daysUntilFull: daysUntilFull(histories.get(disk.id) ?? [], {
+    daysUntilFull: forecastFull(histories.get(disk.id) ?? [], {
       ceiling: disk.total.value ?? undefined,
       used: disk.used.value ?? 0,
     }),
@@ -229,24 +239,24 @@ export const withDaysUntilFull = async (
  * Returns the used bytes per hour, by id of the disk. Each hour is evaluated like the current state, so mounts and
  * aliases count once.
  */
-const historiesOf = (cells: readonly Cell[]): ReadonlyMap<string, UsedAt[]> => {
-  const histories = new Map<string, UsedAt[]>();
+const computeHistories = (cells: readonly Cell[]): ReadonlyMap<string, UsagePoint[]> => {
+  const histories = new Map<string, UsagePoint[]>();
   const add = (id: string, atMs: number, used: number): void => {
     const history = histories.get(id);
     if (history === undefined) histories.set(id, [{ atMs, used }]);
     else history.push({ atMs, used });
   };
-  const names = cells.filter(({ metric }) => metric === nodeNames);
+  const names = cells.filter(({ metric }) => metric === nodeNameMetric);
   const hours = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)].toSorted(([one], [other]) => one - other);
   for (const [bucketMs, inHour] of hours) {
     const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
-    for (const { disk } of oncePerShare(
-      [...groupedByHost([...names, ...inHour].filter((cell) => !isOfVolume(cell)))].flatMap(([key, host]) =>
-        disksOf(host.cells).map((found) => filesystemOf(key, host, found)),
+    for (const { disk } of deduplicateShares(
+      [...groupByHost([...names, ...inHour].filter((cell) => !isOfVolume(cell)))].flatMap(([key, host]) =>
+        findDisks(host.cells).map((found) => toFilesystemDisk(key, host, found)),
       ),
     ))
       add(disk.id, bucketMs, disk.used.value ?? 0);
-    for (const { disk } of volumesOf(inHour.filter(isOfVolume))) add(disk.id, bucketMs, disk.used.value ?? 0);
+    for (const { disk } of toVolumeDisks(inHour.filter(isOfVolume))) add(disk.id, bucketMs, disk.used.value ?? 0);
   }
   return histories;
 };

@@ -3,7 +3,7 @@
  * names it
  */
 import { z } from 'zod';
-import { type Known, known, unknown } from '../../queries/unknown.ts';
+import { knownNumber, type NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
 import type { Cell } from './cells.ts';
 
 /** A text, or the reason why it is unknown */
@@ -14,7 +14,7 @@ export const KnownText = z.strictObject({
 export type KnownText = z.output<typeof KnownText>;
 
 /** Returns the text of an attribute; unknown if there is none. */
-export const textOf = (value: unknown, reason: string): KnownText =>
+export const toKnownText = (value: unknown, reason: string): KnownText =>
   value === undefined || value === null || value === ''
     ? { value: null, reason }
     : { value: String(value), reason: null };
@@ -38,7 +38,7 @@ export const rate = (metric: string, options: Options = {}): Source => ({ metric
 export type CellsByMetric = ReadonlyMap<string, readonly Cell[]>;
 
 /** Returns the cells of a source with their values. */
-export const valuesOf = (cells: CellsByMetric, source: Source): { readonly cell: Cell; readonly value: number }[] =>
+export const sourceValues = (cells: CellsByMetric, source: Source): { readonly cell: Cell; readonly value: number }[] =>
   (cells.get(source.metric) ?? []).flatMap((cell) => {
     if (source.where !== undefined && !source.where(cell.labels)) return [];
     const value = source.as === 'level' ? cell.value : cell.rate;
@@ -46,31 +46,31 @@ export const valuesOf = (cells: CellsByMetric, source: Source): { readonly cell:
   });
 
 /** Returns the first source that has a value, with its values. */
-export const firstOf = (cells: CellsByMetric, sources: readonly Source[]) => {
+export const firstAvailable = (cells: CellsByMetric, sources: readonly Source[]) => {
   for (const source of sources) {
-    const values = valuesOf(cells, source);
+    const values = sourceValues(cells, source);
     if (values.length > 0) return values;
   }
   return undefined;
 };
 
 /** Returns the sum of the first source that has a value. */
-export const totalOf = (cells: CellsByMetric, sources: readonly Source[]): number | undefined =>
-  firstOf(cells, sources)?.reduce((sum, { value }) => sum + value, 0);
+export const sumValues = (cells: CellsByMetric, sources: readonly Source[]): number | undefined =>
+  firstAvailable(cells, sources)?.reduce((sum, { value }) => sum + value, 0);
 
 /** Returns the sum as a value; unknown with the reason if no source has a value. */
-export const figureOf = (cells: CellsByMetric, sources: readonly Source[], reason: string): Known =>
-  figure(totalOf(cells, sources), reason);
+export const knownSum = (cells: CellsByMetric, sources: readonly Source[], reason: string): NumberOrReason =>
+  toKnown(sumValues(cells, sources), reason);
 
 /** Returns a value; unknown with the reason if there is no number. */
-export const figure = (value: number | undefined, reason: string): Known =>
-  value === undefined || !Number.isFinite(value) ? unknown(reason) : known(value);
+export const toKnown = (value: number | undefined, reason: string): NumberOrReason =>
+  value === undefined || !Number.isFinite(value) ? unknownNumber(reason) : knownNumber(value);
 
 /** Returns the ratio of two values, such as use and limit; unknown if either is unknown or the divisor is 0. */
-export const ratioOf = (part: Known, whole: Known): Known => {
+export const knownRatio = (part: NumberOrReason, total: NumberOrReason): NumberOrReason => {
   if (part.value === null) return part;
-  if (whole.value === null) return whole;
-  return whole.value > 0 ? known(part.value / whole.value) : unknown('the total is 0');
+  if (total.value === null) return total;
+  return total.value > 0 ? knownNumber(part.value / total.value) : unknownNumber('the total is 0');
 };
 
 /** Returns whether only one counter point exists so far, so that there is no rate. */
@@ -78,11 +78,11 @@ export const hasOnePoint = (cells: CellsByMetric, sources: readonly Source[]): b
   sources.some(({ metric, as }) => as === 'rate' && cells.has(metric));
 
 /** Returns the reason for a missing value: the metric was not received, or has too few points. */
-export const missing = (cells: CellsByMetric, sources: readonly Source[], reason: string): string =>
+export const explainMissing = (cells: CellsByMetric, sources: readonly Source[], reason: string): string =>
   hasOnePoint(cells, sources) ? 'there is only one point so far; a rate needs two' : reason;
 
 /** Returns the metrics of sources whose rates are requested, without duplicates. */
-export const countersOf = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
+export const rateMetrics = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
   ...new Set(
     Object.values(sources)
       .flat()
@@ -92,6 +92,6 @@ export const countersOf = (sources: Readonly<Record<string, readonly Source[]>>)
 ];
 
 /** Returns the metrics of sources, without duplicates. */
-export const metricsOf = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
+export const sourceMetrics = (sources: Readonly<Record<string, readonly Source[]>>): string[] => [
   ...new Set(Object.values(sources).flatMap((each) => each.map(({ metric }) => metric))),
 ];

@@ -3,7 +3,7 @@
  * mounts once.
  */
 import type { Cell } from './cells.ts';
-import { type CellsByMetric, firstOf, type Source, totalOf, valuesOf } from './figures.ts';
+import { type CellsByMetric, firstAvailable, type Source, sourceValues, sumValues } from './figures.ts';
 import {
   deviceOf,
   filesystemSources,
@@ -64,20 +64,20 @@ interface Mount {
  * Returns bytes by mount point, from either form: by state (OpenTelemetry), or size, free and available
  * (node_exporter).
  */
-const mountsOf = (cells: CellsByMetric): Mount[] => {
-  const places = new Map<string, { cell: Cell; bytes: Map<string, number> }>();
+const readMounts = (cells: CellsByMetric): Mount[] => {
+  const bytesByMount = new Map<string, { cell: Cell; bytes: Map<string, number> }>();
   const add = (cell: Cell, name: string, value: number): void => {
     const key = JSON.stringify([deviceOf(cell.labels), mountpointOf(cell.labels), filesystemTypeOf(cell.labels)]);
-    const place = places.get(key) ?? { cell, bytes: new Map<string, number>() };
-    places.set(key, place);
+    const place = bytesByMount.get(key) ?? { cell, bytes: new Map<string, number>() };
+    bytesByMount.set(key, place);
     place.bytes.set(name, value);
   };
   for (const source of filesystemSources.byState)
-    for (const { cell, value } of valuesOf(cells, source)) add(cell, filesystemStateOf(cell.labels), value);
+    for (const { cell, value } of sourceValues(cells, source)) add(cell, filesystemStateOf(cell.labels), value);
   for (const name of ['size', 'free', 'available'] as const)
     for (const source of filesystemSources[name])
-      for (const { cell, value } of valuesOf(cells, source)) add(cell, name, value);
-  const mounts = [...places.values()].flatMap(({ cell, bytes }) => {
+      for (const { cell, value } of sourceValues(cells, source)) add(cell, name, value);
+  const mounts = [...bytesByMount.values()].flatMap(({ cell, bytes }) => {
     const size = bytes.get('size');
     const used = bytes.get('used') ?? (size === undefined ? undefined : size - (bytes.get('free') ?? Number.NaN));
     const free = bytes.get('available') ?? bytes.get('free');
@@ -94,13 +94,13 @@ const mountsOf = (cells: CellsByMetric): Mount[] => {
       },
     ];
   });
-  return mounts.length > 0 ? mounts : nodeFilesystemOf(cells);
+  return mounts.length > 0 ? mounts : readNodeFilesystem(cells);
 };
 
 /** Returns the filesystem that stores pods, for nodes that only the kubelet reports. */
-const nodeFilesystemOf = (cells: CellsByMetric): Mount[] => {
-  const capacity = totalOf(cells, nodeFilesystemSources.capacity);
-  const free = totalOf(cells, nodeFilesystemSources.available);
+const readNodeFilesystem = (cells: CellsByMetric): Mount[] => {
+  const capacity = sumValues(cells, nodeFilesystemSources.capacity);
+  const free = sumValues(cells, nodeFilesystemSources.available);
   if (capacity === undefined || free === undefined) return [];
   return [{ device: 'nodefs', type: '', mountpoint: '', used: capacity - free, free, isReadOnly: false }];
 };
@@ -117,7 +117,7 @@ const diskKey = ({ device, type, mountpoint }: Mount): string => {
   return device === '' ? `at ${mountpoint}` : device;
 };
 
-const diskOf = (device: string, mounts: readonly Mount[]): Disk => {
+const toDisk = (device: string, mounts: readonly Mount[]): Disk => {
   const byDevice = new Map(mounts.map((mount) => [mount.device, mount]));
   const distinct = [...byDevice.values()];
   return {
@@ -132,36 +132,36 @@ const diskOf = (device: string, mounts: readonly Mount[]): Disk => {
 };
 
 /** Merges two names of a disk that have equal used and free bytes, such as /dev/root and /dev/vda1. */
-const merged = (one: Disk, other: Disk): Disk => ({
+const mergeDisks = (one: Disk, other: Disk): Disk => ({
   ...one,
   mountpoints: [...new Set([...one.mountpoints, ...other.mountpoints])].toSorted(),
   aliases: [...one.aliases, other.device].toSorted(),
   isReadOnly: one.isReadOnly && other.isReadOnly,
 });
 
-const isSame = (one: Disk, other: Disk): boolean =>
+const isAlias = (one: Disk, other: Disk): boolean =>
   one.type === other.type &&
   one.used === other.used &&
   one.free === other.free &&
   nameKind(one.device) !== nameKind(other.device);
 
 /** Returns the disks of one host. Mounts of one device are one disk, and so are two names of one device. */
-export const disksOf = (cells: CellsByMetric): Disk[] => {
-  const mounts = mountsOf(cells).filter(({ type, used, free }) => !isPseudo(type) && used + free > 0);
+export const findDisks = (cells: CellsByMetric): Disk[] => {
+  const mounts = readMounts(cells).filter(({ type, used, free }) => !isPseudo(type) && used + free > 0);
   const disks: Disk[] = [];
   for (const [device, own] of Map.groupBy(mounts, diskKey)) {
-    const disk = diskOf(device, own);
-    const at = disks.findIndex((other) => isSame(other, disk));
+    const disk = toDisk(device, own);
+    const at = disks.findIndex((other) => isAlias(other, disk));
     const same = disks[at];
     if (same === undefined) disks.push(disk);
-    else disks[at] = merged(same, disk);
+    else disks[at] = mergeDisks(same, disk);
   }
   return disks;
 };
 
 /** Returns the bytes of all writable disks of a host; `undefined` if there are none. */
-export const disksOfHost = (cells: CellsByMetric): { readonly used: number; readonly total: number } | undefined => {
-  const own = disksOf(cells).filter(({ type }) => !isShared(type));
+export const sumHostDisks = (cells: CellsByMetric): { readonly used: number; readonly total: number } | undefined => {
+  const own = findDisks(cells).filter(({ type }) => !isShared(type));
   if (own.length === 0) return undefined;
   return {
     used: own.reduce((sum, { used }) => sum + used, 0),
@@ -170,21 +170,21 @@ export const disksOfHost = (cells: CellsByMetric): { readonly used: number; read
 };
 
 /** Returns the disk of a partition: sda1 → sda, nvme0n1p2 → nvme0n1. */
-const diskOfPartition = (device: string): string | undefined =>
+const parentDisk = (device: string): string | undefined =>
   /^((?:nvme\d+n\d+|mmcblk\d+))p\d+$/.exec(device)?.[1] ?? /^((?:s|h|v|xv)d[a-z]+)\d+$/.exec(device)?.[1];
 /** Devices built from other devices or memory, whose reads are also counted there */
-const isMadeUp = /^(dm-\d+|md\d+|loop\d+|ram\d+|zram\d+|sr\d+|fd\d+|bcache\d+|drbd\d+)$/;
+const virtualDevicePattern = /^(dm-\d+|md\d+|loop\d+|ram\d+|zram\d+|sr\d+|fd\d+|bcache\d+|drbd\d+)$/;
 
 /**
  * Returns bytes per second over the disks of a host without double counting: excludes partitions, and devices built
  * from disks that are also present.
  */
-export const ioOf = (cells: CellsByMetric, sources: readonly Source[]): number | undefined => {
-  const values = firstOf(cells, sources);
+export const sumIo = (cells: CellsByMetric, sources: readonly Source[]): number | undefined => {
+  const values = firstAvailable(cells, sources);
   const devices = new Set(values?.map(({ cell }) => deviceOf(cell.labels)));
   const isWhole = (device: string): boolean => {
-    const disk = diskOfPartition(device);
-    return !isMadeUp.test(device) && (disk === undefined || !devices.has(disk));
+    const disk = parentDisk(device);
+    return !virtualDevicePattern.test(device) && (disk === undefined || !devices.has(disk));
   };
   const whole = values?.filter(({ cell }) => isWhole(deviceOf(cell.labels)));
   const counted = whole === undefined || whole.length === 0 ? values : whole;
@@ -192,10 +192,10 @@ export const ioOf = (cells: CellsByMetric, sources: readonly Source[]): number |
 };
 
 /** Returns the rate for the device of one filesystem, or for the disk of its partition. */
-export const ioOfDevice = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
+export const deviceIo = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
   const name = device.replace(/^\/dev\//, '');
-  const values = firstOf(cells, sources) ?? [];
-  for (const candidate of [name, diskOfPartition(name)]) {
+  const values = firstAvailable(cells, sources) ?? [];
+  for (const candidate of [name, parentDisk(name)]) {
     const own = values.filter(({ cell }) => deviceOf(cell.labels) === candidate);
     if (own.length > 0) return own.reduce((sum, { value }) => sum + value, 0);
   }

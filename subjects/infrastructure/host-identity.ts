@@ -8,7 +8,7 @@ export interface HostIdentity {
   readonly name: string | undefined;
 }
 
-const textOf = (value: unknown): string | undefined =>
+const toText = (value: unknown): string | undefined =>
   value === undefined || value === null || value === '' ? undefined : String(value);
 
 /** Removes the port: `10.0.0.7:9100` → `10.0.0.7`; `[::1]:9100` → `::1`. */
@@ -21,35 +21,35 @@ const withoutPort = (instance: string): string => {
  * Returns the identity by `host.id`, `host.name` or the node's name. For scraped metrics, uses the name that
  * node_exporter reports for the instance, otherwise the instance.
  */
-export const hostIdentityOf = (
+export const identifyHost = (
   resource: Attributes,
   labels: Readonly<Record<string, string>>,
   nodeNames: ReadonlyMap<string, string>,
 ): HostIdentity => {
-  const id = textOf(resource['host.id']);
-  const name = textOf(resource['host.name']) ?? textOf(resource['k8s.node.name']);
+  const id = toText(resource['host.id']);
+  const name = toText(resource['host.name']) ?? toText(resource['k8s.node.name']);
   if (id !== undefined || name !== undefined) return { id, name };
-  const instance = instanceOf(resource, labels);
+  const instance = scrapedInstance(resource, labels);
   const address = instance === undefined ? undefined : withoutPort(instance);
-  const nodeName = names(nodeNames, instance) ?? names(nodeNames, address);
+  const nodeName = lookUpNodeName(nodeNames, instance) ?? lookUpNodeName(nodeNames, address);
   const scraped = labels['nodename'] ?? nodeName ?? address;
   return { id: undefined, name: scraped };
 };
 
-const names = (nodeNames: ReadonlyMap<string, string>, address: string | undefined): string | undefined =>
+const lookUpNodeName = (nodeNames: ReadonlyMap<string, string>, address: string | undefined): string | undefined =>
   address === undefined ? undefined : nodeNames.get(address);
 
 /** Returns the scraped address of a series. */
-const instanceOf = (resource: Attributes, labels: Readonly<Record<string, string>>): string | undefined =>
-  textOf(labels['instance']) ?? textOf(resource['service.instance.id']);
+const scrapedInstance = (resource: Attributes, labels: Readonly<Record<string, string>>): string | undefined =>
+  toText(labels['instance']) ?? toText(resource['service.instance.id']);
 
 /** Returns the host names that node_exporter reports for addresses. */
-export const nodeNamesOf = (
+export const collectNodeNames = (
   cells: readonly Pick<Cell, 'metric' | 'resource' | 'labels'>[],
 ): ReadonlyMap<string, string> => {
   const names = new Map<string, string>();
   for (const { metric, resource, labels } of cells) {
-    const instance = metric === 'node_uname_info' ? instanceOf(resource, labels) : undefined;
+    const instance = metric === 'node_uname_info' ? scrapedInstance(resource, labels) : undefined;
     if (instance === undefined || labels['nodename'] === undefined) continue;
     names.set(instance, labels['nodename']);
     // Other targets at the same address are on the same host.
@@ -65,7 +65,7 @@ export const unnamedHost = 'unnamed';
  * Returns the key of each host. A name alone maps to the host with an id and that name if exactly one exists; hosts
  * with equal names in two networks remain separate.
  */
-export const hostKeys = (identities: Iterable<HostIdentity>): ((identity: HostIdentity) => string) => {
+export const createHostKeys = (identities: Iterable<HostIdentity>): ((identity: HostIdentity) => string) => {
   const idsByName = new Map<string, Set<string>>();
   for (const { id, name } of identities) {
     if (id === undefined || name === undefined) continue;

@@ -4,18 +4,18 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Series } from '../../queries/result.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { readCells } from './cells.ts';
-import { groupedByHost } from './host-parts.ts';
+import { groupByHost } from './host-parts.ts';
 import { type Host, hostFigures } from './hosts.ts';
 import { filesystemMetrics, hostCounters, hostLabels, hostMetrics } from './names.ts';
 
 export const hostSeriesNames = ['cpu', 'memory', 'disk', 'network', 'load'] as const;
 
-type Figures = Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'>;
-type Line = readonly [name: string, unit: string, value: (figures: Figures) => number | null];
+type HostUsage = Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'>;
+type SeriesDefinition = readonly [name: string, unit: string, value: (figures: HostUsage) => number | null];
 
-const lines: Readonly<Record<(typeof hostSeriesNames)[number], readonly Line[]>> = {
+const seriesDefinitions: Readonly<Record<(typeof hostSeriesNames)[number], readonly SeriesDefinition[]>> = {
   cpu: [
     ['cpu.utilization', '1', ({ cpu }) => cpu.utilization.value],
     ['cpu.cores', '{cpu}', ({ cpu }) => cpu.cores.value],
@@ -58,8 +58,10 @@ export const readHostSeries = async (
     readonly stepMs: number;
   },
 ): Promise<z.output<typeof HostSeries>> => {
-  const texts = [host.id, ...(host.name.value === null ? [] : [host.name.value])].map(quote).join(', ');
-  const named = ['host.id', 'host.name', 'k8s.node.name'].map((key) => `attributes[${quote(key)}] IN (${texts})`);
+  const texts = [host.id, ...(host.name.value === null ? [] : [host.name.value])].map(quoteString).join(', ');
+  const resourceConditions = ['host.id', 'host.name', 'k8s.node.name'].map(
+    (key) => `attributes[${quoteString(key)}] IN (${texts})`,
+  );
   const { cells } = await readCells(reading, {
     metrics: [...hostMetrics, ...filesystemMetrics],
     counters: hostCounters,
@@ -69,22 +71,22 @@ export const readHostSeries = async (
     series: {
       // For scraped hosts, the instance is the name with or without a port, or an instance whose name node_exporter
       // reports.
-      sql: `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${named.join(' OR ')}))
+      sql: `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${resourceConditions.join(' OR ')}))
         OR replaceRegexpOne(series.attributes['instance'], ':[0-9]+$', '') IN (${texts})
         OR series.attributes['instance'] IN (SELECT attributes['instance'] FROM series WHERE tenant_id = {tenant:String} AND metric = 'node_uname_info' AND attributes['nodename'] IN (${texts}))`,
       parameters: {},
     },
     ...scope,
   });
-  const uname = cells.filter(({ metric }) => metric === 'node_uname_info');
+  const nodeNameCells = cells.filter(({ metric }) => metric === 'node_uname_info');
   const steps = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)]
     .toSorted(([one], [other]) => one - other)
-    .flatMap(([atMs, inStep]) => {
-      const own = groupedByHost([...inStep, ...uname]).get(host.id);
+    .flatMap(([atMs, stepCells]) => {
+      const own = groupByHost([...stepCells, ...nodeNameCells]).get(host.id);
       return own === undefined ? [] : [{ atMs, figures: hostFigures(own.cells) }];
     });
   const series = names
-    .flatMap((name) => lines[name])
+    .flatMap((name) => seriesDefinitions[name])
     .map(([name, unit, read]) => ({
       name,
       labels: { host: host.id },

@@ -1,16 +1,16 @@
 /** Recently active hosts, and the last time of each telemetry signal */
 
 import type { Attributes } from '../../queries/attributes.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { resourcesOf } from '../../queries/resources.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { getResources } from '../../queries/resources.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { hostSeenSinceMs } from './known-series.ts';
-import { hostSignMetrics } from './names.ts';
+import { hostActivityMetrics } from './names.ts';
 
 /** Recent series or records of a host */
-export interface HostTrace {
+export interface HostActivity {
   readonly resource: Attributes;
   readonly resourceId: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ const maxHosts = 20_000;
  * Points are searched in data received from this long before the range, because clocks of senders may be ahead.
  * Nanoseconds.
  */
-const aheadNs = 2n * 3_600_000_000_000n;
+const maxClockAheadNs = 2n * 3_600_000_000_000n;
 const labelNames = ['instance', 'nodename', 'node'] as const;
 
 interface SeriesRow {
@@ -43,7 +43,7 @@ export interface Senders {
   readonly instances: readonly string[];
 }
 
-const seenSince = ({ from }: Range): string => String(hostSeenSinceMs(Number(from / 1_000_000n)));
+const seenSinceValue = ({ from }: Range): string => String(hostSeenSinceMs(Number(from / 1_000_000n)));
 
 /**
  * Returns hosts with metrics in the range, and the last point of each. Senders that are known to be active are
@@ -54,33 +54,38 @@ export const readMetricActivity = async (
   range: Range,
   scope: ProjectScope,
   known: Senders,
-): Promise<HostTrace[]> => {
-  const metrics = hostSignMetrics.map(quote).join(', ');
+): Promise<HostActivity[]> => {
+  const metrics = hostActivityMetrics.map(quoteString).join(', ');
   const others = [
     ...(known.resourceIds.length === 0 ? [] : [`series.resource_id NOT IN (${known.resourceIds.join(', ')})`]),
     ...(known.instances.length === 0
       ? []
-      : [`series.attributes['instance'] NOT IN (${known.instances.map(quote).join(', ')})`]),
+      : [`series.attributes['instance'] NOT IN (${known.instances.map(quoteString).join(', ')})`]),
   ].map((condition) => ` AND ${condition}`);
-  const seen = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${others.join('')}`;
+  const seenCondition = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${others.join('')}`;
   const rows = await reading.columns.query<SeriesRow>(
     `SELECT toString(resource) AS resource, labels, toString(max(newest)) AS last, toString(argMax(points, newest)) AS points, toString(argMax(oldest, newest)) AS first
     FROM (
       SELECT series_id, max(toUnixTimestamp64Milli(samples.timestamp)) AS newest, min(toUnixTimestamp64Milli(samples.timestamp)) AS oldest, count() AS points
       FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${metrics})
         AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-        AND received_at >= fromUnixTimestamp64Nano({from:Int64} - ${aheadNs}, 'UTC')
+        AND received_at >= fromUnixTimestamp64Nano({from:Int64} - ${maxClockAheadNs}, 'UTC')
         AND series_id IN (SELECT series_id FROM (
-          SELECT min(series_id) AS series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)}
+          SELECT min(series_id) AS series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seenCondition}${projectScopeCondition(scope)}
           GROUP BY metric, resource_id, attributes['instance']))
       GROUP BY series_id) AS points
     INNER JOIN (
-      SELECT series_id, any(series.resource_id) AS resource, any([${labelNames.map((name) => `series.attributes[${quote(name)}]`).join(', ')}]) AS labels
-      FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)} GROUP BY series_id) AS known
+      SELECT series_id, any(series.resource_id) AS resource, any([${labelNames.map((name) => `series.attributes[${quoteString(name)}]`).join(', ')}]) AS labels
+      FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seenCondition}${projectScopeCondition(scope)} GROUP BY series_id) AS known
     USING (series_id) GROUP BY resource, labels LIMIT ${maxHosts}`,
-    { from: String(range.from), to: String(range.to), seen: seenSince(range), ...projectScopeValues(scope) },
+    {
+      from: String(range.from),
+      to: String(range.to),
+      seen: seenSinceValue(range),
+      ...projectScopeParameterValues(scope),
+    },
   );
-  const resources = await resourcesOf(
+  const resources = await getResources(
     reading.columns,
     rows.map(({ resource }) => resource),
   );
@@ -104,14 +109,14 @@ interface EntityRow {
  * Returns hosts that any resource in the range names, with one resource each. Resources of containers describe the
  * container.
  */
-export const readNamedHosts = async (reading: Reading, range: Range): Promise<HostTrace[]> => {
+export const readReportedHosts = async (reading: Reading, range: Range): Promise<HostActivity[]> => {
   const rows = await reading.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
     WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')
     GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${maxHosts}`,
-    { seen: seenSince(range) },
+    { seen: seenSinceValue(range) },
   );
-  const resources = await resourcesOf(
+  const resources = await getResources(
     reading.columns,
     rows.map(({ resource }) => resource),
   );
@@ -139,7 +144,7 @@ interface LastRow {
   readonly last: string;
 }
 
-const counts = { logs: 'logs', traces: 'spans' } as const;
+const countColumns = { logs: 'logs', traces: 'spans' } as const;
 
 /**
  * Returns the time of the last record of each telemetry signal for these hosts (`host.id` or `host.name`), without
@@ -148,7 +153,7 @@ const counts = { logs: 'logs', traces: 'spans' } as const;
  */
 export const readLastRecords = async (
   reading: Reading,
-  signal: keyof typeof counts,
+  signal: keyof typeof countColumns,
   hosts: readonly string[],
   range: Range,
   scope: ProjectScope,
@@ -158,12 +163,12 @@ export const readLastRecords = async (
   const rows = await reading.columns.query<LastRow>(
     `SELECT host, toString(least(max(newest), intDiv({to:Int64}, 1000000))) AS last FROM (
       SELECT resource_id, max(toUnixTimestamp64Milli(resource_activity.last_seen)) AS newest FROM resource_activity
-      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${ids})) AND ${counts[signal]} > 0
+      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${ids})) AND ${countColumns[signal]} > 0
         AND minute >= toStartOfMinute(fromUnixTimestamp64Nano({from:Int64}, 'UTC')) AND minute <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
         AND resource_activity.first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')${projectScopeCondition(scope)}
       GROUP BY resource_id) AS records
     INNER JOIN (${ids}) AS hosts USING (resource_id) GROUP BY host`,
-    { from: String(range.from), to: String(range.to), hosts: [...hosts], ...projectScopeValues(scope) },
+    { from: String(range.from), to: String(range.to), hosts: [...hosts], ...projectScopeParameterValues(scope) },
   );
   return new Map(rows.map(({ host, last }) => [host, Number(last)]));
 };

@@ -4,16 +4,16 @@
  * Time of the last record of a telemetry signal, in epoch milliseconds; `undefined` if there is none in the searched
  * period; a text is the reason why it was not searched
  */
-export type LastSeen = number | undefined | string;
+export type LastReceived = number | undefined | string;
 
-export interface HostSigns {
+export interface HostEvidence {
   /** Time of the evaluation */
   readonly atMs: number;
-  readonly metrics: LastSeen;
+  readonly metrics: LastReceived;
   /** Typical interval of the host's metric points */
   readonly intervalMs: number | undefined;
-  readonly logs: LastSeen;
-  readonly traces: LastSeen;
+  readonly logs: LastReceived;
+  readonly traces: LastReceived;
   /**
    * Whether the cluster's metrics still include the host's Kubernetes node; `undefined` if the host is not a node or
    * the cluster sends no metrics
@@ -31,7 +31,7 @@ export interface HostState {
 /** Minimum silence in milliseconds; a host is also silent only after three typical intervals */
 export const minSilenceMs = 300_000;
 
-const spanOf = (ms: number): string => {
+const formatDuration = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
@@ -39,10 +39,10 @@ const spanOf = (ms: number): string => {
   return `${Math.round(seconds / 86_400)} days`;
 };
 
-const unknownStop =
+const unknownStopReason =
   'terminated or scaled-down instances are not reported to OIQ; only clusters report nodes that were removed';
 
-export const hostStateOf = (signs: HostSigns): HostState => {
+export const determineHostState = (signs: HostEvidence): HostState => {
   const { atMs, intervalMs } = signs;
   const allowedMs = Math.max(minSilenceMs, 3 * (intervalMs ?? 0));
   const signals = [
@@ -50,14 +50,16 @@ export const hostStateOf = (signs: HostSigns): HostState => {
     ['logs', signs.logs],
     ['traces', signs.traces],
   ] as const;
-  const isFresh = (seen: LastSeen): boolean => typeof seen === 'number' && atMs - seen <= allowedMs;
-  const fresh = signals.filter(([, seen]) => isFresh(seen)).map(([name]) => name);
-  const stopped = signals.filter(([, seen]) => typeof seen === 'number' && !isFresh(seen));
-  const lastSeenText = stopped.map(([name, seen]) => `${name} ${spanOf(atMs - Number(seen))} ago`).join(', ');
-  if (fresh.length > 0) {
+  const isFresh = (seen: LastReceived): boolean => typeof seen === 'number' && atMs - seen <= allowedMs;
+  const freshSignals = signals.filter(([, seen]) => isFresh(seen)).map(([name]) => name);
+  const stoppedSignals = signals.filter(([, seen]) => typeof seen === 'number' && !isFresh(seen));
+  const lastSeenText = stoppedSignals
+    .map(([name, seen]) => `${name} ${formatDuration(atMs - Number(seen))} ago`)
+    .join(', ');
+  if (freshSignals.length > 0) {
     const reason = [
-      `${fresh.join(' and ')} were received within the last ${spanOf(allowedMs)}`,
-      ...(stopped.length > 0
+      `${freshSignals.join(' and ')} were received within the last ${formatDuration(allowedMs)}`,
+      ...(stoppedSignals.length > 0
         ? [`last received of other signals: ${lastSeenText}; their sender stopped, not the host`]
         : []),
     ].join('; ');
@@ -66,9 +68,12 @@ export const hostStateOf = (signs: HostSigns): HostState => {
   const uncheckedSignals = signals.flatMap(([name, seen]) =>
     typeof seen === 'string' ? [`${name} not checked: ${seen}`] : [],
   );
-  const pace = intervalMs === undefined ? '' : `; its metrics typically arrive every ${spanOf(intervalMs)}`;
+  const intervalText =
+    intervalMs === undefined ? '' : `; its metrics typically arrive every ${formatDuration(intervalMs)}`;
   const base =
-    lastSeenText === '' ? 'no signal was received in the checked period' : `last received: ${lastSeenText}${pace}`;
+    lastSeenText === ''
+      ? 'no signal was received in the checked period'
+      : `last received: ${lastSeenText}${intervalText}`;
   const cause =
     signs.isStillNode === false
       ? ['its cluster no longer reports this node: it was removed']
@@ -80,7 +85,7 @@ export const hostStateOf = (signs: HostSigns): HostState => {
     reason: [base, ...cause, ...uncheckedSignals].join('; '),
     wasStopped:
       signs.isStillNode === undefined
-        ? { value: null, reason: unknownStop }
+        ? { value: null, reason: unknownStopReason }
         : { value: !signs.isStillNode, reason: null },
   };
 };

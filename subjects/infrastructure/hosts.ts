@@ -5,38 +5,30 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { Known, known, unknown } from '../../queries/unknown.ts';
+import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
 import {
   type CellsByMetric,
-  figure,
-  figureOf,
-  firstOf,
+  explainMissing,
+  firstAvailable,
   KnownText,
-  missing,
-  ratioOf,
+  knownRatio,
+  knownSum,
   type Source,
-  textOf,
-  totalOf,
+  sumValues,
+  toKnown,
+  toKnownText,
 } from './figures.ts';
-import { disksOfHost, ioOf } from './filesystems.ts';
-import { groupedByHost, type HostData } from './host-parts.ts';
-import { readLastRecords, readMetricActivity, readNamedHosts, type Senders } from './host-signs.ts';
-import { type HostState, hostStateOf, type LastSeen, minSilenceMs } from './host-state.ts';
-import {
-  cpuModeOf,
-  filesystemMetrics,
-  hostCounters,
-  hostLabels,
-  hostMetrics,
-  hostSources,
-  idleModes,
-} from './names.ts';
+import { sumHostDisks, sumIo } from './filesystems.ts';
+import { groupByHost, type HostData } from './host-parts.ts';
+import { readLastRecords, readMetricActivity, readReportedHosts, type Senders } from './host-signs.ts';
+import { determineHostState, type HostState, type LastReceived, minSilenceMs } from './host-state.ts';
+import { cpuMode, filesystemMetrics, hostCounters, hostLabels, hostMetrics, hostSources, idleModes } from './names.ts';
 
 const State = z.enum(['active', 'silent']);
-const share = Known.describe('Share between 0 and 1');
-const bytes = Known.describe('Bytes');
-const rate = Known.describe('Bytes per second');
+const share = NumberOrReason.describe('Share between 0 and 1');
+const bytes = NumberOrReason.describe('Bytes');
+const rate = NumberOrReason.describe('Bytes per second');
 
 export const Host = z.strictObject({
   id: z.string().describe('`host.id`, otherwise the name'),
@@ -61,8 +53,8 @@ export const Host = z.strictObject({
     utilization: share.describe(
       'Share of processor time, between 0 and 1, that was neither idle nor waiting for disks',
     ),
-    cores: Known.describe('Used processor cores'),
-    logicalCpus: Known,
+    cores: NumberOrReason.describe('Used processor cores'),
+    logicalCpus: NumberOrReason,
   }),
   memory: z.strictObject({ used: bytes, total: bytes, utilization: share }),
   disk: z.strictObject({
@@ -75,8 +67,8 @@ export const Host = z.strictObject({
   network: z
     .strictObject({ receive: rate, transmit: rate })
     .describe('Network rates without loopback and virtual interfaces'),
-  load: z.strictObject({ m1: Known, m5: Known, m15: Known }),
-  uptimeSeconds: Known,
+  load: z.strictObject({ m1: NumberOrReason, m5: NumberOrReason, m15: NumberOrReason }),
+  uptimeSeconds: NumberOrReason,
 });
 export type Host = z.output<typeof Host>;
 
@@ -85,7 +77,7 @@ export const recentNs = 600_000_000_000n;
 /** Hosts that became silent within this period before the end of the range are also listed. Nanoseconds. */
 const lookbackNs = 86_400_000_000_000n;
 
-export const recent = ({ to }: Range): Range => ({ from: to - recentNs, to });
+export const recentRange = ({ to }: Range): Range => ({ from: to - recentNs, to });
 
 /** Returns the hosts of a range, or those with a given id, otherwise with a given name. */
 export const readHosts = async (
@@ -101,35 +93,35 @@ export const readHosts = async (
       metrics: [...hostMetrics, ...filesystemMetrics],
       counters: hostCounters,
       labels: hostLabels,
-      range: recent(range),
+      range: recentRange(range),
       ...scope,
     }),
-    readNamedHosts(reading, past),
+    readReportedHosts(reading, past),
   ]);
-  const signs = await readMetricActivity(reading, past, scope, sendersOf(cells, range));
-  const all = [...groupedByHost(cells, [...signs, ...named])];
-  const found = only === undefined ? all : hostsCalled(all, only);
-  const last = await lastRecords(reading, found, past, scope);
-  const nodes = nodesOf(cells);
+  const signs = await readMetricActivity(reading, past, scope, activeSenders(cells, range));
+  const all = [...groupByHost(cells, [...signs, ...named])];
+  const found = only === undefined ? all : findHosts(all, only);
+  const last = await readLastTimes(reading, found, past, scope);
+  const nodes = currentNodes(cells);
   const items = found.flatMap(([key, host]) => {
-    const metrics = lastMetricOf(host);
+    const metrics = lastMetricMs(host);
     const seen = { metrics, logs: last.logs(key, host), traces: last.traces(key, host) };
     // A host of another project, or one whose records are older than the searched period.
     if (Object.values(seen).every((each) => typeof each !== 'number')) return [];
     const intervals = host.traces.flatMap(({ intervalMs }) => (intervalMs === undefined ? [] : [intervalMs]));
-    const state = hostStateOf({
+    const state = determineHostState({
       ...seen,
       atMs: Number(range.to / 1_000_000n),
       intervalMs: intervals.length === 0 ? undefined : Math.min(...intervals),
       isStillNode: isStillNode(host, nodes),
     });
-    return [hostOf(key, host, state, seen)];
+    return [toHost(key, host, state, seen)];
   });
   return { items, isCut };
 };
 
 /** Returns senders whose last point is so recent that their silence need not be checked. */
-const sendersOf = (cells: readonly Cell[], { to }: Range): Senders => {
+const activeSenders = (cells: readonly Cell[], { to }: Range): Senders => {
   const fresh = cells.filter(({ atMs }) => Number(to / 1_000_000n) - atMs < minSilenceMs);
   return {
     resourceIds: [...new Set(fresh.map(({ resourceId }) => resourceId))].filter((id) => id !== '0'),
@@ -137,7 +129,7 @@ const sendersOf = (cells: readonly Cell[], { to }: Range): Senders => {
   };
 };
 
-const lastMetricOf = ({ traces, cells }: HostData): number | undefined => {
+const lastMetricMs = ({ traces, cells }: HostData): number | undefined => {
   const times = [
     ...traces.flatMap(({ lastMs }) => (lastMs === undefined ? [] : [lastMs])),
     ...[...cells.values()].flat().map(({ atMs }) => atMs),
@@ -146,7 +138,7 @@ const lastMetricOf = ({ traces, cells }: HostData): number | undefined => {
 };
 
 /** Returns clusters with current node metrics, and their nodes. */
-const nodesOf = (cells: readonly Cell[]): ReadonlySet<string> =>
+const currentNodes = (cells: readonly Cell[]): ReadonlySet<string> =>
   new Set(
     cells
       .filter(({ metric }) => metric.startsWith('k8s.node.'))
@@ -154,28 +146,28 @@ const nodesOf = (cells: readonly Cell[]): ReadonlySet<string> =>
   );
 
 const isStillNode = ({ traces, cells }: HostData, nodes: ReadonlySet<string>): boolean | undefined => {
-  const name = attributeOf({ traces, cells }, 'k8s.node.name');
+  const name = findAttribute({ traces, cells }, 'k8s.node.name');
   // Only a cluster that reports other nodes shows that this node was deleted.
   return name === undefined || nodes.size === 0 ? undefined : nodes.has(String(name));
 };
 
 type FoundHost = readonly [string, HostData];
 
-const hostsCalled = (all: readonly FoundHost[], called: string): FoundHost[] => {
+const findHosts = (all: readonly FoundHost[], called: string): FoundHost[] => {
   const byId = all.filter(([key]) => key === called);
   return byId.length > 0 ? byId : all.filter(([, { identity }]) => identity.name === called);
 };
 
 /** Returns the times of the last records. */
-const lastRecords = async (reading: Reading, found: readonly FoundHost[], range: Range, scope: ProjectScope) => {
+const readLastTimes = async (reading: Reading, found: readonly FoundHost[], range: Range, scope: ProjectScope) => {
   const names = [...new Set(found.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
   const read = async (signal: 'logs' | 'traces') => {
     if (!reading.plan.entitlements.includes(signal)) {
       const reason = `the plan ${reading.plan.name} does not include ${signal}`;
-      return (): LastSeen => reason;
+      return (): LastReceived => reason;
     }
     const last = await readLastRecords(reading, signal, names, range, scope);
-    return (key: string, host: HostData): LastSeen =>
+    return (key: string, host: HostData): LastReceived =>
       last.get(key) ?? (host.identity.name === undefined ? undefined : last.get(host.identity.name));
   };
   const [logs, traces] = await Promise.all([read('logs'), read('traces')]);
@@ -183,7 +175,7 @@ const lastRecords = async (reading: Reading, found: readonly FoundHost[], range:
 };
 
 /** Returns the attribute of the first resource of a host that has it. */
-const attributeOf = ({ traces, cells }: Pick<HostData, 'traces' | 'cells'>, key: string): unknown => {
+const findAttribute = ({ traces, cells }: Pick<HostData, 'traces' | 'cells'>, key: string): unknown => {
   const resources: readonly Attributes[] = [
     ...[...cells.values()].flat().map(({ resource }) => resource),
     ...traces.map(({ resource }) => resource),
@@ -191,64 +183,64 @@ const attributeOf = ({ traces, cells }: Pick<HostData, 'traces' | 'cells'>, key:
   return resources.find((resource) => resource[key] !== undefined)?.[key];
 };
 
-const notSent = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
+const notReceivedReason = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
 const hostReceiver = (scraper: string): string =>
   `the collector's hostmetrics receiver with the scraper ${scraper}, or node_exporter, sends it`;
-const detected = (key: string): string =>
+const notSetReason = (key: string): string =>
   `the sender does not set ${key}; the collector's resourcedetection processor adds it`;
 
-const hostOf = (
+const toHost = (
   key: string,
   found: HostData,
   { state, reason, wasStopped }: HostState,
-  seen: Readonly<Record<string, LastSeen>>,
+  seen: Readonly<Record<string, LastReceived>>,
 ): Host => {
   const { cells, identity } = found;
-  const attribute = (name: string) => textOf(attributeOf(found, name), detected(name));
+  const attribute = (name: string) => toKnownText(findAttribute(found, name), notSetReason(name));
   const uname = cells.get('node_uname_info')?.[0]?.labels;
   const times = Object.values(seen).filter((each) => typeof each === 'number');
   return {
     id: key,
-    name: textOf(identity.name, detected('host.name')),
+    name: toKnownText(identity.name, notSetReason('host.name')),
     state,
     reason: reason,
     wasStopped,
-    lastSeen: textOf(
+    lastSeen: toKnownText(
       times.length === 0 ? undefined : formatTime(BigInt(Math.max(...times)) * 1_000_000n),
       'no signal was received in the checked period',
     ),
     os: {
-      type: textOf(attributeOf(found, 'os.type') ?? uname?.['sysname']?.toLowerCase(), detected('os.type')),
+      type: toKnownText(findAttribute(found, 'os.type') ?? uname?.['sysname']?.toLowerCase(), notSetReason('os.type')),
       description: attribute('os.description'),
     },
-    arch: textOf(attributeOf(found, 'host.arch') ?? uname?.['machine'], detected('host.arch')),
+    arch: toKnownText(findAttribute(found, 'host.arch') ?? uname?.['machine'], notSetReason('host.arch')),
     cloud: {
       provider: attribute('cloud.provider'),
       region: attribute('cloud.region'),
-      zone: textOf(
-        attributeOf(found, 'cloud.availability_zone') ?? attributeOf(found, 'cloud.zone'),
-        detected('cloud.availability_zone'),
+      zone: toKnownText(
+        findAttribute(found, 'cloud.availability_zone') ?? findAttribute(found, 'cloud.zone'),
+        notSetReason('cloud.availability_zone'),
       ),
       account: attribute('cloud.account.id'),
       instanceType: attribute('host.type'),
     },
-    kubernetesNode: textOf(attributeOf(found, 'k8s.node.name'), 'no metric contains a Kubernetes node for it'),
+    kubernetesNode: toKnownText(findAttribute(found, 'k8s.node.name'), 'no metric contains a Kubernetes node for it'),
     ...hostFigures(cells),
-    uptimeSeconds: figure(uptimeOf(cells), notSent('system.uptime', hostReceiver('system'))),
+    uptimeSeconds: toKnown(uptimeOf(cells), notReceivedReason('system.uptime', hostReceiver('system'))),
   };
 };
 
 /** Returns the uptime in seconds, at the time of the point that reports it. */
 const uptimeOf = (cells: CellsByMetric): number | undefined => {
   const [boot] = hostSources.bootTime.flatMap(({ metric }) => cells.get(metric) ?? []);
-  return totalOf(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.value / boot.series);
+  return sumValues(cells, hostSources.uptime) ?? (boot && boot.atMs / 1000 - boot.value / boot.series);
 };
 
 /** Returns the resource usage of a host, from its cells. */
 export const hostFigures = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'> => {
-  const disks = disksOfHost(cells);
-  const used = figure(disks?.used, notSent('filesystem sizes', hostReceiver('filesystem')));
-  const total = figure(disks?.total, notSent('filesystem sizes', hostReceiver('filesystem')));
+  const disks = sumHostDisks(cells);
+  const used = toKnown(disks?.used, notReceivedReason('filesystem sizes', hostReceiver('filesystem')));
+  const total = toKnown(disks?.total, notReceivedReason('filesystem sizes', hostReceiver('filesystem')));
   const { utilization, cores } = cpuOf(cells);
   return {
     cpu: { utilization, cores, logicalCpus: logicalCpusOf(cells) },
@@ -256,42 +248,42 @@ export const hostFigures = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' |
     disk: {
       used,
       total,
-      utilization: ratioOf(used, total),
-      read: figure(ioOf(cells, hostSources.diskRead), rateMissing(cells, hostSources.diskRead, 'disk')),
-      write: figure(ioOf(cells, hostSources.diskWrite), rateMissing(cells, hostSources.diskWrite, 'disk')),
+      utilization: knownRatio(used, total),
+      read: toKnown(sumIo(cells, hostSources.diskRead), rateMissing(cells, hostSources.diskRead, 'disk')),
+      write: toKnown(sumIo(cells, hostSources.diskWrite), rateMissing(cells, hostSources.diskWrite, 'disk')),
     },
     network: {
       receive: rateOf(cells, hostSources.networkReceive, 'network'),
       transmit: rateOf(cells, hostSources.networkTransmit, 'network'),
     },
     load: {
-      m1: figureOf(cells, hostSources.load1, notSent('load average', hostReceiver('load'))),
-      m5: figureOf(cells, hostSources.load5, notSent('load average', hostReceiver('load'))),
-      m15: figureOf(cells, hostSources.load15, notSent('load average', hostReceiver('load'))),
+      m1: knownSum(cells, hostSources.load1, notReceivedReason('load average', hostReceiver('load'))),
+      m5: knownSum(cells, hostSources.load5, notReceivedReason('load average', hostReceiver('load'))),
+      m15: knownSum(cells, hostSources.load15, notReceivedReason('load average', hostReceiver('load'))),
     },
   };
 };
 
 const rateMissing = (cells: CellsByMetric, sources: readonly Source[], scraper: string): string =>
-  missing(cells, sources, notSent(`${scraper} bytes`, hostReceiver(scraper)));
-const rateOf = (cells: CellsByMetric, sources: readonly Source[], scraper: string): Known =>
-  figureOf(cells, sources, rateMissing(cells, sources, scraper));
+  explainMissing(cells, sources, notReceivedReason(`${scraper} bytes`, hostReceiver(scraper)));
+const rateOf = (cells: CellsByMetric, sources: readonly Source[], scraper: string): NumberOrReason =>
+  knownSum(cells, sources, rateMissing(cells, sources, scraper));
 
 /**
  * Returns non-idle time as a share of all time, for all names of the modes, and the equivalent number of processors.
  */
-const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {
-  const reason = missing(cells, hostSources.cpu, notSent('processor time', hostReceiver('cpu')));
-  const modes = firstOf(cells, hostSources.cpu);
+const cpuOf = (cells: CellsByMetric): { utilization: NumberOrReason; cores: NumberOrReason } => {
+  const reason = explainMissing(cells, hostSources.cpu, notReceivedReason('processor time', hostReceiver('cpu')));
+  const modes = firstAvailable(cells, hostSources.cpu);
   const cpus = logicalCpusOf(cells);
   if (modes === undefined) {
-    const cores = figureOf(cells, hostSources.cpuCores, reason);
-    return { utilization: cores.value === null ? unknown(reason) : ratioOf(cores, cpus), cores };
+    const cores = knownSum(cells, hostSources.cpuCores, reason);
+    return { utilization: cores.value === null ? unknownNumber(reason) : knownRatio(cores, cpus), cores };
   }
   const sum = (chosen: typeof modes): number => chosen.reduce((total, { value }) => total + value, 0);
   const all = sum(modes);
-  const busy = sum(modes.filter(({ cell }) => !idleModes.includes(cpuModeOf(cell.labels))));
-  const utilization = all > 0 ? known(busy / all) : unknown('no processor time elapsed between its points');
+  const busy = sum(modes.filter(({ cell }) => !idleModes.includes(cpuMode(cell.labels))));
+  const utilization = all > 0 ? knownNumber(busy / all) : unknownNumber('no processor time elapsed between its points');
   return {
     utilization,
     cores:
@@ -299,29 +291,29 @@ const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {
         ? utilization.value === null
           ? utilization
           : cpus
-        : known(utilization.value * cpus.value),
+        : knownNumber(utilization.value * cpus.value),
   };
 };
 
-const logicalCpusOf = (cells: CellsByMetric): Known => {
-  const reportedCpus = totalOf(cells, hostSources.logicalCpus);
-  if (reportedCpus !== undefined) return known(reportedCpus);
+const logicalCpusOf = (cells: CellsByMetric): NumberOrReason => {
+  const reportedCpus = sumValues(cells, hostSources.logicalCpus);
+  if (reportedCpus !== undefined) return knownNumber(reportedCpus);
   // There is one series per processor and mode.
   const counts = hostSources.cpu.flatMap(({ metric }) => (cells.get(metric) ?? []).map(({ series }) => series));
   return counts.length > 0
-    ? known(Math.max(...counts))
-    : unknown(notSent('system.cpu.logical.count', hostReceiver('cpu')));
+    ? knownNumber(Math.max(...counts))
+    : unknownNumber(notReceivedReason('system.cpu.logical.count', hostReceiver('cpu')));
 };
 
 /** Returns used and total memory. If only states are reported, the total is the sum of the disjoint ones. */
 const memoryOf = (cells: CellsByMetric): Host['memory'] => {
-  const reason = notSent('memory', hostReceiver('memory'));
-  const limit = totalOf(cells, hostSources.memoryLimit);
-  const available = totalOf(cells, hostSources.memoryAvailable);
-  const workingSet = totalOf(cells, hostSources.memoryWorkingSet);
-  const reportedMemory = totalOf(cells, hostSources.memoryUsed);
+  const reason = notReceivedReason('memory', hostReceiver('memory'));
+  const limit = sumValues(cells, hostSources.memoryLimit);
+  const available = sumValues(cells, hostSources.memoryAvailable);
+  const workingSet = sumValues(cells, hostSources.memoryWorkingSet);
+  const reportedMemory = sumValues(cells, hostSources.memoryUsed);
   const used = reportedMemory ?? (limit !== undefined && available !== undefined ? limit - available : workingSet);
-  const share = totalOf(cells, hostSources.memoryUtilization);
+  const share = sumValues(cells, hostSources.memoryUtilization);
   const total =
     limit ??
     (reportedMemory === undefined
@@ -331,8 +323,8 @@ const memoryOf = (cells: CellsByMetric): Host['memory'] => {
       : share !== undefined && share > 0
         ? reportedMemory / share
         : sumOfStates(cells));
-  const figures = { used: figure(used, reason), total: figure(total, reason) };
-  return { ...figures, utilization: ratioOf(figures.used, figures.total) };
+  const figures = { used: toKnown(used, reason), total: toKnown(total, reason) };
+  return { ...figures, utilization: knownRatio(figures.used, figures.total) };
 };
 
 const wholeStates: readonly string[] = ['used', 'free', 'buffered', 'buffers', 'cached', 'inactive'];

@@ -1,10 +1,10 @@
 /** In-memory cache of series by id. An id is a hash of metric, resource, labels and kind, so entries never change. */
 
 import { RowCache } from '../../queries/row-cache.ts';
-import { seenSinceMs } from '../../queries/series-seen.ts';
+import { earliestRowMs } from '../../queries/series-seen.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { seriesRowIntervalMs } from '../../schemas/tables/metrics.ts';
 
 export interface KnownSeries {
   readonly metric: string;
@@ -35,13 +35,13 @@ export interface SeriesGroup {
   /** Requested labels that exist */
   readonly labels: Readonly<Record<string, string>>;
   /** Sort key of groups: metric, resource and labels */
-  readonly place: string;
+  readonly sortKey: string;
   /** Position among all known groups */
   order: number;
 }
 
 /** Groups of all series for the same list of requested labels */
-class SeriesGroups {
+class SeriesGroupIndex {
   readonly #places: ReadonlyMap<string, number>;
   readonly #byPlace = new Map<string, SeriesGroup>();
   readonly #bySeries = new Map<bigint, SeriesGroup>();
@@ -51,13 +51,13 @@ class SeriesGroups {
     this.#places = new Map(labels.map((label, at) => [label, at]));
   }
 
-  of(id: bigint, series: KnownSeries): SeriesGroup {
+  groupOf(id: bigint, series: KnownSeries): SeriesGroup {
     const known = this.#bySeries.get(id);
     if (known !== undefined) return known;
-    const made = groupOf(series, this.#places);
-    const group = this.#byPlace.get(made.place) ?? made;
+    const made = createGroup(series, this.#places);
+    const group = this.#byPlace.get(made.sortKey) ?? made;
     if (group === made) this.#areOrdered = false;
-    this.#byPlace.set(group.place, group);
+    this.#byPlace.set(group.sortKey, group);
     this.#bySeries.set(id, group);
     return group;
   }
@@ -65,14 +65,14 @@ class SeriesGroups {
   /** Assigns positions to all groups in order. */
   order(): void {
     if (this.#areOrdered) return;
-    const sorted = [...this.#byPlace.values()].sort((one, other) => (one.place < other.place ? -1 : 1));
+    const sorted = [...this.#byPlace.values()].sort((one, other) => (one.sortKey < other.sortKey ? -1 : 1));
     for (const [at, group] of sorted.entries()) group.order = at;
     this.#areOrdered = true;
   }
 }
 
 /** Sorts like lists of all requested labels, in which a missing label is empty and is first. */
-const groupOf = (
+const createGroup = (
   { metric, resourceId, keys, values }: KnownSeries,
   places: ReadonlyMap<string, number>,
 ): SeriesGroup => {
@@ -87,7 +87,7 @@ const groupOf = (
     resourceId,
     order: 0,
     labels: Object.fromEntries(own.map(([, key, value]) => [key, value])),
-    place: `${metric}\u0001${resourceId}\u0001${own.map(label).join('')}`,
+    sortKey: `${metric}\u0001${resourceId}\u0001${own.map(label).join('')}`,
   };
 };
 
@@ -95,7 +95,7 @@ const groupOf = (
 interface TenantSeriesCache {
   readonly series: Map<bigint, KnownSeries>;
   /** Groups by the list of labels, which is the same object for equal requests */
-  readonly groups: WeakMap<readonly string[], SeriesGroups>;
+  readonly groups: WeakMap<readonly string[], SeriesGroupIndex>;
   /** Number of entries when it was stored */
   readonly size: number;
 }
@@ -109,23 +109,23 @@ const maxIds = 1000;
  * Returns the time of the earliest row of a host's series that has points since a time. The host's clock may be off by
  * the interval of rows.
  */
-export const hostSeenSinceMs = (fromMs: number): number => seenSinceMs(fromMs - seriesRowEveryMs);
+export const hostSeenSinceMs = (fromMs: number): number => earliestRowMs(fromMs - seriesRowIntervalMs);
 
 const seriesCache = new RowCache<TenantSeriesCache>(maxCacheSize, ({ size }) => size + 1);
-const all = 'series';
-const nothing = (): TenantSeriesCache => ({ series: new Map(), groups: new WeakMap(), size: 0 });
+const cacheKey = 'series';
+const createEmptyCache = (): TenantSeriesCache => ({ series: new Map(), groups: new WeakMap(), size: 0 });
 
 /** Known series of a request, with their groups */
 export interface KnownGroups {
   readonly series: ById;
   /** By labels. */
-  readonly groups: SeriesGroups;
+  readonly groups: SeriesGroupIndex;
 }
 
 /**
  * Returns series of these metrics that have points since a time, by id. Series whose row is not stored yet are omitted.
  */
-export const knownSeries = async (
+export const readKnownSeries = async (
   columns: TenantColumns,
   ids: readonly bigint[],
   {
@@ -134,22 +134,22 @@ export const knownSeries = async (
     fromMs,
   }: { readonly metrics: readonly string[]; readonly labels: readonly string[]; readonly fromMs: number },
 ): Promise<KnownGroups> => {
-  const before = seriesCache.of(columns).get(all) ?? nothing();
+  const before = seriesCache.forTenant(columns).get(cacheKey) ?? createEmptyCache();
   const missing = new Set(ids.filter((id) => !before.series.has(id)));
   const read = missing.size === 0 ? new Map() : await readSeries(columns, missing, { metrics, fromMs });
   // Expired series are among those that were cached before.
   const isFull = before.series.size + read.size > maxPerTenant;
-  const now = isFull ? nothing() : before;
-  if (isFull) for (const id of ids) copyOf(before.series, now.series, id);
+  const now = isFull ? createEmptyCache() : before;
+  if (isFull) for (const id of ids) copySeries(before.series, now.series, id);
   for (const [id, series] of read) now.series.set(id, series);
   const { size } = now.series;
-  if (size !== before.size && size <= maxPerTenant) seriesCache.of(columns).set(all, { ...now, size });
-  const groups = now.groups.get(labels) ?? new SeriesGroups(labels);
+  if (size !== before.size && size <= maxPerTenant) seriesCache.forTenant(columns).set(cacheKey, { ...now, size });
+  const groups = now.groups.get(labels) ?? new SeriesGroupIndex(labels);
   now.groups.set(labels, groups);
   return { series: now.series, groups };
 };
 
-const copyOf = (from: ById, to: Map<bigint, KnownSeries>, id: bigint): void => {
+const copySeries = (from: ById, to: Map<bigint, KnownSeries>, id: bigint): void => {
   const series = from.get(id);
   if (series !== undefined) to.set(id, series);
 };
@@ -159,14 +159,14 @@ const readSeries = async (
   ids: ReadonlySet<bigint>,
   { metrics, fromMs }: { readonly metrics: readonly string[]; readonly fromMs: number },
 ): Promise<ById> => {
-  const which =
+  const seriesCondition =
     ids.size > maxIds
       ? "last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')"
       : `series_id IN (${[...ids].join(', ')})`;
   const rows = await columns.query<Row>(
     `SELECT toString(series_id) AS id, any(series.metric) AS metric, toString(any(series.resource_id)) AS resource, any(series.temporality) AS temporality,
       any(mapKeys(series.attributes)) AS keys, any(mapValues(series.attributes)) AS values
-    FROM series WHERE tenant_id = {tenant:String} AND series.metric IN (${metrics.map(quote).join(', ')}) AND ${which}
+    FROM series WHERE tenant_id = {tenant:String} AND series.metric IN (${metrics.map(quoteString).join(', ')}) AND ${seriesCondition}
     GROUP BY series_id LIMIT 1000000`,
     ids.size > maxIds ? { seen: String(hostSeenSinceMs(fromMs)) } : {},
     { maxResultRows: 1_000_000 },
@@ -177,18 +177,18 @@ const readSeries = async (
     rows.map(({ id, metric, resource, temporality, keys, values }): [bigint, KnownSeries] => [
       BigInt(id),
       {
-        metric: once(texts, metric, metric),
-        resourceId: once(texts, resource, resource),
+        metric: intern(texts, metric, metric),
+        resourceId: intern(texts, resource, resource),
         isDelta: temporality === 1,
-        keys: once(keyLists, keys.join('\n'), keys),
-        values: values.map((value) => once(texts, value, value)),
+        keys: intern(keyLists, keys.join('\n'), keys),
+        values: values.map((value) => intern(texts, value, value)),
       },
     ]),
   );
 };
 
 /** Returns one shared value per key to save memory, because many series have the same labels. */
-const once = <Value>(known: Map<string, Value>, key: string, value: Value): Value => {
+const intern = <Value>(known: Map<string, Value>, key: string, value: Value): Value => {
   const before = known.get(key);
   if (before !== undefined) return before;
   known.set(key, value);

@@ -4,12 +4,12 @@
  * `kubeletstats`), and those of node_exporter and cAdvisor through remote-write or the `prometheus` receiver. In each
  * list, current names are first.
  */
-import { countersOf, level, metricsOf, rate, type Source } from './figures.ts';
+import { level, rate, rateMetrics, type Source, sourceMetrics } from './figures.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 /** Returns the first label that exists. */
-const first = (labels: Labels, keys: readonly string[]): string => {
+const firstLabel = (labels: Labels, keys: readonly string[]): string => {
   for (const key of keys) if (labels[key] !== undefined) return labels[key];
   return '';
 };
@@ -27,25 +27,26 @@ const labelKeys = {
   filesystemType: ['system.filesystem.type', 'type', 'fstype'],
 } as const;
 
-export const cpuModeOf = (labels: Labels): string => first(labels, labelKeys.cpuMode);
-export const memoryStateOf = (labels: Labels): string => first(labels, labelKeys.memoryState);
-export const filesystemStateOf = (labels: Labels): string => first(labels, labelKeys.filesystemState);
-export const interfaceOf = (labels: Labels): string => first(labels, labelKeys.interface);
-export const deviceOf = (labels: Labels): string => first(labels, labelKeys.device);
-export const mountpointOf = (labels: Labels): string => first(labels, labelKeys.mountpoint);
-export const filesystemTypeOf = (labels: Labels): string => first(labels, labelKeys.filesystemType);
+export const cpuMode = (labels: Labels): string => firstLabel(labels, labelKeys.cpuMode);
+export const memoryState = (labels: Labels): string => firstLabel(labels, labelKeys.memoryState);
+export const filesystemStateOf = (labels: Labels): string => firstLabel(labels, labelKeys.filesystemState);
+export const networkInterface = (labels: Labels): string => firstLabel(labels, labelKeys.interface);
+export const deviceOf = (labels: Labels): string => firstLabel(labels, labelKeys.device);
+export const mountpointOf = (labels: Labels): string => firstLabel(labels, labelKeys.mountpoint);
+export const filesystemTypeOf = (labels: Labels): string => firstLabel(labels, labelKeys.filesystemType);
 
-const disk = (direction: string) => (labels: Labels) =>
-  first(labels, labelKeys.diskDirection).toLowerCase() === direction;
+const isDiskDirection = (direction: string) => (labels: Labels) =>
+  firstLabel(labels, labelKeys.diskDirection).toLowerCase() === direction;
 
 /** Interfaces whose bytes are also counted at another interface, or never leave the host */
-const isVirtual =
+const virtualInterfacePattern =
   /^(lo\d*|veth.*|docker\d+|br-.*|cni\d+|cali.*|flannel.*|cilium.*|lxc.*|virbr.*|dummy\d+|kube-ipvs\d+|nodelocaldns)$/;
-const network = (direction: string) => (labels: Labels) =>
-  first(labels, labelKeys.networkDirection) === direction && !isVirtual.test(interfaceOf(labels));
-const physical = (labels: Labels) => !isVirtual.test(interfaceOf(labels));
+const isNetworkDirection = (direction: string) => (labels: Labels) =>
+  firstLabel(labels, labelKeys.networkDirection) === direction &&
+  !virtualInterfacePattern.test(networkInterface(labels));
+const isPhysicalInterface = (labels: Labels) => !virtualInterfacePattern.test(networkInterface(labels));
 
-const state = (value: string) => (labels: Labels) => memoryStateOf(labels) === value;
+const hasMemoryState = (value: string) => (labels: Labels) => memoryState(labels) === value;
 
 /** Modes whose time does not count as busy */
 export const idleModes: readonly string[] = ['idle', 'iowait', 'wait'];
@@ -61,8 +62,8 @@ export const hostSources = {
     rate('k8s.node.cpu.time'),
   ],
   logicalCpus: [level('system.cpu.logical.count'), level('machine_cpu_cores')],
-  memoryUsed: [level('system.memory.usage', { where: state('used') })],
-  memoryUtilization: [level('system.memory.utilization', { where: state('used') })],
+  memoryUsed: [level('system.memory.usage', { where: hasMemoryState('used') })],
+  memoryUtilization: [level('system.memory.utilization', { where: hasMemoryState('used') })],
   memoryLimit: [level('system.memory.limit'), level('node_memory_MemTotal_bytes'), level('node_memory_MemTotal')],
   memoryAvailable: [
     level('node_memory_MemAvailable_bytes'),
@@ -71,26 +72,26 @@ export const hostSources = {
   ],
   memoryWorkingSet: [level('k8s.node.memory.working_set')],
   diskRead: [
-    rate('system.disk.io', { where: disk('read') }),
+    rate('system.disk.io', { where: isDiskDirection('read') }),
     rate('node_disk_read_bytes_total'),
     rate('node_disk_bytes_read'),
   ],
   diskWrite: [
-    rate('system.disk.io', { where: disk('write') }),
+    rate('system.disk.io', { where: isDiskDirection('write') }),
     rate('node_disk_written_bytes_total'),
     rate('node_disk_bytes_written'),
   ],
   networkReceive: [
-    rate('system.network.io', { where: network('receive') }),
-    rate('node_network_receive_bytes_total', { where: physical }),
-    rate('node_network_receive_bytes', { where: physical }),
-    rate('k8s.node.network.io', { where: network('receive') }),
+    rate('system.network.io', { where: isNetworkDirection('receive') }),
+    rate('node_network_receive_bytes_total', { where: isPhysicalInterface }),
+    rate('node_network_receive_bytes', { where: isPhysicalInterface }),
+    rate('k8s.node.network.io', { where: isNetworkDirection('receive') }),
   ],
   networkTransmit: [
-    rate('system.network.io', { where: network('transmit') }),
-    rate('node_network_transmit_bytes_total', { where: physical }),
-    rate('node_network_transmit_bytes', { where: physical }),
-    rate('k8s.node.network.io', { where: network('transmit') }),
+    rate('system.network.io', { where: isNetworkDirection('transmit') }),
+    rate('node_network_transmit_bytes_total', { where: isPhysicalInterface }),
+    rate('node_network_transmit_bytes', { where: isPhysicalInterface }),
+    rate('k8s.node.network.io', { where: isNetworkDirection('transmit') }),
   ],
   load1: [level('system.cpu.load_average.1m'), level('node_load1')],
   load5: [level('system.cpu.load_average.5m'), level('node_load5')],
@@ -148,8 +149,8 @@ export const processSources = {
     level('process.open_file_descriptors'),
     level('process_open_fds'),
   ],
-  read: [rate('process.disk.io', { where: disk('read') })],
-  write: [rate('process.disk.io', { where: disk('write') })],
+  read: [rate('process.disk.io', { where: isDiskDirection('read') })],
+  write: [rate('process.disk.io', { where: isDiskDirection('write') })],
 } as const satisfies Record<string, readonly Source[]>;
 
 /** Returns whether cAdvisor labels belong to the cgroup of a container other than a pause container. */
@@ -190,7 +191,7 @@ export const containerSources = {
 } as const satisfies Record<string, readonly Source[]>;
 
 /** Metrics that show that a host is active; they have few series each, so the last point is cheap to find */
-export const hostSignMetrics: readonly string[] = [
+export const hostActivityMetrics: readonly string[] = [
   'system.memory.usage',
   'system.cpu.load_average.1m',
   'system.uptime',
@@ -201,11 +202,11 @@ export const hostSignMetrics: readonly string[] = [
   'node_load1',
 ];
 
-export const hostMetrics: readonly string[] = [...metricsOf(hostSources), 'node_uname_info'];
-export const hostCounters: readonly string[] = countersOf(hostSources);
+export const hostMetrics: readonly string[] = [...sourceMetrics(hostSources), 'node_uname_info'];
+export const hostCounters: readonly string[] = rateMetrics(hostSources);
 export const filesystemMetrics: readonly string[] = [
-  ...metricsOf(filesystemSources),
-  ...metricsOf(nodeFilesystemSources),
+  ...sourceMetrics(filesystemSources),
+  ...sourceMetrics(nodeFilesystemSources),
 ];
 export const hostLabels: readonly string[] = [
   ...new Set([

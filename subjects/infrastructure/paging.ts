@@ -3,14 +3,20 @@
  * range
  */
 import { z } from 'zod';
-import { cursorParameter, decodeCursor, encodeCursor, integer, someText } from '../../queries/cursor.ts';
+import {
+  cursorParameter,
+  decodeCursor,
+  encodeCursor,
+  int64Pattern,
+  nonEmptyTextPattern,
+} from '../../queries/cursor.ts';
 import { invalid } from '../../queries/errors.ts';
 import { type ProjectScope, projectScopeParameters } from '../../queries/project-scope.ts';
-import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../queries/range.ts';
+import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Incompleteness } from '../../queries/result.ts';
-import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
-import { type Position, positionIn, positionPart, sortedPage } from '../../queries/sorted-page.ts';
+import { listSortValues, parseSort, sortDescription } from '../../queries/sort.ts';
+import { decodePosition, encodePosition, getSortedPage, type Position } from '../../queries/sorted-page.ts';
 import { formatTime } from '../../queries/time.ts';
 
 /** Sort key of an item; `null` is last in either order */
@@ -27,9 +33,9 @@ export const listParameters = <Name extends string>(names: readonly [Name, ...Na
   ...projectScopeParameters,
   search: z.string().max(512).optional().describe('Case-insensitive substring of the name or another identifier'),
   sort: z
-    .enum(sortsOf(names))
+    .enum(listSortValues(names))
     .default((names[0] === 'name' ? 'name' : `-${names[0]}`) as never)
-    .describe(sortText),
+    .describe(sortDescription),
 });
 
 export interface ListQuery {
@@ -44,7 +50,7 @@ export interface ListQuery {
 }
 
 /** Returns the schema of the response. */
-export const listOf = <Item extends z.ZodType>(item: Item) =>
+export const createListSchema = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({
     from: z.string(),
     to: z.string().describe('Time of the values'),
@@ -62,18 +68,22 @@ interface Page {
 export const parsePage = (kind: string, query: ListQuery, reading: Reading): Page => {
   const { nowMs } = reading;
   if (query.cursor === undefined)
-    return { range: rangeOf(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
-  const [from = '', to = '', position = ''] = decodeCursor(kind, query.cursor, [integer, integer, someText]);
+    return { range: parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
+  const [from = '', to = '', position = ''] = decodeCursor(kind, query.cursor, [
+    int64Pattern,
+    int64Pattern,
+    nonEmptyTextPattern,
+  ]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(range, { caller: reading, signal: 'metrics', nowMs, wasListed: true });
-  return { range, after: positionIn(position) };
+  requireRetained(range, { caller: reading, signal: 'metrics', nowMs, isFromCursor: true });
+  return { range, after: decodePosition(position) };
 };
 
 /** Filters of a list: for each query parameter, the value of the item to compare */
 export type Filters<Item, Query> = { readonly [Name in keyof Query]?: (item: Item) => string | null };
 
 /** Returns whether an item matches the filters; an omitted parameter is no condition. */
-export const matching =
+export const createFilter =
   <Item, Query extends object>(query: Query, filters: Filters<Item, Query>): ((item: Item) => boolean) =>
   (item) =>
     (Object.keys(filters) as (keyof Query)[]).every((name) => {
@@ -81,20 +91,20 @@ export const matching =
       return requestedValue === undefined || requestedValue === filters[name]?.(item);
     });
 
-interface Listing<Item> {
+interface ListDefinition<Item> {
   readonly sorts: Sorts<Item>;
   readonly id: (item: Item) => string;
   /** Texts to search */
   readonly texts: (item: Item) => readonly (string | null | undefined)[];
 }
 
-interface Found<Item> {
+interface ListItems<Item> {
   readonly items: readonly Item[];
   readonly isCut: boolean;
 }
 
 /** Reads the items of the requested range, applies the filters, and returns one page. */
-export const listPage = async <Item, Query extends ListQuery>(
+export const readListPage = async <Item, Query extends ListQuery>(
   kind: string,
   query: Query,
   reading: Reading,
@@ -102,32 +112,32 @@ export const listPage = async <Item, Query extends ListQuery>(
     read,
     filters,
     ...listing
-  }: Listing<Item> & {
-    readonly read: (reading: Reading, range: Range, scope: ProjectScope) => Promise<Found<Item>>;
+  }: ListDefinition<Item> & {
+    readonly read: (reading: Reading, range: Range, scope: ProjectScope) => Promise<ListItems<Item>>;
     readonly filters: Filters<Item, Query>;
   },
 ) => {
   const page = parsePage(kind, query, reading);
   const found = await read(reading, page.range, query);
-  return pageOf(kind, query, page, { ...found, items: found.items.filter(matching(query, filters)) }, listing);
+  return createPage(kind, query, page, { ...found, items: found.items.filter(createFilter(query, filters)) }, listing);
 };
 
 /** Returns one page of these items; `isCut` is true if there are more than the limit. */
-export const pageOf = <Item>(
+export const createPage = <Item>(
   kind: string,
   query: ListQuery,
   page: Page,
-  found: Found<Item>,
-  { sorts, id, texts }: Listing<Item>,
+  found: ListItems<Item>,
+  { sorts, id, texts }: ListDefinition<Item>,
 ) => {
-  const { by, direction } = sortOf(query.sort);
+  const { by, direction } = parseSort(query.sort);
   const keyOf = sorts[by];
   if (keyOf === undefined) throw invalid('sort', `must be one of ${Object.keys(sorts).join(', ')}`);
   const searchText = query.search?.toLowerCase() ?? '';
   const items = found.items.filter(
     (item) => searchText === '' || texts(item).some((text) => text?.toLowerCase().includes(searchText)),
   );
-  const { shown, last } = sortedPage(
+  const { pageItems, last } = getSortedPage(
     items,
     { nameOf: id, sortedBy: (item) => keyOf(item) ?? undefined, direction },
     { limit: query.limit, after: page.after },
@@ -135,8 +145,8 @@ export const pageOf = <Item>(
   return {
     from: formatTime(page.range.from),
     to: formatTime(page.range.to),
-    items: [...shown],
-    nextCursor: last === undefined ? null : encodeCursor(kind, [page.range.from, page.range.to, positionPart(last)]),
+    items: [...pageItems],
+    nextCursor: last === undefined ? null : encodeCursor(kind, [page.range.from, page.range.to, encodePosition(last)]),
     partial: found.isCut
       ? [
           {

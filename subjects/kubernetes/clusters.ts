@@ -4,13 +4,20 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { Known, known, unknown } from '../../queries/unknown.ts';
-import { figure, KnownText, metricsOf, textOf } from '../infrastructure/figures.ts';
+import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
+import { KnownText, sourceMetrics, toKnown, toKnownText } from '../infrastructure/figures.ts';
 import { namespaceSources } from './names.ts';
-import { type Node, nodeMetrics, nodesOf, overNodes, requestedBy } from './nodes.ts';
-import { attributeOf, byMetric, chosenLabel, type PlacedCell, podsOf, readPlaced } from './objects.ts';
-import { type Pod, podMetrics, podOf } from './pods.ts';
-import { overPods, workloadMetrics, workloadsOf } from './workloads.ts';
+import { type Node, nodeMetrics, sumOverNodes, sumRequests, toNodes } from './nodes.ts';
+import {
+  activeLabel,
+  byMetric,
+  findAttribute,
+  groupByPod,
+  type PositionedCell,
+  readPositionedCells,
+} from './objects.ts';
+import { type Pod, podMetrics, toPod } from './pods.ts';
+import { sumOverPods, toWorkloads, workloadMetrics } from './workloads.ts';
 
 const Phases = z
   .record(z.string(), z.int())
@@ -22,15 +29,19 @@ export const Cluster = z.strictObject({
   uid: KnownText,
   nodes: z.strictObject({
     count: z.int(),
-    ready: Known.describe('Number of ready nodes among those that report readiness'),
+    ready: NumberOrReason.describe('Number of ready nodes among those that report readiness'),
     unknown: z.int().describe('Number of nodes with unknown readiness'),
   }),
   namespaces: z.int(),
   workloads: z.strictObject({ count: z.int(), degraded: z.int() }),
   pods: Phases,
-  restarts: Known,
-  cpu: z.strictObject({ allocatable: Known, requested: Known, used: Known }).describe('Processor cores'),
-  memory: z.strictObject({ allocatable: Known, requested: Known, used: Known }).describe('Bytes'),
+  restarts: NumberOrReason,
+  cpu: z
+    .strictObject({ allocatable: NumberOrReason, requested: NumberOrReason, used: NumberOrReason })
+    .describe('Processor cores'),
+  memory: z
+    .strictObject({ allocatable: NumberOrReason, requested: NumberOrReason, used: NumberOrReason })
+    .describe('Bytes'),
   lastSeen: z.string(),
 });
 export type Cluster = z.output<typeof Cluster>;
@@ -42,17 +53,17 @@ export const Namespace = z.strictObject({
   phase: KnownText.describe('`Active` or `Terminating`'),
   workloads: z.strictObject({ count: z.int(), degraded: z.int() }),
   pods: Phases,
-  restarts: Known,
-  cpu: z.strictObject({ requested: Known, used: Known }).describe('Processor cores'),
-  memory: z.strictObject({ requested: Known, used: Known }).describe('Bytes'),
+  restarts: NumberOrReason,
+  cpu: z.strictObject({ requested: NumberOrReason, used: NumberOrReason }).describe('Processor cores'),
+  memory: z.strictObject({ requested: NumberOrReason, used: NumberOrReason }).describe('Bytes'),
   lastSeen: z.string(),
 });
 export type Namespace = z.output<typeof Namespace>;
 
-const namespaceMetrics = metricsOf(namespaceSources);
+const namespaceMetrics = sourceMetrics(namespaceSources);
 const metrics = [...new Set([...nodeMetrics, ...podMetrics, ...workloadMetrics, ...namespaceMetrics])];
 
-const phasesOf = (pods: readonly Pod[]): Record<string, number> => {
+const countPhases = (pods: readonly Pod[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const pod of pods) {
     const phase = pod.phase.value ?? 'Unknown';
@@ -61,34 +72,34 @@ const phasesOf = (pods: readonly Pod[]): Record<string, number> => {
   return counts;
 };
 
-const lastOf = (cells: readonly PlacedCell[]): string =>
+const lastSeenText = (cells: readonly PositionedCell[]): string =>
   formatTime(BigInt(cells.reduce((last, { atMs }) => Math.max(last, atMs), 0)) * 1_000_000n);
 
-const noRequest = (kind: string): string =>
+const noRequestReason = (kind: string): string =>
   `no ${kind} request was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
 const noCluster = 'the sender does not set k8s.cluster.name: set it with the resource or resourcedetection processor';
 
 /** Returns series of nodes, pods, containers and workloads, without those of processes that only run in a pod. */
-const isOfCluster = ({ place }: PlacedCell): boolean =>
+const belongsToCluster = ({ place }: PositionedCell): boolean =>
   place.cluster !== '' || place.namespace !== '' || place.node !== '' || place.pod !== '';
 
 /** Returns the total usage of pods, containers and workloads. */
-const insideOf = (cells: readonly PlacedCell[]) => {
+const summarizeContents = (cells: readonly PositionedCell[]) => {
   const parts = [
-    ...podsOf(
+    ...groupByPod(
       cells.filter(({ metric }) => !metric.startsWith('k8s.node.') && !metric.startsWith('kube_node_')),
     ).values(),
   ];
-  const pods = parts.map(podOf);
-  const workloads = workloadsOf(cells);
-  const used = (kind: 'cpu' | 'memory'): Known =>
-    pods.length === 0 ? unknown('no pod is reported') : overPods(pods, (pod) => pod[kind]);
+  const pods = parts.map(toPod);
+  const workloads = toWorkloads(cells);
+  const used = (kind: 'cpu' | 'memory'): NumberOrReason =>
+    pods.length === 0 ? unknownNumber('no pod is reported') : sumOverPods(pods, (pod) => pod[kind]);
   return {
     parts,
     workloads: { count: workloads.length, degraded: workloads.filter(({ state }) => state === 'degraded').length },
-    pods: phasesOf(pods),
-    restarts: pods.length === 0 ? unknown('no pod is reported') : overPods(pods, ({ restarts }) => restarts),
-    requested: (kind: 'cpu' | 'memory') => figure(requestedBy(parts, kind), noRequest(kind)),
+    pods: countPhases(pods),
+    restarts: pods.length === 0 ? unknownNumber('no pod is reported') : sumOverPods(pods, ({ restarts }) => restarts),
+    requested: (kind: 'cpu' | 'memory') => toKnown(sumRequests(parts, kind), noRequestReason(kind)),
     used,
   };
 };
@@ -99,30 +110,30 @@ export const readClusters = async (
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Cluster[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPlaced(reading, range, scope, metrics);
-  const clusters = Map.groupBy(cells.filter(isOfCluster), ({ place }) => place.cluster);
-  return { isCut, items: [...clusters].map(([id, own]) => clusterOf(id, own)) };
+  const { cells, isCut } = await readPositionedCells(reading, range, scope, metrics);
+  const clusters = Map.groupBy(cells.filter(belongsToCluster), ({ place }) => place.cluster);
+  return { isCut, items: [...clusters].map(([id, own]) => toCluster(id, own)) };
 };
 
-const readinessOf = (nodes: readonly Node[]): Cluster['nodes'] => {
-  const silent = nodes.filter(({ ready }) => ready.value === null);
+const summarizeReadiness = (nodes: readonly Node[]): Cluster['nodes'] => {
+  const nodesWithoutReadiness = nodes.filter(({ ready }) => ready.value === null);
   return {
     count: nodes.length,
     ready:
-      silent.length < nodes.length
-        ? known(nodes.filter(({ ready }) => ready.value === true).length)
-        : unknown(silent[0]?.ready.reason ?? 'no sender reports its nodes'),
-    unknown: silent.length,
+      nodesWithoutReadiness.length < nodes.length
+        ? knownNumber(nodes.filter(({ ready }) => ready.value === true).length)
+        : unknownNumber(nodesWithoutReadiness[0]?.ready.reason ?? 'no sender reports its nodes'),
+    unknown: nodesWithoutReadiness.length,
   };
 };
 
-const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
-  const nodes = nodesOf(cells);
-  const { parts, requested, used, workloads, pods, restarts } = insideOf(cells);
+const toCluster = (id: string, cells: readonly PositionedCell[]): Cluster => {
+  const nodes = toNodes(cells);
+  const { parts, requested, used, workloads, pods, restarts } = summarizeContents(cells);
   const share = (kind: 'cpu' | 'memory') => {
-    const byNodes = overNodes(nodes, (node) => node[kind].used);
+    const byNodes = sumOverNodes(nodes, (node) => node[kind].used);
     return {
-      allocatable: overNodes(nodes, (node) => node[kind].allocatable),
+      allocatable: sumOverNodes(nodes, (node) => node[kind].allocatable),
       requested: requested(kind),
       used: byNodes.value === null ? used(kind) : byNodes,
     };
@@ -130,9 +141,9 @@ const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
   const all = byMetric(cells);
   return {
     id: id === '' ? 'unnamed' : id,
-    name: textOf(attributeOf(all, 'k8s.cluster.name') ?? id, noCluster),
-    uid: textOf(attributeOf(all, 'k8s.cluster.uid'), 'the sender does not set k8s.cluster.uid'),
-    nodes: readinessOf(nodes),
+    name: toKnownText(findAttribute(all, 'k8s.cluster.name') ?? id, noCluster),
+    uid: toKnownText(findAttribute(all, 'k8s.cluster.uid'), 'the sender does not set k8s.cluster.uid'),
+    nodes: summarizeReadiness(nodes),
     namespaces: new Set(
       [...cells.map(({ place }) => place.namespace), ...parts.map(({ place }) => place.namespace)].filter(
         (name) => name !== '',
@@ -143,7 +154,7 @@ const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
     restarts,
     cpu: share('cpu'),
     memory: share('memory'),
-    lastSeen: lastOf(cells),
+    lastSeen: lastSeenText(cells),
   };
 };
 
@@ -153,25 +164,25 @@ export const readNamespaces = async (
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Namespace[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPlaced(reading, range, scope, metrics);
+  const { cells, isCut } = await readPositionedCells(reading, range, scope, metrics);
   const inNamespaces = cells.filter(({ place }) => place.namespace !== '');
   const namespaces = Map.groupBy(inNamespaces, ({ place }) => `${place.cluster}/${place.namespace}`);
-  return { isCut, items: [...namespaces].map(([id, own]) => namespaceOf(id, own)) };
+  return { isCut, items: [...namespaces].map(([id, own]) => toNamespace(id, own)) };
 };
 
-const namespaceOf = (id: string, cells: readonly PlacedCell[]): Namespace => {
-  const { requested, used, workloads, pods, restarts } = insideOf(cells);
+const toNamespace = (id: string, cells: readonly PositionedCell[]): Namespace => {
+  const { requested, used, workloads, pods, restarts } = summarizeContents(cells);
   const own = byMetric(cells.filter(({ metric }) => namespaceMetrics.includes(metric)));
   const number = own.get('k8s.namespace.phase')?.[0]?.value;
   const phase =
-    chosenLabel(own, namespaceSources.phase, ['phase']) ??
+    activeLabel(own, namespaceSources.phase, ['phase']) ??
     (number === undefined ? undefined : number > 0 ? 'Active' : 'Terminating');
   const place = cells[0]?.place;
   return {
     id,
     name: place?.namespace ?? '',
-    cluster: textOf(place?.cluster, noCluster),
-    phase: textOf(
+    cluster: toKnownText(place?.cluster, noCluster),
+    phase: toKnownText(
       phase,
       'no phase was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it',
     ),
@@ -180,6 +191,6 @@ const namespaceOf = (id: string, cells: readonly PlacedCell[]): Namespace => {
     restarts,
     cpu: { requested: requested('cpu'), used: used('cpu') },
     memory: { requested: requested('memory'), used: used('memory') },
-    lastSeen: lastOf(cells),
+    lastSeen: lastSeenText(cells),
   };
 };

@@ -4,35 +4,35 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
-import { type Known, Known as KnownSchema, unknown } from '../../queries/unknown.ts';
+import { NumberOrReason as KnownSchema, type NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import {
   type CellsByMetric,
-  figure,
-  figureOf,
+  explainMissing,
   KnownText,
-  metricsOf,
-  missing,
-  ratioOf,
-  textOf,
-  totalOf,
+  knownRatio,
+  knownSum,
+  sourceMetrics,
+  sumValues,
+  toKnown,
+  toKnownText,
 } from '../infrastructure/figures.ts';
 import { countNodeMemoryEvents } from './events.ts';
 import { containerSources, oomCounters } from './names.ts';
 import {
-  attributeOf,
+  activeLabel,
   type ContainerParts,
-  chosenLabel,
-  type PlacedCell,
+  findAttribute,
+  groupByPod,
   type PodParts,
+  type PositionedCell,
   podKeys,
-  podsOf,
-  readPlaced,
-  readPlacedOf,
+  readCellsOfRange,
+  readPositionedCells,
 } from './objects.ts';
-import { OomVerdict, oomVerdict } from './oom.ts';
+import { judgeOom, OomVerdict } from './oom.ts';
 
-const Use = z.strictObject({
+const ResourceUsage = z.strictObject({
   used: KnownSchema,
   request: KnownSchema,
   limit: KnownSchema,
@@ -54,18 +54,18 @@ export const Container = z.strictObject({
   ready: z.strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() }),
   restarts: KnownSchema,
   lastTermination: z.strictObject({ reason: KnownText, exitCode: KnownSchema }),
-  cpu: Use.describe('Processor cores'),
+  cpu: ResourceUsage.describe('Processor cores'),
   throttled: KnownSchema.describe('Share of its periods in which the container was throttled by its CPU limit'),
-  memory: Use.describe('Bytes; use is the working set'),
+  memory: ResourceUsage.describe('Bytes; use is the working set'),
   oom: OomVerdict,
   lastSeen: z.string(),
 });
 export type Container = z.output<typeof Container>;
 
-export const containerMetrics = metricsOf(containerSources);
+export const containerMetrics = sourceMetrics(containerSources);
 
 /** Events of containers in a range, by pod and name */
-interface Happened {
+interface ContainerHistory {
   readonly kills: ReadonlyMap<string, number>;
   readonly peaks: ReadonlyMap<string, number>;
   /** Events by node, or `undefined` if they were not read */
@@ -80,27 +80,27 @@ export const readContainers = async (
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Container[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPlaced(reading, range, scope, containerMetrics);
-  const pods = podsOf(cells);
-  const happened = await readHappened(reading, range, scope, podKeys(cells));
-  const reportedMetrics = reportedMetricsOf(cells);
-  return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, reportedMetrics)) };
+  const { cells, isCut } = await readPositionedCells(reading, range, scope, containerMetrics);
+  const pods = groupByPod(cells);
+  const happened = await readContainerHistory(reading, range, scope, podKeys(cells));
+  const reportedMetrics = collectMetrics(cells);
+  return { isCut, items: [...pods.values()].flatMap((pod) => toContainers(pod, happened, reportedMetrics)) };
 };
 
 /**
  * Returns what happened in the full range, optionally for given series: kills counted by cgroups, peak memory, and
  * events of nodes.
  */
-export const readHappened = async (
+export const readContainerHistory = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
-  keyOf: (place: PlacedCell['place']) => string,
+  keyOf: (place: PositionedCell['place']) => string,
   series?: CellQuery['series'],
-): Promise<Happened> => {
+): Promise<ContainerHistory> => {
   const memory = containerSources.memory.map(({ metric }) => metric);
   const [cells, nodeEvents] = await Promise.all([
-    readPlacedOf(reading, range, scope, [...oomCounters, ...memory], series),
+    readCellsOfRange(reading, range, scope, [...oomCounters, ...memory], series),
     reading.plan.entitlements.includes('logs') ? countNodeMemoryEvents(reading, range, scope) : undefined,
   ]);
   const kills = new Map<string, number>();
@@ -119,72 +119,83 @@ export const readHappened = async (
  * Returns the metrics that any container of these series reports. A request that a container lacks among them is not
  * set.
  */
-export const reportedMetricsOf = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
+export const collectMetrics = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
   new Set(cells.map(({ metric }) => metric));
 
 const notReportedReason = 'not reported by any sender';
-const cluster = 'the k8s_cluster receiver or kube-state-metrics reports it';
+const clusterMetricsHint = 'the k8s_cluster receiver or kube-state-metrics reports it';
 const missingReason = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
 
-const useOf = (
+const resourceUsage = (
   cells: CellsByMetric,
   reportedMetrics: ReadonlySet<string>,
   kind: 'cpu' | 'memory',
-): z.output<typeof Use> => {
-  const bound = (name: 'Request' | 'Limit'): Known => {
+): z.output<typeof ResourceUsage> => {
+  const readBound = (name: 'Request' | 'Limit'): NumberOrReason => {
     const sources = containerSources[`${kind}${name}`];
     const isReported = sources.some(({ metric }) => reportedMetrics.has(metric));
-    return figureOf(
+    return knownSum(
       cells,
       sources,
-      isReported ? `no ${name.toLowerCase()} is set` : missingReason(`${kind} ${name.toLowerCase()}`, cluster),
+      isReported
+        ? `no ${name.toLowerCase()} is set`
+        : missingReason(`${kind} ${name.toLowerCase()}`, clusterMetricsHint),
     );
   };
   const sources = containerSources[kind];
-  const used = figureOf(
+  const used = knownSum(
     cells,
     sources,
-    missing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor reports it')),
+    explainMissing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor reports it')),
   );
-  const [request, limit] = [bound('Request'), bound('Limit')];
-  return { used, request, limit, requestUtilization: ratioOf(used, request), limitUtilization: ratioOf(used, limit) };
+  const [request, limit] = [readBound('Request'), readBound('Limit')];
+  return {
+    used,
+    request,
+    limit,
+    requestUtilization: knownRatio(used, request),
+    limitUtilization: knownRatio(used, limit),
+  };
 };
 
-const throttledOf = (cells: CellsByMetric): Known => {
-  const periods = totalOf(cells, containerSources.periods);
-  const throttled = totalOf(cells, containerSources.throttledPeriods);
+const throttledShare = (cells: CellsByMetric): NumberOrReason => {
+  const periods = sumValues(cells, containerSources.periods);
+  const throttled = sumValues(cells, containerSources.throttledPeriods);
   if (periods === undefined || throttled === undefined)
-    return unknown(
+    return unknownNumber(
       missingReason(
         'CPU periods',
         'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver reports them',
       ),
     );
-  return periods > 0 ? figure(throttled / periods, '') : unknown('it has no CPU limit, or did not run');
+  return periods > 0 ? toKnown(throttled / periods, '') : unknownNumber('it has no CPU limit, or did not run');
 };
 
 /** Returns the containers of a pod. */
-export const containersOf = (pod: PodParts, happened: Happened, reportedMetrics: ReadonlySet<string>): Container[] =>
-  pod.containers.map((parts) => containerOf(pod, parts, happened, reportedMetrics));
+export const toContainers = (
+  pod: PodParts,
+  happened: ContainerHistory,
+  reportedMetrics: ReadonlySet<string>,
+): Container[] => pod.containers.map((parts) => toContainer(pod, parts, happened, reportedMetrics));
 
-const containerOf = (
+const toContainer = (
   { key, place }: PodParts,
   { name, cells }: ContainerParts,
-  { kills, peaks, nodeEvents }: Happened,
+  { kills, peaks, nodeEvents }: ContainerHistory,
   reportedMetrics: ReadonlySet<string>,
 ): Container => {
   const id = containerKey(key, name);
-  const ready = totalOf(cells, containerSources.ready);
-  const restarts = figureOf(cells, containerSources.restarts, missingReason('restarts', cluster));
+  const ready = sumValues(cells, containerSources.ready);
+  const restarts = knownSum(cells, containerSources.restarts, missingReason('restarts', clusterMetricsHint));
   const lastReason =
-    attributeOf(cells, 'k8s.container.status.last_terminated_reason') ??
-    chosenLabel(cells, containerSources.lastReason, ['reason']);
-  const exitCode = totalOf(cells, containerSources.exitCode);
-  const currentReason = chosenLabel(cells, containerSources.statusReason, ['k8s.container.status.reason', 'reason']);
-  const memory = useOf(cells, reportedMetrics, 'memory');
+    findAttribute(cells, 'k8s.container.status.last_terminated_reason') ??
+    activeLabel(cells, containerSources.lastReason, ['reason']);
+  const exitCode = sumValues(cells, containerSources.exitCode);
+  const currentReason = activeLabel(cells, containerSources.statusReason, ['k8s.container.status.reason', 'reason']);
+  const memory = resourceUsage(cells, reportedMetrics, 'memory');
   const peak = peaks.get(id);
   const countsKills = kills.has(id);
-  const noEnd =
+  const noTerminationReason =
     restarts.value === 0
       ? 'it has not ended yet'
       : missingReason(
@@ -194,34 +205,34 @@ const containerOf = (
   return {
     id,
     name,
-    cluster: textOf(place.cluster, 'the sender does not set k8s.cluster.name'),
-    namespace: textOf(place.namespace, notReportedReason),
-    pod: textOf(place.pod, notReportedReason),
-    podUid: textOf(place.podUid, notReportedReason),
-    node: textOf(place.node, notReportedReason),
-    image: textOf(imageOf(cells), notReportedReason),
-    state: textOf(
-      chosenLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
+    cluster: toKnownText(place.cluster, 'the sender does not set k8s.cluster.name'),
+    namespace: toKnownText(place.namespace, notReportedReason),
+    pod: toKnownText(place.pod, notReportedReason),
+    podUid: toKnownText(place.podUid, notReportedReason),
+    node: toKnownText(place.node, notReportedReason),
+    image: toKnownText(imageName(cells), notReportedReason),
+    state: toKnownText(
+      activeLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
         (ready === 1 ? 'running' : undefined),
       missingReason('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
     ),
-    reason: textOf(currentReason, missingReason('reason', 'it is running, or no sender reports why it is not')),
+    reason: toKnownText(currentReason, missingReason('reason', 'it is running, or no sender reports why it is not')),
     ready:
       ready === undefined
-        ? { value: null, reason: missingReason('readiness', cluster) }
+        ? { value: null, reason: missingReason('readiness', clusterMetricsHint) }
         : { value: ready > 0, reason: null },
     restarts,
     lastTermination: {
-      reason: textOf(lastReason, noEnd),
-      exitCode: figure(
+      reason: toKnownText(lastReason, noTerminationReason),
+      exitCode: toKnown(
         exitCode,
         'only kube-state-metrics reports it (kube_pod_container_status_last_terminated_exitcode)',
       ),
     },
-    cpu: useOf(cells, reportedMetrics, 'cpu'),
-    throttled: throttledOf(cells),
+    cpu: resourceUsage(cells, reportedMetrics, 'cpu'),
+    throttled: throttledShare(cells),
     memory,
-    oom: oomVerdict({
+    oom: judgeOom({
       lastReason: lastReason === undefined ? undefined : String(lastReason),
       exitCode,
       currentReason,
@@ -239,9 +250,9 @@ const containerOf = (
   };
 };
 
-const imageOf = (cells: CellsByMetric): string | undefined => {
-  const name = attributeOf(cells, 'container.image.name');
-  const tag = attributeOf(cells, 'container.image.tag', 'container.image.tags');
+const imageName = (cells: CellsByMetric): string | undefined => {
+  const name = findAttribute(cells, 'container.image.name');
+  const tag = findAttribute(cells, 'container.image.tag', 'container.image.tags');
   if (name === undefined) return undefined;
   const [first] = [tag].flat();
   return first === undefined ? String(name) : `${name}:${first}`;

@@ -5,14 +5,14 @@
  */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { readLogsOfRange, readPage } from '../../queries/logs/pages.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { readLogPage, readLogsOfRange } from '../../queries/logs/pages.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Condition } from '../../queries/records.ts';
-import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
+import type { LogPosition, LogWithPosition } from '../../queries/signals/log-record.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { attributeEquals, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 
 export const KubernetesEvent = z.strictObject({
   id: z.string().describe('Id of the log record that contains the event'),
@@ -54,14 +54,14 @@ export interface EventFilter extends ProjectScope {
   readonly type?: 'Normal' | 'Warning' | undefined;
 }
 
-const resourcesWith = (condition: string): string =>
+const resourceCondition = (condition: string): string =>
   `logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
-const inBody = attributeEquals("'k8s.resource.name'", "'events'");
-const inAttributes = resourcesWith(
+const isObjectRecord = attributeEquals("'k8s.resource.name'", "'events'");
+const isEventRecord = resourceCondition(
   "(attributes['k8s.object.kind'] != '' OR mapContains(attributes, 'k8s.event.source'))",
 );
 /** A collector reports the end of a pull in a separate record, which is not an event. */
-const isEvent = `((${inBody} AND JSONExtractString(body, 'type') != 'PullEnd') OR (${inAttributes} AND attributes['k8s.event.uid'] != ''))`;
+const isEvent = `((${isObjectRecord} AND JSONExtractString(body, 'type') != 'PullEnd') OR (${isEventRecord} AND attributes['k8s.event.uid'] != ''))`;
 
 /** Returns a field of the event in the body, for wrapped and unwrapped objects. */
 const bodyField = (...path: readonly string[]): string => {
@@ -81,32 +81,32 @@ const filters: Readonly<
 > = {
   namespace: [
     `coalesce(nullIf(${objectField('namespace')}, ''), ${bodyField('metadata', 'namespace')}) = {namespace:String}`,
-    `(attributes['k8s.namespace.name'] = {namespace:String} OR ${resourcesWith("attributes['k8s.namespace.name'] = {namespace:String}")})`,
+    `(attributes['k8s.namespace.name'] = {namespace:String} OR ${resourceCondition("attributes['k8s.namespace.name'] = {namespace:String}")})`,
   ],
-  kind: [`${objectField('kind')} = {kind:String}`, resourcesWith("attributes['k8s.object.kind'] = {kind:String}")],
-  name: [`${objectField('name')} = {name:String}`, resourcesWith("attributes['k8s.object.name'] = {name:String}")],
-  uid: [`${objectField('uid')} = {uid:String}`, resourcesWith("attributes['k8s.object.uid'] = {uid:String}")],
+  kind: [`${objectField('kind')} = {kind:String}`, resourceCondition("attributes['k8s.object.kind'] = {kind:String}")],
+  name: [`${objectField('name')} = {name:String}`, resourceCondition("attributes['k8s.object.name'] = {name:String}")],
+  uid: [`${objectField('uid')} = {uid:String}`, resourceCondition("attributes['k8s.object.uid'] = {uid:String}")],
   reason: [`${bodyField('reason')} = {reason:String}`, "attributes['k8s.event.reason'] = {reason:String}"],
   type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
 };
 /** Returns whether a value has the same words in JSON, because nothing in it is escaped. */
 const isUnescapedText = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value) && /[0-9A-Za-z]/.test(value);
-const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
+const wordIndexedFilters: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
 
-const conditionOf = (filter: EventFilter): Condition => {
+const createCondition = (filter: EventFilter): Condition => {
   const conditions = Object.entries(filters).flatMap(([name, [body, attributes]]) => {
     const value = filter[name as keyof typeof filters];
     if (value === undefined) return [];
     const sql = `if(body_type = 'j', ${body}, ${attributes})`;
     // A body without the words of the value is not parsed as JSON.
-    const hasWords = wordy.has(name) && isUnescapedText(value);
-    return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
+    const hasWords = wordIndexedFilters.has(name) && isUnescapedText(value);
+    return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${buildBodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
   return {
     sql: [isEvent, ...conditions.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
     parameters: {
       ...Object.fromEntries(conditions.map(({ name, value }) => [name, value])),
-      ...projectScopeValues(filter),
+      ...projectScopeParameterValues(filter),
     },
     usesIndex: true,
     hasSubquery: true,
@@ -121,16 +121,16 @@ export const readEvents = async (
   { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
 ): Promise<{ readonly items: KubernetesEvent[]; readonly more: LogPosition | undefined }> => {
   requireEntitlement(reading, 'logs');
-  const page = await readPage(reading.columns, conditionOf(filter), { limit, after, range });
-  return { items: page.found.map(eventOf), more: page.more };
+  const page = await readLogPage(reading.columns, createCondition(filter), { limit, after, range });
+  return { items: page.found.map(toEvent), more: page.nextPosition };
 };
 
 /** Reasons with which nodes report out-of-memory events: the node problem detector and the kubelet */
 const memoryReasons = ['OOMKilling', 'SystemOOM'] as const;
 const maxNodeEvents = 2000;
-const memoryReasonsList = memoryReasons.map(quote).join(', ');
+const memoryReasonsList = memoryReasons.map(quoteString).join(', ');
 /** The words have indexes and are checked first, so few bodies are parsed as JSON. */
-const isOfMemory = `(${memoryReasons.map((reason) => `${bodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quote(reason))}`).join(' OR ')})
+const memoryCondition = `(${memoryReasons.map((reason) => `${buildBodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quoteString(reason))}`).join(' OR ')})
   AND if(body_type = 'j', ${bodyField('reason')}, attributes['k8s.event.reason']) IN (${memoryReasonsList})`;
 
 /** Returns how often each node reported out of memory in a range. */
@@ -140,13 +140,13 @@ export const countNodeMemoryEvents = async (
   scope: ProjectScope,
 ): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>();
-  const ofEvents = conditionOf({ projectId: scope.projectId, scope: scope.scope });
+  const eventCondition = createCondition({ projectId: scope.projectId, scope: scope.scope });
   const found = await readLogsOfRange(
     reading.columns,
-    { ...ofEvents, sql: `${ofEvents.sql} AND ${isOfMemory}` },
+    { ...eventCondition, sql: `${eventCondition.sql} AND ${memoryCondition}` },
     { limit: maxNodeEvents, range },
   );
-  for (const { object, node } of found.map(eventOf)) {
+  for (const { object, node } of found.map(toEvent)) {
     const name = object.kind === 'Node' ? object.name : node;
     if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
@@ -164,19 +164,19 @@ const numberOf = (...values: readonly unknown[]): number | null => {
 
 type Tree = Readonly<Record<string, unknown>>;
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
-const treeOf = (value: unknown): Tree => (isTree(value) ? value : {});
+const toTree = (value: unknown): Tree => (isTree(value) ? value : {});
 
 /** Returns an event from a record of either form. */
-export const eventOf = (found: Pick<FoundLog, 'record' | 'severityText'>): KubernetesEvent =>
-  isTree(found.record.body) ? ofBody(found.record, found.record.body) : ofAttributes(found);
+export const toEvent = (found: Pick<LogWithPosition, 'record' | 'severityText'>): KubernetesEvent =>
+  isTree(found.record.body) ? parseBodyEvent(found.record, found.record.body) : parseAttributeEvent(found);
 
-const ofBody = ({ id, timestamp, resource }: FoundLog['record'], body: Tree): KubernetesEvent => {
+const parseBodyEvent = ({ id, timestamp, resource }: LogWithPosition['record'], body: Tree): KubernetesEvent => {
   const isWatched = isTree(body['object']);
-  const event = isWatched ? treeOf(body['object']) : body;
-  const metadata = treeOf(event['metadata']);
-  const object = treeOf(event['involvedObject'] ?? event['regarding']);
-  const series = treeOf(event['series']);
-  const source = treeOf(event['source'] ?? event['deprecatedSource']);
+  const event = isWatched ? toTree(body['object']) : body;
+  const metadata = toTree(event['metadata']);
+  const object = toTree(event['involvedObject'] ?? event['regarding']);
+  const series = toTree(event['series']);
+  const source = toTree(event['source'] ?? event['deprecatedSource']);
   return {
     id,
     timestamp,
@@ -205,7 +205,10 @@ const ofBody = ({ id, timestamp, resource }: FoundLog['record'], body: Tree): Ku
   };
 };
 
-const ofAttributes = ({ record, severityText }: Pick<FoundLog, 'record' | 'severityText'>): KubernetesEvent => {
+const parseAttributeEvent = ({
+  record,
+  severityText,
+}: Pick<LogWithPosition, 'record' | 'severityText'>): KubernetesEvent => {
   const { id, timestamp, resource, attributes, body, eventName } = record;
   return {
     id,

@@ -3,11 +3,11 @@
  * those of the collector's receivers (contrib 0.155: `k8s_cluster`, `kubeletstats`), and those of kube-state-metrics
  * (2, and 1 where it differed) and cAdvisor. In each list, current names are first.
  */
-import { countersOf, level, rate, type Source } from '../infrastructure/figures.ts';
+import { level, rate, rateMetrics, type Source } from '../infrastructure/figures.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-const resourceIs = (resource: string) => (labels: Labels) => labels['resource'] === resource;
+const hasResource = (resource: string) => (labels: Labels) => labels['resource'] === resource;
 const isContainer = (labels: Labels): boolean => {
   const name = labels['container'] ?? labels['container_name'] ?? '';
   return name !== '' && name !== 'POD';
@@ -32,7 +32,7 @@ export const containerSources = {
     level('k8s.container.cpu.request.desired'),
     level('k8s.container.cpu.request'),
     level('k8s.container.cpu_request'),
-    level('kube_pod_container_resource_requests', { where: resourceIs('cpu') }),
+    level('kube_pod_container_resource_requests', { where: hasResource('cpu') }),
     level('kube_pod_container_resource_requests_cpu_cores'),
   ],
   cpuLimit: [
@@ -40,7 +40,7 @@ export const containerSources = {
     level('k8s.container.cpu.limit.desired'),
     level('k8s.container.cpu.limit'),
     level('k8s.container.cpu_limit'),
-    level('kube_pod_container_resource_limits', { where: resourceIs('cpu') }),
+    level('kube_pod_container_resource_limits', { where: hasResource('cpu') }),
     level('kube_pod_container_resource_limits_cpu_cores'),
   ],
   memoryRequest: [
@@ -48,7 +48,7 @@ export const containerSources = {
     level('k8s.container.memory.request.desired'),
     level('k8s.container.memory.request'),
     level('k8s.container.memory_request'),
-    level('kube_pod_container_resource_requests', { where: resourceIs('memory') }),
+    level('kube_pod_container_resource_requests', { where: hasResource('memory') }),
     level('kube_pod_container_resource_requests_memory_bytes'),
   ],
   memoryLimit: [
@@ -56,7 +56,7 @@ export const containerSources = {
     level('k8s.container.memory.limit.desired'),
     level('k8s.container.memory.limit'),
     level('k8s.container.memory_limit'),
-    level('kube_pod_container_resource_limits', { where: resourceIs('memory') }),
+    level('kube_pod_container_resource_limits', { where: hasResource('memory') }),
     level('kube_pod_container_resource_limits_memory_bytes'),
   ],
   restarts: [
@@ -108,21 +108,21 @@ export const nodeSources = {
     level('k8s.node.cpu.allocatable'),
     level('k8s.node.allocatable.cpu'),
     level('k8s.node.allocatable_cpu'),
-    level('kube_node_status_allocatable', { where: resourceIs('cpu') }),
+    level('kube_node_status_allocatable', { where: hasResource('cpu') }),
     level('kube_node_status_allocatable_cpu_cores'),
   ],
   memoryAllocatable: [
     level('k8s.node.memory.allocatable'),
     level('k8s.node.allocatable.memory'),
     level('k8s.node.allocatable_memory'),
-    level('kube_node_status_allocatable', { where: resourceIs('memory') }),
+    level('kube_node_status_allocatable', { where: hasResource('memory') }),
     level('kube_node_status_allocatable_memory_bytes'),
   ],
   podsAllocatable: [
     level('k8s.node.pod.allocatable'),
     level('k8s.node.allocatable.pods'),
     level('k8s.node.allocatable_pods'),
-    level('kube_node_status_allocatable', { where: resourceIs('pods') }),
+    level('kube_node_status_allocatable', { where: hasResource('pods') }),
     level('kube_node_status_allocatable_pods'),
   ],
   /** One metric per condition: 1 true, 0 false, -1 unknown. */
@@ -166,8 +166,8 @@ interface WorkloadNames {
 }
 
 /** Returns current and former names: `k8s.deployment.pod.desired`, `.desired_pods`, `.desired`. */
-const named = (prefix: string, today: string, ...former: readonly string[]): Source[] =>
-  [today, ...former].map((name) => level(`k8s.${prefix}.${name}`));
+const currentAndFormer = (prefix: string, currentName: string, ...formerNames: readonly string[]): Source[] =>
+  [currentName, ...formerNames].map((name) => level(`k8s.${prefix}.${name}`));
 
 export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
   Deployment: {
@@ -175,12 +175,12 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     label: 'deployment',
     sources: {
       desired: [
-        ...named('deployment', 'pod.desired', 'desired_pods', 'desired'),
+        ...currentAndFormer('deployment', 'pod.desired', 'desired_pods', 'desired'),
         level('kube_deployment_spec_replicas'),
       ],
       ready: [level('kube_deployment_status_replicas_ready')],
       available: [
-        ...named('deployment', 'pod.available', 'available_pods', 'available'),
+        ...currentAndFormer('deployment', 'pod.available', 'available_pods', 'available'),
         level('kube_deployment_status_replicas_available'),
       ],
       updated: [level('kube_deployment_status_replicas_updated')],
@@ -192,11 +192,14 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     attribute: 'k8s.statefulset.name',
     label: 'statefulset',
     sources: {
-      desired: [...named('statefulset', 'pod.desired', 'desired_pods'), level('kube_statefulset_replicas')],
-      ready: [...named('statefulset', 'pod.ready', 'ready_pods'), level('kube_statefulset_status_replicas_ready')],
+      desired: [...currentAndFormer('statefulset', 'pod.desired', 'desired_pods'), level('kube_statefulset_replicas')],
+      ready: [
+        ...currentAndFormer('statefulset', 'pod.ready', 'ready_pods'),
+        level('kube_statefulset_status_replicas_ready'),
+      ],
       available: [level('kube_statefulset_status_replicas_available')],
       updated: [
-        ...named('statefulset', 'pod.updated', 'updated_pods'),
+        ...currentAndFormer('statefulset', 'pod.updated', 'updated_pods'),
         level('kube_statefulset_status_replicas_updated'),
       ],
       active: [],
@@ -208,10 +211,13 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     label: 'daemonset',
     sources: {
       desired: [
-        ...named('daemonset', 'node.desired_scheduled', 'desired_scheduled_nodes'),
+        ...currentAndFormer('daemonset', 'node.desired_scheduled', 'desired_scheduled_nodes'),
         level('kube_daemonset_status_desired_number_scheduled'),
       ],
-      ready: [...named('daemonset', 'node.ready', 'ready_nodes'), level('kube_daemonset_status_number_ready')],
+      ready: [
+        ...currentAndFormer('daemonset', 'node.ready', 'ready_nodes'),
+        level('kube_daemonset_status_number_ready'),
+      ],
       available: [level('kube_daemonset_status_number_available')],
       updated: [
         level('kube_daemonset_status_updated_number_scheduled'),
@@ -226,14 +232,14 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     label: 'job_name',
     sources: {
       desired: [
-        ...named('job', 'pod.desired_successful', 'desired_successful_pods'),
+        ...currentAndFormer('job', 'pod.desired_successful', 'desired_successful_pods'),
         level('kube_job_spec_completions'),
       ],
-      ready: [...named('job', 'pod.successful', 'successful_pods'), level('kube_job_status_succeeded')],
+      ready: [...currentAndFormer('job', 'pod.successful', 'successful_pods'), level('kube_job_status_succeeded')],
       available: [],
       updated: [],
-      active: [...named('job', 'pod.active', 'active_pods'), level('kube_job_status_active')],
-      failed: [...named('job', 'pod.failed', 'failed_pods'), level('kube_job_status_failed')],
+      active: [...currentAndFormer('job', 'pod.active', 'active_pods'), level('kube_job_status_active')],
+      failed: [...currentAndFormer('job', 'pod.failed', 'failed_pods'), level('kube_job_status_failed')],
     },
   },
   CronJob: {
@@ -245,14 +251,14 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
       available: [],
       updated: [],
       failed: [],
-      active: [...named('cronjob', 'job.active', 'active_jobs'), level('kube_cronjob_status_active')],
+      active: [...currentAndFormer('cronjob', 'job.active', 'active_jobs'), level('kube_cronjob_status_active')],
     },
   },
 };
 
 /** Metrics whose rates are requested */
 export const kubernetesCounters: readonly string[] = [
-  ...new Set([containerSources, podSources, nodeSources].flatMap(countersOf)),
+  ...new Set([containerSources, podSources, nodeSources].flatMap(rateMetrics)),
 ];
 
 /** Labels from which positions and states are read */

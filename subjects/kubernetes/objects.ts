@@ -9,12 +9,12 @@ import type { Reading } from '../../queries/reading.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { type Cell, readCells } from '../infrastructure/cells.ts';
 import type { CellsByMetric, Source } from '../infrastructure/figures.ts';
-import { valuesOf } from '../infrastructure/figures.ts';
-import { recent } from '../infrastructure/hosts.ts';
+import { sourceValues } from '../infrastructure/figures.ts';
+import { recentRange } from '../infrastructure/hosts.ts';
 import { kubernetesCounters, kubernetesLabels, oomCounters } from './names.ts';
 
 /** Position in a cluster; empty fields are not reported */
-export interface Place {
+export interface ObjectPosition {
   readonly cluster: string;
   readonly namespace: string;
   readonly pod: string;
@@ -23,8 +23,8 @@ export interface Place {
   readonly node: string;
 }
 
-export interface PlacedCell extends Cell {
-  readonly place: Place;
+export interface PositionedCell extends Cell {
+  readonly place: ObjectPosition;
 }
 
 const textOf = (...values: readonly unknown[]): string => {
@@ -36,7 +36,7 @@ const textOf = (...values: readonly unknown[]): string => {
  * Metrics of kube-state-metrics contain the kind of the object in their names. Other position labels are those of the
  * scraped program itself. If these use the names, the metric's own labels have the prefix `exported_`.
  */
-const speaksOf = (metric: string) => {
+const describedFields = (metric: string) => {
   const isOfState = metric.startsWith('kube_');
   return {
     namespace: !metric.startsWith('kube_node_'),
@@ -45,8 +45,8 @@ const speaksOf = (metric: string) => {
   };
 };
 
-const placeOf = ({ metric, resource, labels }: Cell): Place => {
-  const has = speaksOf(metric);
+const findPosition = ({ metric, resource, labels }: Cell): ObjectPosition => {
+  const has = describedFields(metric);
   return {
     cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid'], labels['cluster']),
     namespace: has.namespace
@@ -75,34 +75,34 @@ const placeOf = ({ metric, resource, labels }: Cell): Place => {
 const staleAfterMs = 200_000;
 
 /** Returns the cells of these metrics at the end of a range, without those of deleted objects. */
-export const readPlaced = async (
+export const readPositionedCells = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
-): Promise<{ readonly cells: readonly PlacedCell[]; readonly isCut: boolean }> => {
+): Promise<{ readonly cells: readonly PositionedCell[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readCells(reading, {
     metrics,
     counters: kubernetesCounters,
     labels: kubernetesLabels,
-    range: recent(range),
+    range: recentRange(range),
     ...scope,
   });
-  const placed = cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
-  const key = ({ metric, place }: PlacedCell): string => `${metric}\n${place.cluster}`;
+  const placed = cells.map((cell) => ({ ...cell, place: findPosition(cell) }));
+  const key = ({ metric, place }: PositionedCell): string => `${metric}\n${place.cluster}`;
   const newest = new Map<string, number>();
   for (const cell of placed) newest.set(key(cell), Math.max(newest.get(key(cell)) ?? 0, cell.atMs));
   return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - staleAfterMs) };
 };
 
 /** Returns the cells of a full range instead of its end, for some or all series. */
-export const readPlacedOf = async (
+export const readCellsOfRange = async (
   reading: Reading,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
   series?: CellQuery['series'],
-): Promise<readonly PlacedCell[]> => {
+): Promise<readonly PositionedCell[]> => {
   const { cells } = await readCells(reading, {
     ...(series === undefined ? {} : { series }),
     metrics,
@@ -111,7 +111,7 @@ export const readPlacedOf = async (
     range,
     ...scope,
   });
-  return cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
+  return cells.map((cell) => ({ ...cell, place: findPosition(cell) }));
 };
 
 /** A container of a pod, with the values of its series */
@@ -124,16 +124,16 @@ export interface ContainerParts {
 export interface PodParts {
   /** UID, otherwise cluster, namespace and name */
   readonly key: string;
-  readonly place: Place;
+  readonly place: ObjectPosition;
   readonly cells: CellsByMetric;
   readonly containers: readonly ContainerParts[];
   readonly lastMs: number;
 }
 
-const nameKey = ({ cluster, namespace, pod }: Place): string => `${cluster}/${namespace}/${pod}`;
+const nameKey = ({ cluster, namespace, pod }: ObjectPosition): string => `${cluster}/${namespace}/${pod}`;
 
 /** Returns the newest UID of each name. cAdvisor names pods without UIDs, and names are reused. */
-const uidsByName = (cells: readonly PlacedCell[]): ReadonlyMap<string, { uid: string; atMs: number }> => {
+const findNewestUids = (cells: readonly PositionedCell[]): ReadonlyMap<string, { uid: string; atMs: number }> => {
   const uids = new Map<string, { uid: string; atMs: number }>();
   for (const { place, atMs } of cells) {
     if (place.podUid === '') continue;
@@ -144,8 +144,8 @@ const uidsByName = (cells: readonly PlacedCell[]): ReadonlyMap<string, { uid: st
 };
 
 /** Returns a key for the pod of a cell: its UID, otherwise the newest UID of its name, otherwise its name. */
-export const podKeys = (cells: readonly PlacedCell[]): ((place: Place) => string) => {
-  const uids = uidsByName(cells);
+export const podKeys = (cells: readonly PositionedCell[]): ((place: ObjectPosition) => string) => {
+  const uids = findNewestUids(cells);
   return (place) => {
     if (place.podUid !== '') return place.podUid;
     return uids.get(nameKey(place))?.uid ?? nameKey(place);
@@ -153,7 +153,7 @@ export const podKeys = (cells: readonly PlacedCell[]): ((place: Place) => string
 };
 
 /** Returns pods by key. */
-export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
+export const groupByPod = (cells: readonly PositionedCell[]): Map<string, PodParts> => {
   const keyOf = podKeys(cells);
   const ofPods = cells.filter(({ place }) => place.pod !== '' || place.podUid !== '');
   const pods = new Map<string, PodParts>();
@@ -162,7 +162,7 @@ export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
     const containers = [...byContainer].filter(([name]) => name !== '' && name !== 'POD');
     pods.set(key, {
       key,
-      place: mergedPlace(own),
+      place: mergePositions(own),
       cells: byMetric(own.filter(({ place }) => place.container === '')),
       containers: containers
         .map(([name, inContainer]) => ({ name, cells: byMetric(inContainer) }))
@@ -174,8 +174,9 @@ export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
 };
 
 /** Merges the position fields of all senders. */
-const mergedPlace = (cells: readonly PlacedCell[]): Place => {
-  const first = (field: keyof Place): string => cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
+const mergePositions = (cells: readonly PositionedCell[]): ObjectPosition => {
+  const first = (field: keyof ObjectPosition): string =>
+    cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
   return {
     cluster: first('cluster'),
     namespace: first('namespace'),
@@ -199,13 +200,13 @@ export const byMetric = <C extends Cell>(cells: readonly C[]): ReadonlyMap<strin
   );
 
 /** Returns the label of the cell with value 1, for a metric with one cell per possible value. */
-export const chosenLabel = (
+export const activeLabel = (
   cells: CellsByMetric,
   sources: readonly Source[],
   labels: readonly string[],
 ): string | undefined => {
   for (const source of sources)
-    for (const { cell, value } of valuesOf(cells, source)) {
+    for (const { cell, value } of sourceValues(cells, source)) {
       if (!(value > 0)) continue;
       for (const label of labels) if (cell.labels[label] !== undefined) return cell.labels[label];
     }
@@ -213,7 +214,7 @@ export const chosenLabel = (
 };
 
 /** Returns the first attribute of a name among the resources of cells, the most recent first. */
-export const attributeOf = (cells: CellsByMetric, ...names: readonly string[]): unknown => {
+export const findAttribute = (cells: CellsByMetric, ...names: readonly string[]): unknown => {
   let [found, foundMs]: [unknown, number] = [undefined, Number.NEGATIVE_INFINITY];
   for (const own of cells.values())
     for (const { resource, atMs } of own) {

@@ -13,7 +13,7 @@ export const OomVerdict = z.strictObject({
 export type OomVerdict = z.output<typeof OomVerdict>;
 
 /** Known facts about a container; `undefined` if unknown */
-export interface OomSigns {
+export interface OomEvidence {
   /** Reason of the last termination */
   readonly lastReason?: string | undefined;
   /** Exit code of the last termination */
@@ -30,8 +30,8 @@ export interface OomSigns {
   readonly peakShare?: number | undefined;
 }
 
-const killed = 137;
-const nearLimit = 0.95;
+const sigkillExitCode = 137;
+const nearLimitShare = 0.95;
 
 const counterHint = "cAdvisor's container_oom_events_total would confirm it";
 const reasonHint =
@@ -39,39 +39,47 @@ const reasonHint =
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-type Rule = readonly [holds: (signs: OomSigns) => boolean, verdict: (signs: OomSigns) => OomVerdict];
+type Rule = readonly [holds: (signs: OomEvidence) => boolean, verdict: (signs: OomEvidence) => OomVerdict];
 
 const ambiguous = 'exit code 137 means SIGKILL, which liveness probes and evictions also send';
-const alive = 'the container never terminated';
+const neverTerminated = 'the container never terminated';
 const noneCounted = 'the kernel counted no OOM kill in its cgroup in the range';
-const others = `for its other processes, ${counterHint}`;
+const otherProcessesHint = `for its other processes, ${counterHint}`;
 
 /** Rules, of which the first that matches decides */
 const rules: readonly Rule[] = [
   [
     ({ lastReason, currentReason }) => lastReason === 'OOMKilled' || currentReason === 'OOMKilled',
-    () => verdict('yes', 'the kubelet reports that the container was OOMKilled'),
+    () => createVerdict('yes', 'the kubelet reports that the container was OOMKilled'),
   ],
   [
-    ({ cgroupKills, exitCode, restarts }) => (cgroupKills ?? 0) > 0 && (exitCode === killed || (restarts ?? 0) > 0),
-    (signs) => verdict('yes', counted(signs)),
+    ({ cgroupKills, exitCode, restarts }) =>
+      (cgroupKills ?? 0) > 0 && (exitCode === sigkillExitCode || (restarts ?? 0) > 0),
+    (signs) => createVerdict('yes', cgroupKillsText(signs)),
   ],
   [
     ({ cgroupKills }) => (cgroupKills ?? 0) > 0,
     (signs) =>
-      verdict('yes', counted(signs), 'it was not the first process of the container, so Kubernetes does not report it'),
+      createVerdict(
+        'yes',
+        cgroupKillsText(signs),
+        'it was not the first process of the container, so Kubernetes does not report it',
+      ),
   ],
   [
-    ({ exitCode, cgroupKills }) => exitCode === killed && cgroupKills === 0,
-    () => verdict('no', noneCounted, ambiguous),
+    ({ exitCode, cgroupKills }) => exitCode === sigkillExitCode && cgroupKills === 0,
+    () => createVerdict('no', noneCounted, ambiguous),
   ],
-  [({ exitCode }) => exitCode === killed, (signs) => judgeByIndirectEvidence(signs, ambiguous)],
-  [({ cgroupKills }) => cgroupKills === 0, () => verdict('no', noneCounted)],
+  [({ exitCode }) => exitCode === sigkillExitCode, (signs) => judgeByIndirectEvidence(signs, ambiguous)],
+  [({ cgroupKills }) => cgroupKills === 0, () => createVerdict('no', noneCounted)],
   [
     ({ exitCode }) => exitCode !== undefined,
-    ({ exitCode }) => verdict('no', `it terminated with exit code ${exitCode}`, others),
+    ({ exitCode }) => createVerdict('no', `it terminated with exit code ${exitCode}`, otherProcessesHint),
   ],
-  [({ lastReason }) => lastReason === 'Completed', () => verdict('no', 'it terminated by itself: Completed', others)],
+  [
+    ({ lastReason }) => lastReason === 'Completed',
+    () => createVerdict('no', 'it terminated by itself: Completed', otherProcessesHint),
+  ],
   [
     ({ lastReason }) => lastReason !== undefined,
     (signs) =>
@@ -81,43 +89,45 @@ const rules: readonly Rule[] = [
       ),
   ],
   [
-    ({ restarts, peakShare }) => restarts === 0 && (peakShare ?? 0) >= nearLimit,
-    ({ peakShare }) => verdict('unknown', alive, near(peakShare ?? 0), counterHint),
+    ({ restarts, peakShare }) => restarts === 0 && (peakShare ?? 0) >= nearLimitShare,
+    ({ peakShare }) => createVerdict('unknown', neverTerminated, nearLimitText(peakShare ?? 0), counterHint),
   ],
-  [({ restarts }) => restarts === 0, () => verdict('no', alive, others)],
+  [({ restarts }) => restarts === 0, () => createVerdict('no', neverTerminated, otherProcessesHint)],
   [
     ({ restarts }) => restarts !== undefined,
     (signs) => judgeByIndirectEvidence(signs, `it restarted, and no reason is reported: ${reasonHint}`),
   ],
 ];
 
-export const oomVerdict = (signs: OomSigns): OomVerdict => {
+export const judgeOom = (signs: OomEvidence): OomVerdict => {
   const rule = rules.find(([holds]) => holds(signs));
   return (
     rule?.[1](signs) ??
-    verdict('unknown', `neither restarts nor the termination reason are reported: ${reasonHint}`, counterHint)
+    createVerdict('unknown', `neither restarts nor the termination reason are reported: ${reasonHint}`, counterHint)
   );
 };
 
-const counted = ({ cgroupKills }: OomSigns): string =>
+const cgroupKillsText = ({ cgroupKills }: OomEvidence): string =>
   `the kernel killed ${Math.round(cgroupKills ?? 0)} of its processes in the range`;
 
-const verdict = (value: OomVerdict['verdict'], ...reasons: string[]): OomVerdict => ({ verdict: value, reasons });
+const createVerdict = (value: OomVerdict['verdict'], ...reasons: string[]): OomVerdict => ({ verdict: value, reasons });
 
-const near = (share: number): string => `it used up to ${percent(share)} of its memory limit`;
+const nearLimitText = (share: number): string => `it used up to ${percent(share)} of its memory limit`;
 
 /**
  * If the termination is inconclusive, memory near the limit or a node without memory makes an out-of-memory kill
  * likely.
  */
-const judgeByIndirectEvidence = ({ nodeEvents, peakShare }: OomSigns, reason: string): OomVerdict => {
-  const isNear = peakShare !== undefined && peakShare >= nearLimit;
-  const isNodeOut = nodeEvents !== undefined && nodeEvents > 0;
+const judgeByIndirectEvidence = ({ nodeEvents, peakShare }: OomEvidence, reason: string): OomVerdict => {
+  const isNear = peakShare !== undefined && peakShare >= nearLimitShare;
+  const hasNodeMemoryEvents = nodeEvents !== undefined && nodeEvents > 0;
   const reasons = [
     reason,
-    ...(peakShare === undefined ? ['no memory limit or usage is reported to compare with'] : [near(peakShare)]),
-    ...(isNodeOut ? [`its node reported ${nodeEvents} times in the range that memory ran out`] : []),
+    ...(peakShare === undefined
+      ? ['no memory limit or usage is reported to compare with']
+      : [nearLimitText(peakShare)]),
+    ...(hasNodeMemoryEvents ? [`its node reported ${nodeEvents} times in the range that memory ran out`] : []),
   ];
-  if (isNear || isNodeOut) return verdict('likely', ...reasons, counterHint);
-  return verdict('unknown', ...reasons, 'memory may have run out between two points', counterHint);
+  if (isNear || hasNodeMemoryEvents) return createVerdict('likely', ...reasons, counterHint);
+  return createVerdict('unknown', ...reasons, 'memory may have run out between two points', counterHint);
 };

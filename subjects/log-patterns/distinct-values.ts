@@ -7,9 +7,9 @@
 const REGISTERS = 128;
 const INDEX_BITS = 7;
 const ZERO = 48;
-const nothing = '0'.repeat(REGISTERS);
+const emptySketch = '0'.repeat(REGISTERS);
 
-const hashOf = (codes: Uint16Array, from: number, to: number): number => {
+const hashCodes = (codes: Uint16Array, from: number, to: number): number => {
   let hash = 0x811c9dc5;
   for (let at = from; at < to; at++) hash = Math.imul(hash ^ (codes[at] as number), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -18,8 +18,8 @@ const hashOf = (codes: Uint16Array, from: number, to: number): number => {
 };
 
 /** Returns the sketch with one more value, given as character codes between two positions. */
-export const sketchWith = (sketch: string, codes: Uint16Array, from: number, to: number): string => {
-  const hash = hashOf(codes, from, to);
+export const addToSketch = (sketch: string, codes: Uint16Array, from: number, to: number): string => {
+  const hash = hashCodes(codes, from, to);
   const register = hash >>> (32 - INDEX_BITS);
   const rank = Math.min(Math.clz32(hash << INDEX_BITS), 32 - INDEX_BITS) + 1;
   if (sketch.charCodeAt(register) - ZERO >= rank) return sketch;
@@ -29,10 +29,10 @@ export const sketchWith = (sketch: string, codes: Uint16Array, from: number, to:
 };
 
 /** Returns a sketch of values. */
-export const sketchOf = (values: Iterable<string>): string => {
-  let sketch = nothing;
+export const createSketch = (values: Iterable<string>): string => {
+  let sketch = emptySketch;
   for (const value of values)
-    sketch = sketchWith(
+    sketch = addToSketch(
       sketch,
       Uint16Array.from({ length: value.length }, (_, at) => value.charCodeAt(at)),
       0,
@@ -46,7 +46,7 @@ export const mergeSketches = (one: string, other: string): string =>
   String.fromCharCode(...Array.from(one, (_, at) => Math.max(one.charCodeAt(at), other.charCodeAt(at))));
 
 /** Returns the approximate number of distinct values of a sketch. */
-export const aboutHowMany = (sketch: string): number => {
+export const estimateCount = (sketch: string): number => {
   let sum = 0;
   let empty = 0;
   for (let at = 0; at < REGISTERS; at++) {

@@ -1,6 +1,6 @@
 /** Catalogue of the patterns of services: surviving ids, and the aliases of others */
 
-import { Forms, type PatternCoverage } from '../../queries/log-patterns/forms.ts';
+import { type PatternCoverage, PatternForms } from '../../queries/log-patterns/forms.ts';
 import { ANY } from '../../queries/log-patterns/tokens.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
@@ -14,7 +14,7 @@ interface Row extends PatternCoverage {
   readonly first: string;
 }
 
-export interface KnownPattern {
+export interface CataloguedPattern {
   readonly id: string;
   readonly template: string;
   /** First time of the pattern and its aliases; epoch milliseconds */
@@ -23,29 +23,31 @@ export interface KnownPattern {
   readonly aliases: ReadonlySet<string>;
 }
 
-const keyOf = (service: string, id: string): string => `${id} ${service}`;
+const patternKey = (service: string, id: string): string => `${id} ${service}`;
 
-export class Catalogue {
+export class PatternCatalogue {
   /** Surviving ids, by service and any id */
   readonly #survivors = new Map<string, string>();
-  readonly #known = new Map<string, { id: string; template: string; firstSeenMs: number; aliases: Set<string> }>();
+  readonly #patterns = new Map<string, { id: string; template: string; firstSeenMs: number; aliases: Set<string> }>();
   readonly #services = new Map<string, number>();
 
   constructor(rows: readonly Row[]) {
-    for (const bucket of Map.groupBy(rows, ({ service, structure }) => keyOf(service, String(structure))).values()) {
+    for (const bucket of Map.groupBy(rows, ({ service, structure }) =>
+      patternKey(service, String(structure)),
+    ).values()) {
       // If no pattern is wide, none covers another.
-      const forms = bucket.some(({ places }) => places.length > 0) ? new Forms(bucket) : undefined;
-      for (const row of bucket) this.#add(row, forms?.resolve(row.id) ?? row.id);
+      const patternForms = bucket.some(({ places }) => places.length > 0) ? new PatternForms(bucket) : undefined;
+      for (const row of bucket) this.#add(row, patternForms?.resolve(row.id) ?? row.id);
     }
   }
 
   /** Returns the current id for an id of a service. */
   resolve(service: string, id: string): string {
-    return this.#survivors.get(keyOf(service, id)) ?? id;
+    return this.#survivors.get(patternKey(service, id)) ?? id;
   }
 
-  of(service: string, id: string): KnownPattern | undefined {
-    return this.#known.get(keyOf(service, id));
+  find(service: string, id: string): CataloguedPattern | undefined {
+    return this.#patterns.get(patternKey(service, id));
   }
 
   /** Returns when the first pattern of a service was seen; epoch milliseconds. */
@@ -55,31 +57,34 @@ export class Catalogue {
 
   #add({ service, id, template, first }: Row, survivor: string): void {
     const firstMs = Number(first);
-    this.#survivors.set(keyOf(service, id), survivor);
+    this.#survivors.set(patternKey(service, id), survivor);
     this.#services.set(service, Math.min(firstMs, this.#services.get(service) ?? firstMs));
-    const key = keyOf(service, survivor);
-    const known = this.#known.get(key) ?? { id: survivor, template: '', firstSeenMs: firstMs, aliases: new Set() };
+    const key = patternKey(service, survivor);
+    const known = this.#patterns.get(key) ?? { id: survivor, template: '', firstSeenMs: firstMs, aliases: new Set() };
     known.firstSeenMs = Math.min(known.firstSeenMs, firstMs);
     if (id === survivor) known.template = template;
     else known.aliases.add(id);
-    this.#known.set(key, known);
+    this.#patterns.set(key, known);
   }
 }
 
 /** Returns the patterns of the given services, or of all services. */
-export const catalogueOf = async (columns: TenantColumns, services?: readonly string[]): Promise<Catalogue> => {
-  const ofServices = services === undefined ? '' : ' AND service IN {services:Array(String)}';
+export const readCatalogue = async (
+  columns: TenantColumns,
+  services?: readonly string[],
+): Promise<PatternCatalogue> => {
+  const serviceCondition = services === undefined ? '' : ' AND service IN {services:Array(String)}';
   const rows = await columns.query<Row>(
     `SELECT service, structure, pattern_id AS id, argMax(template, last_seen) AS template,
       toString(toUnixTimestamp64Milli(min(first_seen))) AS first, if(wide, places, []) AS places
     FROM (
       SELECT *, (service, structure) IN (
-        SELECT service, structure FROM log_patterns WHERE tenant_id = {tenant:String}${ofServices} AND has(places, ${ANY})
+        SELECT service, structure FROM log_patterns WHERE tenant_id = {tenant:String}${serviceCondition} AND has(places, ${ANY})
       ) AS wide
-      FROM log_patterns WHERE tenant_id = {tenant:String}${ofServices}
+      FROM log_patterns WHERE tenant_id = {tenant:String}${serviceCondition}
     )
     GROUP BY service, structure, id, places ORDER BY max(last_seen) DESC, id, service LIMIT ${maxPatterns}`,
     services === undefined ? {} : { services },
   );
-  return new Catalogue(rows);
+  return new PatternCatalogue(rows);
 };

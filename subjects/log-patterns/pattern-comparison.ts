@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { catalogueOf } from './pattern-catalogue.ts';
-import { type CountFilter, countsOf } from './pattern-counts.ts';
+import { readCatalogue } from './pattern-catalogue.ts';
+import { type CountFilter, readCounts } from './pattern-counts.ts';
 import { PatternTotals } from './patterns.ts';
 
 /** Minimum number of standard errors between two shares, and minimum ratio, for a change */
@@ -30,7 +30,7 @@ export const ComparedPattern = z.strictObject({
 });
 export type ComparedPattern = z.output<typeof ComparedPattern>;
 
-interface Sides {
+interface RangeValues {
   readonly now: number;
   readonly before: number;
 }
@@ -39,14 +39,14 @@ interface Sides {
  * Returns the change of a pattern with `counts` of `totals` records. Compares shares instead of counts, so that more
  * traffic is no change. With the combined share p, shares differ if |p₁ − p₂| ≥ 4 · √(p (1 − p) (1/n₁ + 1/n₂)).
  */
-export const changeOf = (counts: Sides, totals: Sides): ComparedPattern['change'] => {
+export const classifyChange = (counts: RangeValues, totals: RangeValues): ComparedPattern['change'] => {
   if (totals.now === 0 || totals.before === 0) return null;
   if (counts.before === 0) return 'new';
   if (counts.now === 0) return 'gone';
   const now = counts.now / totals.now;
   const before = counts.before / totals.before;
-  const both = (counts.now + counts.before) / (totals.now + totals.before);
-  const error = Math.sqrt(both * (1 - both) * (1 / totals.now + 1 / totals.before));
+  const combinedShare = (counts.now + counts.before) / (totals.now + totals.before);
+  const error = Math.sqrt(combinedShare * (1 - combinedShare) * (1 / totals.now + 1 / totals.before));
   const ratio = Math.max(now, before) / Math.min(now, before);
   if (Math.abs(now - before) < minErrors * error || ratio < minRatio) return 'same';
   return now > before ? 'more' : 'fewer';
@@ -59,24 +59,27 @@ export const comparePatterns = async (
   filter: CountFilter,
 ): Promise<ComparedPattern[]> => {
   const [catalogue, now, before] = await Promise.all([
-    catalogueOf(columns, filter.service === undefined ? undefined : [filter.service]),
-    countsOf(columns, range, filter),
-    countsOf(columns, baseline, filter),
+    readCatalogue(columns, filter.service === undefined ? undefined : [filter.service]),
+    readCounts(columns, range, filter),
+    readCounts(columns, baseline, filter),
   ]);
-  const sides = { now: new PatternTotals(catalogue, new Map()), before: new PatternTotals(catalogue, new Map()) };
+  const totalsByRange = {
+    now: new PatternTotals(catalogue, new Map()),
+    before: new PatternTotals(catalogue, new Map()),
+  };
   for (const [side, rows] of [
-    [sides.now, now],
-    [sides.before, before],
+    [totalsByRange.now, now],
+    [totalsByRange.before, before],
   ] as const)
     for (const { service, id, count } of rows) {
-      side.of(service, id).count += count;
+      side.getTotal(service, id).count += count;
       side.count += count;
     }
-  const totals = { now: sides.now.count, before: sides.before.count };
+  const totals = { now: totalsByRange.now.count, before: totalsByRange.before.count };
   const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
-  const ids = new Set([...sides.now.byId.keys(), ...sides.before.byId.keys()]);
-  const compared = [...ids].map((id): ComparedPattern => {
-    const [one, two] = [sides.now.byId.get(id), sides.before.byId.get(id)];
+  const ids = new Set([...totalsByRange.now.byId.keys(), ...totalsByRange.before.byId.keys()]);
+  const comparedPatterns = [...ids].map((id): ComparedPattern => {
+    const [one, two] = [totalsByRange.now.byId.get(id), totalsByRange.before.byId.get(id)];
     const counts = { now: one?.count ?? 0, before: two?.count ?? 0 };
     return {
       id,
@@ -84,9 +87,9 @@ export const comparePatterns = async (
       services: [...new Set([...(one?.services.keys() ?? []), ...(two?.services.keys() ?? [])])].sort(),
       range: { count: counts.now, share: share(counts.now, totals.now) },
       baseline: { count: counts.before, share: share(counts.before, totals.before) },
-      change: changeOf(counts, totals),
+      change: classifyChange(counts, totals),
     };
   });
   const difference = (each: ComparedPattern): number => Math.abs(each.range.share - each.baseline.share);
-  return compared.sort((one, two) => difference(two) - difference(one) || (one.id < two.id ? -1 : 1));
+  return comparedPatterns.sort((one, two) => difference(two) - difference(one) || (one.id < two.id ? -1 : 1));
 };

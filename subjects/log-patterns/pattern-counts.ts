@@ -1,6 +1,6 @@
 /** Counts of log patterns per minute, as stored: under the ids at that time */
 
-import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { SeverityLevel } from '../../schemas/log-patterns.ts';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
@@ -29,15 +29,15 @@ interface Minutes {
 }
 
 /** Returns the minutes that a range overlaps. */
-const minutesOf = ({ from, to }: Range): Minutes => ({
+const toMinutes = ({ from, to }: Range): Minutes => ({
   fromMs: Math.floor(Number(from / 1_000_000n) / minuteMs) * minuteMs,
   toMs: Math.floor(Number(to / 1_000_000n) / minuteMs) * minuteMs,
 });
 
-const within = ({ fromMs, toMs }: Minutes): string =>
+const minuteCondition = ({ fromMs, toMs }: Minutes): string =>
   `minute BETWEEN toDateTime(${Math.max(0, fromMs) / 1000}, 'UTC') AND toDateTime(${Math.max(0, toMs) / 1000}, 'UTC')`;
 
-const conditionOf = (filter: CountFilter): string =>
+const buildCondition = (filter: CountFilter): string =>
   [
     'tenant_id = {tenant:String}',
     ...(filter.service === undefined ? [] : ['service = {service:String}']),
@@ -45,8 +45,8 @@ const conditionOf = (filter: CountFilter): string =>
     ...(filter.ids === undefined ? [] : ['pattern_id IN {ids:Array(String)}']),
   ].join(' AND ') + projectScopeCondition(filter);
 
-const parametersOf = (filter: CountFilter): QueryParameters => ({
-  ...projectScopeValues(filter),
+const buildParameters = (filter: CountFilter): QueryParameters => ({
+  ...projectScopeParameterValues(filter),
   ...(filter.service !== undefined && { service: filter.service }),
   ...(filter.severity !== undefined && { severity: filter.severity }),
   ...(filter.ids !== undefined && { ids: filter.ids }),
@@ -61,16 +61,23 @@ export interface CountRow {
   readonly lastMs: number;
 }
 
-const read = async <Row>(columns: TenantColumns, sql: string, filter: CountFilter): Promise<Row[]> =>
-  columns.query<Row>(`${sql} LIMIT ${maxRows}`, parametersOf(filter), { maxResultRows: maxRows });
+const runQuery = async <Row>(columns: TenantColumns, sql: string, filter: CountFilter): Promise<Row[]> =>
+  columns.query<Row>(`${sql} LIMIT ${maxRows}`, buildParameters(filter), { maxResultRows: maxRows });
 
 /** Returns the records of a range by service, id and severity. */
-export const countsOf = async (columns: TenantColumns, range: Range, filter: CountFilter): Promise<CountRow[]> => {
-  const rows = await read<{ service: string; id: string; severity: SeverityLevel; n: string; a: number; z: number }>(
+export const readCounts = async (columns: TenantColumns, range: Range, filter: CountFilter): Promise<CountRow[]> => {
+  const rows = await runQuery<{
+    service: string;
+    id: string;
+    severity: SeverityLevel;
+    n: string;
+    a: number;
+    z: number;
+  }>(
     columns,
     `SELECT service, pattern_id AS id, severity, toString(sum(count)) AS n, toUnixTimestamp(min(minute)) AS a,
       toUnixTimestamp(max(minute)) AS z
-    FROM log_pattern_counts WHERE ${conditionOf(filter)} AND ${within(minutesOf(range))} GROUP BY service, id, severity ORDER BY sum(count) DESC`,
+    FROM log_pattern_counts WHERE ${buildCondition(filter)} AND ${minuteCondition(toMinutes(range))} GROUP BY service, id, severity ORDER BY sum(count) DESC`,
     filter,
   );
   return rows.map(({ service, id, severity, n, a, z }) => ({
@@ -92,23 +99,23 @@ export interface SeriesRow {
 }
 
 /** Returns a step of full minutes that divides a range into at most `maxSteps` + 1 steps. */
-export const stepOf = (range: Range, maxSteps: number): number => {
-  const { fromMs, toMs } = minutesOf(range);
+export const chooseStep = (range: Range, maxSteps: number): number => {
+  const { fromMs, toMs } = toMinutes(range);
   return Math.max(1, Math.ceil((toMs + minuteMs - fromMs) / maxSteps / minuteMs)) * minuteMs;
 };
 
 /** Returns the records of ids by step, keyed by the start of the step. */
-export const seriesOf = async (
+export const readSeries = async (
   columns: TenantColumns,
   range: Range,
   stepMs: number,
   filter: CountFilter,
 ): Promise<SeriesRow[]> => {
-  const rows = await read<{ service: string; id: string; at: number[]; n: string[] }>(
+  const rows = await runQuery<{ service: string; id: string; at: number[]; n: string[] }>(
     columns,
     `SELECT service, id, groupArray(at) AS at, groupArray(toString(n)) AS n FROM (
       SELECT service, pattern_id AS id, intDiv(toUnixTimestamp(minute), ${stepMs / 1000}) AS at, sum(count) AS n
-      FROM log_pattern_counts WHERE ${conditionOf(filter)} AND ${within(minutesOf(range))} GROUP BY service, id, at
+      FROM log_pattern_counts WHERE ${buildCondition(filter)} AND ${minuteCondition(toMinutes(range))} GROUP BY service, id, at
     ) GROUP BY service, id`,
     filter,
   );
@@ -120,7 +127,7 @@ export const seriesOf = async (
 };
 
 /** Returns the compared hour: the last full hour of a range whose counts are available. */
-export const hourOf = (range: Range, nowMs: number): Minutes => {
+export const comparedHour = (range: Range, nowMs: number): Minutes => {
   const endMs = Math.floor(Math.min(Number(range.to / 1_000_000n), nowMs - 2 * minuteMs) / minuteMs) * minuteMs;
   return { fromMs: endMs - hourMs, toMs: endMs - minuteMs };
 };
@@ -140,7 +147,7 @@ export interface HourCounts {
 }
 
 /** Returns the counts of an hour and of the same hour of earlier days, within the retention. */
-export const hoursOf = async (
+export const readHourCounts = async (
   columns: TenantColumns,
   hour: Minutes,
   filter: CountFilter,
@@ -149,20 +156,22 @@ export const hoursOf = async (
   const days = Array.from({ length: earlierDays + 1 }, (_, day) => day).filter(
     (day) => day === 0 || hour.fromMs - day * dayMs >= retainedSinceMs,
   );
-  const windows = days.map((day) => within({ fromMs: hour.fromMs - day * dayMs, toMs: hour.toMs - day * dayMs }));
+  const windows = days.map((day) =>
+    minuteCondition({ fromMs: hour.fromMs - day * dayMs, toMs: hour.toMs - day * dayMs }),
+  );
   const day = `intDiv(${(hour.toMs + minuteMs) / 1000} - toUnixTimestamp(minute) - 1, 86400)`;
   const select = (group: string, where: CountFilter): string =>
     `SELECT ${group}, sumForEach(arrayMap(d -> if(d = ${day}, count, 0), range(${days.length}))) AS n, toUnixTimestamp(max(minute)) AS z
-    FROM log_pattern_counts WHERE ${conditionOf(where)} AND (${windows.join(' OR ')}) GROUP BY ${group}`;
+    FROM log_pattern_counts WHERE ${buildCondition(where)} AND (${windows.join(' OR ')}) GROUP BY ${group}`;
   // Whether a service sent logs does not depend on the requested patterns or severities.
   const { ids: _ids, severity: _severity, ...ofServices } = filter;
   const [rows, sent] = await Promise.all([
-    read<{ service: string; pattern_id: string; n: string[]; z: number }>(
+    runQuery<{ service: string; pattern_id: string; n: string[]; z: number }>(
       columns,
       select('service, pattern_id', filter),
       filter,
     ),
-    read<{ service: string; n: string[] }>(columns, select('service', ofServices), ofServices),
+    runQuery<{ service: string; n: string[] }>(columns, select('service', ofServices), ofServices),
   ]);
   return {
     rows: rows.map(({ service, pattern_id: id, n, z }) => ({ service, id, counts: n.map(Number), lastMs: z * 1000 })),

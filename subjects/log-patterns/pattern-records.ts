@@ -1,12 +1,12 @@
 /** Log records of one pattern: exactly those that are displayed with its id */
 
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
-import { formsOf } from '../../queries/log-patterns/pattern-ids.ts';
+import { readForms } from '../../queries/log-patterns/pattern-ids.ts';
 import { type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/pages.ts';
 import type { Condition } from '../../queries/records.ts';
-import type { FoundLog } from '../../queries/signals/log-record.ts';
+import type { LogWithPosition } from '../../queries/signals/log-record.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
+import { buildBodyHasAllWords, buildJsonBodyHasAll } from '../../schemas/tables/search.ts';
 
 /** Maximum number of words in the search for a body; the longest are the rarest */
 const maxWords = 8;
@@ -19,20 +19,20 @@ const maxRecordsRead = 20_000;
 const minBatchSize = 100;
 const maxBatchSize = 2_000;
 
-const mask = /<(?:\*|[a-z]+)>/g;
+const variablePattern = /<(?:\*|[a-z]+)>/g;
 
 /**
  * Returns SQL that is true for every body of a template and for few others, based on its words. Words with digits are
  * omitted, because templates show keys with masked digits; so are words that may be cut.
  */
-const mayHaveTemplate = (template: string): string => {
+const templateCondition = (template: string): string => {
   const isJson = template.startsWith('{');
-  const words = (template.replace(mask, ' ').match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? [])
+  const words = (template.replace(variablePattern, ' ').match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? [])
     .flatMap((word) => (isJson ? (word.match(/[A-Za-z]+/g) ?? []) : /[0-9\ufffd]/.test(word) ? [] : [word]))
     .filter(({ length }) => length <= maxWordLength);
   const rarest = [...new Set(words)].toSorted((one, two) => two.length - one.length).slice(0, maxWords);
-  if (isJson) return jsonBodyHasAll(rarest);
-  return rarest.length === 0 ? 'true' : bodyHasAllWords(rarest.join(' '));
+  if (isJson) return buildJsonBodyHasAll(rarest);
+  return rarest.length === 0 ? 'true' : buildBodyHasAllWords(rarest.join(' '));
 };
 
 /** A surviving pattern with its services and template; the requested id may have been an alias */
@@ -42,7 +42,7 @@ export interface SurvivingPattern {
   readonly services: readonly string[];
 }
 
-interface PlaceRow {
+interface StructureRow {
   readonly service: string;
   readonly structure: number;
 }
@@ -51,8 +51,11 @@ interface PlaceRow {
  * Returns the pattern of an id: itself if it survives in any service, otherwise the one into which most services merged
  * it.
  */
-export const survivingPattern = async (columns: TenantColumns, id: string): Promise<SurvivingPattern | undefined> => {
-  const rows = await columns.query<PlaceRow>(
+export const findSurvivingPattern = async (
+  columns: TenantColumns,
+  id: string,
+): Promise<SurvivingPattern | undefined> => {
+  const rows = await columns.query<StructureRow>(
     `SELECT service, structure FROM log_patterns WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
     GROUP BY service, structure ORDER BY max(last_seen) DESC, service LIMIT 1000`,
     { id },
@@ -60,7 +63,7 @@ export const survivingPattern = async (columns: TenantColumns, id: string): Prom
   const [first] = rows;
   if (first === undefined) return undefined;
   const services = rows.map(({ service }) => service);
-  const forms = await formsOf(
+  const forms = await readForms(
     columns,
     services,
     rows.map(({ structure }) => structure),
@@ -87,34 +90,34 @@ const mostFrequent = (ids: readonly string[]): string => {
  * Returns records of a pattern that match a condition, up to `limit`. Its words find candidates, of which those
  * displayed with its id are returned.
  */
-export const readLogsOfPattern = async (
+export const readPatternLogs = async (
   columns: TenantColumns,
   patternId: string,
   condition: Condition,
   { limit, after, range, order }: LogPageRequest,
 ): Promise<LogPage> => {
-  const pattern = await survivingPattern(columns, patternId);
-  if (pattern === undefined) return { found: [], more: undefined };
-  const words = pattern.id === OTHER_ID ? 'true' : mayHaveTemplate(pattern.template);
-  const ofPattern = {
+  const pattern = await findSurvivingPattern(columns, patternId);
+  if (pattern === undefined) return { found: [], nextPosition: undefined };
+  const words = pattern.id === OTHER_ID ? 'true' : templateCondition(pattern.template);
+  const patternCondition = {
     ...condition,
     sql: `${condition.sql} AND service IN {patternServices:Array(String)} AND ${words}`,
     parameters: { ...condition.parameters, patternServices: pattern.services },
   };
-  const found: FoundLog[] = [];
+  const found: LogWithPosition[] = [];
   let position = after;
   let batch = Math.min(maxBatchSize, Math.max(minBatchSize, limit + 1));
   for (let read = 0; read < maxRecordsRead; ) {
-    const rows = await readLogsOfRange(columns, ofPattern, { limit: batch, after: position, range, order });
+    const rows = await readLogsOfRange(columns, patternCondition, { limit: batch, after: position, range, order });
     for (const each of rows) {
       if (each.record.patternId !== pattern.id) continue;
-      if (found.length === limit) return { found, more: found.at(-1)?.position };
+      if (found.length === limit) return { found, nextPosition: found.at(-1)?.position };
       found.push(each);
     }
-    if (rows.length < batch) return { found, more: undefined };
+    if (rows.length < batch) return { found, nextPosition: undefined };
     position = rows.at(-1)?.position;
     read += rows.length;
     batch = Math.min(maxBatchSize, batch * 2);
   }
-  return { found, more: position };
+  return { found, nextPosition: position };
 };

@@ -5,8 +5,8 @@ import { z } from 'zod';
 export const earlierDays = 7;
 const minDays = 3;
 /** Minimum deviations above the median, and minimum multiple of the median, for a spike */
-const deviations = 5;
-const times = 2;
+const minSpikeDeviations = 5;
+const minSpikeFactor = 2;
 /** Minimum median for which an hour without records is significant: exp(-7) is less than 0.001 */
 const minMedianForGone = 7;
 
@@ -46,7 +46,7 @@ export const Verdict = z.strictObject({
 });
 export type Verdict = z.output<typeof Verdict>;
 
-const median = (values: readonly number[]): number => {
+const computeMedian = (values: readonly number[]): number => {
   const sorted = values.toSorted((one, two) => one - two);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? 0;
@@ -57,7 +57,7 @@ const median = (values: readonly number[]): number => {
  * Records of an hour, and of the same hour one, two … days before; `undefined` for days on which the services sent no
  * logs at that hour
  */
-export interface Hours {
+export interface HourHistory {
   readonly count: number;
   readonly earlier: readonly (number | undefined)[];
 }
@@ -67,17 +67,17 @@ export interface Hours {
  * is a spike if x ≥ m + 5 s and x ≥ 2 m. The MAD is robust against one unusual day, and √m is the random deviation of
  * counts. With m ≥ 7, an hour without records is significant. With fewer than three days, the result is `null`.
  */
-export const compareHours = ({ count, earlier }: Hours) => {
+export const compareHours = ({ count, earlier }: HourHistory) => {
   const days = earlier.filter((each) => each !== undefined);
   if (days.length < minDays) return { days: days.length, median: null, deviation: null, isGone: null, isSpiking: null };
-  const medianCount = median(days);
-  const spread = 1.4826 * median(days.map((each) => Math.abs(each - medianCount)));
-  const deviation = Math.max(spread, Math.sqrt(medianCount), 1);
+  const medianCount = computeMedian(days);
+  const scaledMad = 1.4826 * computeMedian(days.map((each) => Math.abs(each - medianCount)));
+  const deviation = Math.max(scaledMad, Math.sqrt(medianCount), 1);
   return {
     days: days.length,
     median: medianCount,
     deviation,
     isGone: count === 0 && medianCount >= minMedianForGone,
-    isSpiking: count >= medianCount + deviations * deviation && count >= times * medianCount,
+    isSpiking: count >= medianCount + minSpikeDeviations * deviation && count >= minSpikeFactor * medianCount,
   };
 };

@@ -1,14 +1,14 @@
 /** One log pattern: its list entry, history, values of variables, and records */
 import { z } from 'zod';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
-import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
-import { plainCondition } from '../../queries/records.ts';
+import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
+import { createCondition } from '../../queries/records.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { aboutHowMany, mergeSketches, sketchOf } from './distinct-values.ts';
-import { readLogsOfPattern, survivingPattern } from './pattern-records.ts';
-import { describePatterns, LogPattern, type PatternsQuery, PatternTotals, totalsOf } from './patterns.ts';
+import { createSketch, estimateCount, mergeSketches } from './distinct-values.ts';
+import { findSurvivingPattern, readPatternLogs } from './pattern-records.ts';
+import { countPatterns, describePatterns, LogPattern, type PatternsQuery, PatternTotals } from './patterns.ts';
 
 const historySteps = 120;
 const maxSamples = 5;
@@ -47,15 +47,15 @@ export const OneLogPattern = LogPattern.extend({
 });
 type OneLogPattern = z.output<typeof OneLogPattern>;
 
-const placeOf = ({ name }: PatternParameter): number => (/^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE);
+const parameterOrder = ({ name }: PatternParameter): number => (/^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE);
 
-const extreme = (of: (...numbers: number[]) => number, numbers: readonly (number | null)[]): number | null => {
+const extremeOrNull = (of: (...numbers: number[]) => number, numbers: readonly (number | null)[]): number | null => {
   const known = numbers.filter((each) => each !== null);
   return known.length === 0 ? null : of(...known);
 };
 
 /** Merges the values of one variable over shards. */
-const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternParameter => {
+const mergeParameter = (name: string, shards: readonly ParameterValues[]): PatternParameter => {
   const minCounts = new Map<string, number>();
   for (const [value, minCount] of shards.flatMap(({ top }) => top))
     minCounts.set(value, (minCounts.get(value) ?? 0) + minCount);
@@ -68,16 +68,16 @@ const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternP
       count:
         sketches.length === 0
           ? minCounts.size
-          : aboutHowMany([sketchOf(minCounts.keys()), ...sketches].reduce(mergeSketches)),
+          : estimateCount([createSketch(minCounts.keys()), ...sketches].reduce(mergeSketches)),
       isEstimate: sketches.length > 0,
     },
     top: top.sort((one, two) => two.minCount - one.minCount).slice(0, maxValues),
     numbers: shards.reduce((sum, { numbers }) => sum + numbers, 0),
-    min: extreme(
+    min: extremeOrNull(
       Math.min,
       shards.map(({ min }) => min),
     ),
-    max: extreme(
+    max: extremeOrNull(
       Math.max,
       shards.map(({ max }) => max),
     ),
@@ -85,13 +85,13 @@ const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternP
 };
 
 /** Merges variables over shards: those of the text in order, then keys. */
-const merged = (shards: readonly ParameterValues[][]): PatternParameter[] =>
+const mergeParameters = (shards: readonly ParameterValues[][]): PatternParameter[] =>
   [...Map.groupBy(shards.flat(), ({ name }) => name)]
-    .map(([name, seen]) => parameterOf(name, seen))
-    .sort((one, two) => placeOf(one) - placeOf(two) || (one.name < two.name ? -1 : 1));
+    .map(([name, seen]) => mergeParameter(name, seen))
+    .sort((one, two) => parameterOrder(one) - parameterOrder(two) || (one.name < two.name ? -1 : 1));
 
 /** Returns the last report of each shard. A wider form of a pattern includes the counts of the narrower ones. */
-const parametersOf = async (
+const readParameters = async (
   columns: TenantColumns,
   id: string,
   service: string | undefined,
@@ -101,36 +101,36 @@ const parametersOf = async (
     ${service === undefined ? '' : 'AND service = {service:String}'} GROUP BY service, structure, shard LIMIT 10000`,
     { id, ...(service !== undefined && { service }) },
   );
-  return merged(rows.map(({ latest }) => JSON.parse(latest) as ParameterValues[]));
+  return mergeParameters(rows.map(({ latest }) => JSON.parse(latest) as ParameterValues[]));
 };
 
 /** Returns a pattern by one of its ids; `undefined` if there is none. */
 export const readPattern = async (
   columns: TenantColumns,
   requestedId: string,
-  question: PatternsQuery,
+  patternsQuery: PatternsQuery,
 ): Promise<OneLogPattern | undefined> => {
-  const surviving = await survivingPattern(columns, requestedId);
+  const surviving = await findSurvivingPattern(columns, requestedId);
   if (surviving === undefined) return undefined;
   const { id } = surviving;
-  const { filter, range } = question;
-  const totals = await totalsOf(columns, question);
-  const total = totals.byId.get(id) ?? unseen(totals, surviving);
+  const { filter, range } = patternsQuery;
+  const totals = await countPatterns(columns, patternsQuery);
+  const total = totals.byId.get(id) ?? createEmptyTotal(totals, surviving);
   // No requested service ever had the pattern; it belongs to another service.
   if (!Number.isFinite(total.firstMs)) return undefined;
   const [[described], parameters, samples] = await Promise.all([
-    describePatterns(columns, totals, [total], question, historySteps),
-    id === OTHER_ID ? [] : parametersOf(columns, id, filter.service),
-    readLogsOfPattern(
+    describePatterns(columns, totals, [total], patternsQuery, historySteps),
+    id === OTHER_ID ? [] : readParameters(columns, id, filter.service),
+    readPatternLogs(
       columns,
       id,
-      plainCondition(
+      createCondition(
         `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       ${filter.service === undefined ? '' : 'AND service = {service:String}'}${projectScopeCondition(filter)}`,
         {
           from: String(range.from),
           to: String(range.to),
-          ...projectScopeValues(filter),
+          ...projectScopeParameterValues(filter),
           ...(filter.service !== undefined && { service: filter.service }),
         },
       ),
@@ -143,8 +143,8 @@ export const readPattern = async (
 };
 
 /** Returns a pattern without records in the range. */
-const unseen = (totals: PatternTotals, { id, services }: { id: string; services: readonly string[] }) => {
+const createEmptyTotal = (totals: PatternTotals, { id, services }: { id: string; services: readonly string[] }) => {
   const empty = new PatternTotals(totals.catalogue, totals.sent);
-  const [total] = services.map((service) => empty.of(service, id));
-  return total ?? empty.of('', id);
+  const [total] = services.map((service) => empty.getTotal(service, id));
+  return total ?? empty.getTotal('', id);
 };

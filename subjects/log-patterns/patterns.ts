@@ -5,18 +5,18 @@ import type { Range } from '../../queries/range.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type SeverityLevel, severityLevels } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Catalogue, catalogueOf } from './pattern-catalogue.ts';
+import { type PatternCatalogue, readCatalogue } from './pattern-catalogue.ts';
 import {
   type CountFilter,
-  countsOf,
+  chooseStep,
+  comparedHour,
   type HourCounts,
-  hourOf,
-  hoursOf,
   minuteMs,
-  seriesOf,
-  stepOf,
+  readCounts,
+  readHourCounts,
+  readSeries,
 } from './pattern-counts.ts';
-import { compareHours, type Hours, Verdict } from './pattern-verdicts.ts';
+import { compareHours, type HourHistory, Verdict } from './pattern-verdicts.ts';
 
 const trendSteps = 30;
 const maxServices = 50;
@@ -75,21 +75,21 @@ export interface PatternTotal {
 /** Patterns of a range by current id */
 export class PatternTotals {
   readonly byId = new Map<string, PatternTotal>();
-  readonly catalogue: Catalogue;
+  readonly catalogue: PatternCatalogue;
   /** Total number of records */
   count = 0;
   /** Records that services sent in the compared hours */
   readonly sent: HourCounts['sent'];
 
-  constructor(catalogue: Catalogue, sent: HourCounts['sent']) {
+  constructor(catalogue: PatternCatalogue, sent: HourCounts['sent']) {
     this.catalogue = catalogue;
     this.sent = sent;
   }
 
   /** Returns the pattern to which the counts of a service and id belong. */
-  of(service: string, id: string): PatternTotal {
+  getTotal(service: string, id: string): PatternTotal {
     const survivor = this.catalogue.resolve(service, id);
-    const known = this.catalogue.of(service, survivor);
+    const known = this.catalogue.find(service, survivor);
     let total = this.byId.get(survivor);
     if (total === undefined) {
       const template = survivor === OTHER_ID ? OTHER_TEMPLATE : (known?.template ?? null);
@@ -115,18 +115,18 @@ export class PatternTotals {
 }
 
 /** Counts the patterns of a range. Gone patterns are included with a count of 0. */
-export const totalsOf = async (
+export const countPatterns = async (
   columns: TenantColumns,
   { range, filter, nowMs, retainedFromMs: retainedSinceMs }: PatternsQuery,
 ): Promise<PatternTotals> => {
   const [catalogue, counts, hours] = await Promise.all([
-    catalogueOf(columns, filter.service === undefined ? undefined : [filter.service]),
-    countsOf(columns, range, filter),
-    hoursOf(columns, hourOf(range, nowMs), filter, retainedSinceMs),
+    readCatalogue(columns, filter.service === undefined ? undefined : [filter.service]),
+    readCounts(columns, range, filter),
+    readHourCounts(columns, comparedHour(range, nowMs), filter, retainedSinceMs),
   ]);
   const totals = new PatternTotals(catalogue, hours.sent);
   for (const { service, id, severity, count, firstMs, lastMs } of counts) {
-    const total = totals.of(service, id);
+    const total = totals.getTotal(service, id);
     totals.count += count;
     total.count += count;
     total.firstMs = Math.min(total.firstMs, firstMs);
@@ -135,7 +135,7 @@ export const totalsOf = async (
     total.severities[severity] = (total.severities[severity] ?? 0) + count;
   }
   for (const { service, id, counts, lastMs } of hours.rows) {
-    const total = totals.of(service, id);
+    const total = totals.getTotal(service, id);
     for (const [day, count] of counts.entries()) total.hours[day] = (total.hours[day] ?? 0) + count;
     if (total.count === 0) total.lastMs = Math.max(total.lastMs ?? 0, lastMs);
   }
@@ -145,12 +145,16 @@ export const totalsOf = async (
 
 /** Retains a pattern without records in the range if its absence is significant. */
 const retainIfGone = (totals: PatternTotals, total: PatternTotal): void => {
-  if (compareHours(hoursFor(totals, total)).isGone === true) total.firstMs = Math.min(total.firstMs, total.lastMs ?? 0);
+  if (compareHours(hourHistory(totals, total)).isGone === true)
+    total.firstMs = Math.min(total.firstMs, total.lastMs ?? 0);
   else totals.byId.delete(total.id);
 };
 
 /** A day counts if one of the pattern's services sent logs in its hour. */
-const hoursFor = ({ sent }: PatternTotals, { hours: [count = 0, ...earlier], services }: PatternTotal): Hours => {
+const hourHistory = (
+  { sent }: PatternTotals,
+  { hours: [count = 0, ...earlier], services }: PatternTotal,
+): HourHistory => {
   const days = Math.max(0, ...[...services.keys()].map((service) => sent.get(service)?.length ?? 0));
   const known = Array.from({ length: Math.max(0, days - 1) }, (_, index) =>
     [...services.keys()].some((service) => (sent.get(service)?.[index + 1] ?? 0) > 0)
@@ -160,14 +164,14 @@ const hoursFor = ({ sent }: PatternTotals, { hours: [count = 0, ...earlier], ser
   return { count, earlier: known };
 };
 
-const isoOf = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
+const toIsoTime = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
 
 /** Returns whether a pattern is new, gone or spiking. */
-export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuery): Verdict => {
+export const judgePattern = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuery): Verdict => {
   const { services, firstMs } = total;
   const fromMs = Number(range.from / 1_000_000n);
-  const hour = hourOf(range, nowMs);
-  const hours = hoursFor(totals, total);
+  const hour = comparedHour(range, nowMs);
+  const hours = hourHistory(totals, total);
   const { isGone, isSpiking, ...rest } = compareHours(hours);
   const sentBefore = [...services.keys()].some((service) => (totals.catalogue.firstSeenMs(service) ?? fromMs) < fromMs);
   const isNew = sentBefore ? firstMs >= fromMs : null;
@@ -181,7 +185,7 @@ export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, n
     isNew,
     isGone,
     isSpiking,
-    hour: { from: isoOf(hour.fromMs), to: isoOf(hour.toMs + minuteMs), count: hours.count, ...rest },
+    hour: { from: toIsoTime(hour.fromMs), to: toIsoTime(hour.toMs + minuteMs), count: hours.count, ...rest },
     reason: reasons.length === 0 ? null : reasons.join('; '),
   };
 };
@@ -196,22 +200,22 @@ export const describePatterns = async (
 ): Promise<LogPattern[]> => {
   if (shown.length === 0) return [];
   const { range, filter } = question;
-  const stepMs = stepOf(range, steps);
+  const stepMs = chooseStep(range, steps);
   const ids = [...new Set(shown.flatMap(({ ids }) => [...ids]))];
   const [series, samples] = await Promise.all([
-    seriesOf(columns, range, stepMs, { ...filter, ids }),
+    readSeries(columns, range, stepMs, { ...filter, ids }),
     columns.query<{ id: string; body: string }>(
       `SELECT pattern_id AS id, argMax(sample, last_seen) AS body FROM log_patterns
       WHERE tenant_id = {tenant:String} AND pattern_id IN {ids:Array(String)} GROUP BY id`,
       { ids: shown.map(({ id }) => id) },
     ),
   ]);
-  const sampleOf = new Map(samples.map(({ id, body }) => [id, body]));
-  const stepsOf = new Map<string, Map<number, number>>();
+  const sampleById = new Map(samples.map(({ id, body }) => [id, body]));
+  const stepsById = new Map<string, Map<number, number>>();
   for (const { service, id, steps } of series) {
     const survivor = totals.catalogue.resolve(service, id);
-    const sum = stepsOf.get(survivor) ?? new Map<number, number>();
-    stepsOf.set(survivor, sum);
+    const sum = stepsById.get(survivor) ?? new Map<number, number>();
+    stepsById.set(survivor, sum);
     for (const [at, count] of steps) sum.set(at, (sum.get(at) ?? 0) + count);
   }
   return shown.map((total) => ({
@@ -219,26 +223,30 @@ export const describePatterns = async (
     template: total.template,
     count: total.count,
     share: totals.count === 0 ? 0 : total.count / totals.count,
-    firstSeen: isoOf(total.firstMs),
-    lastSeen: total.lastMs === undefined ? null : isoOf(total.lastMs),
-    services: servicesOf(total),
+    firstSeen: toIsoTime(total.firstMs),
+    lastSeen: total.lastMs === undefined ? null : toIsoTime(total.lastMs),
+    services: topServices(total),
     severities: total.severities,
-    trend: trendOf(range, stepMs, stepsOf.get(total.id)),
-    sample: sampleOf.get(total.id) ?? null,
+    trend: createTrend(range, stepMs, stepsById.get(total.id)),
+    sample: sampleById.get(total.id) ?? null,
     aliases: [...total.ids].filter((id) => id !== total.id).sort(),
-    ...verdictOf(totals, total, question),
+    ...judgePattern(totals, total, question),
   }));
 };
 
-const servicesOf = ({ services }: PatternTotal): string[] =>
+const topServices = ({ services }: PatternTotal): string[] =>
   [...services]
     .sort(([one, some], [two, others]) => others - some || (one < two ? -1 : 1))
     .slice(0, maxServices)
     .map(([service]) => service);
 
-const trendOf = ({ from, to }: Range, stepMs: number, steps: ReadonlyMap<number, number> = new Map()): PatternTrend => {
+const createTrend = (
+  { from, to }: Range,
+  stepMs: number,
+  steps: ReadonlyMap<number, number> = new Map(),
+): PatternTrend => {
   const first = Math.floor(Number(from / 1_000_000n) / stepMs) * stepMs;
   const counts: number[] = [];
   for (let at = first; at <= Number(to / 1_000_000n); at += stepMs) counts.push(steps.get(at) ?? 0);
-  return { from: isoOf(first), stepSeconds: stepMs / 1000, counts };
+  return { from: toIsoTime(first), stepSeconds: stepMs / 1000, counts };
 };

@@ -1,5 +1,5 @@
 /** Recurrence of maintenance windows: the required subset of RFC 5545's `RRULE`, on the wall clock of a time zone */
-import { wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
+import { getWallClock, parseWallTime } from '../../runtime/wall-clock.ts';
 
 const dayMs = 86_400_000;
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
@@ -30,48 +30,51 @@ export class RecurrenceError extends Error {
   override readonly name = 'RecurrenceError';
 }
 
-const whole = (part: string, text: string, min: number, max: number): number => {
+const parseInteger = (part: string, text: string, min: number, max: number): number => {
   const value = /^[+-]?\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max && (value !== 0 || min >= 0)) return value;
   throw new RecurrenceError(`${part}=${text} is out of range: write whole numbers from ${min} to ${max}`);
 };
 
-const weekdayOf = (part: string, text: string): number => {
+const parseWeekday = (part: string, text: string): number => {
   const weekday = weekdays.indexOf(text);
   if (weekday < 0) throw new RecurrenceError(`${part}: ${text} is not a weekday; write one of ${weekdays.join(', ')}`);
   return weekday;
 };
 
-const byDayOf = (text: string): ByDay => {
+const parseByDay = (text: string): ByDay => {
   const ordinal = text.slice(0, -2);
-  return { weekday: weekdayOf('BYDAY', text.slice(-2)), ordinal: ordinal === '' ? 0 : whole('BYDAY', ordinal, -5, 5) };
+  return {
+    weekday: parseWeekday('BYDAY', text.slice(-2)),
+    ordinal: ordinal === '' ? 0 : parseInteger('BYDAY', ordinal, -5, 5),
+  };
 };
 
-const untilOf = (text: string): NonNullable<Recurrence['until']> => {
+const parseUntil = (text: string): NonNullable<Recurrence['until']> => {
   const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$/.exec(text);
   const [, year, month, day, hour = '23', minute = '59', second = '59', zone = ''] = match ?? [];
-  const ms = wallTimeOf(`${year}-${month}-${day}T${hour}:${minute}:${second}`);
+  const ms = parseWallTime(`${year}-${month}-${day}T${hour}:${minute}:${second}`);
   if (ms === undefined) throw new RecurrenceError(`UNTIL=${text} is not a date; write it as 20261231T235959Z`);
   return { ms, isWall: zone === '' };
 };
 
-const readers: Record<string, (text: string) => Partial<Recurrence>> = {
+const partParsers: Record<string, (text: string) => Partial<Recurrence>> = {
   FREQ(text) {
     const frequency = frequencies.find((each) => each === text);
     if (frequency === undefined)
       throw new RecurrenceError(`FREQ=${text} is not supported; write one of ${frequencies.join(', ')}`);
     return { frequency };
   },
-  INTERVAL: (text) => ({ interval: whole('INTERVAL', text, 1, 1000) }),
-  COUNT: (text) => ({ count: whole('COUNT', text, 1, 9999) }),
-  UNTIL: (text) => ({ until: untilOf(text) }),
-  BYDAY: (text) => ({ byDay: text.split(',').map(byDayOf) }),
-  BYMONTHDAY: (text) => ({ byMonthDay: text.split(',').map((each) => whole('BYMONTHDAY', each, -31, 31)) }),
-  BYMONTH: (text) => ({ byMonth: text.split(',').map((each) => whole('BYMONTH', each, 1, 12)) }),
-  WKST: (text) => ({ weekStart: weekdayOf('WKST', text) }),
+  INTERVAL: (text) => ({ interval: parseInteger('INTERVAL', text, 1, 1000) }),
+  COUNT: (text) => ({ count: parseInteger('COUNT', text, 1, 9999) }),
+  UNTIL: (text) => ({ until: parseUntil(text) }),
+  BYDAY: (text) => ({ byDay: text.split(',').map(parseByDay) }),
+  BYMONTHDAY: (text) => ({ byMonthDay: text.split(',').map((each) => parseInteger('BYMONTHDAY', each, -31, 31)) }),
+  BYMONTH: (text) => ({ byMonth: text.split(',').map((each) => parseInteger('BYMONTH', each, 1, 12)) }),
+  WKST: (text) => ({ weekStart: parseWeekday('WKST', text) }),
 };
 
-const refuse = (rule: Recurrence): void => {
+const validateRule = (rule: Recurrence): void => {
   const { frequency, count, until, byDay, byMonth, byMonthDay } = rule;
   if (count !== undefined && until !== undefined) throw new RecurrenceError('COUNT and UNTIL are mutually exclusive');
   const isShort = frequency === 'DAILY' || frequency === 'WEEKLY';
@@ -85,15 +88,15 @@ const refuse = (rule: Recurrence): void => {
 };
 
 /** Parses `FREQ=WEEKLY;BYDAY=SU`. Throws `RecurrenceError` for unknown or contradictory parts. */
-export const recurrenceOf = (text: string): Recurrence => {
+export const parseRecurrence = (text: string): Recurrence => {
   let read: Partial<Recurrence> = {};
   const seen = new Set<string>();
   for (const part of text.trim().toUpperCase().split(';')) {
     const [name = '', value = ''] = part.split('=', 2);
-    const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    const reader = Object.hasOwn(partParsers, name) ? partParsers[name] : undefined;
     if (reader === undefined)
       throw new RecurrenceError(
-        `${name || 'an empty part'} is not supported; supported parts are ${Object.keys(readers).join(', ')}`,
+        `${name || 'an empty part'} is not supported; supported parts are ${Object.keys(partParsers).join(', ')}`,
       );
     if (seen.has(name)) throw new RecurrenceError(`${name} is given twice`);
     seen.add(name);
@@ -102,7 +105,7 @@ export const recurrenceOf = (text: string): Recurrence => {
   const { frequency } = read;
   if (frequency === undefined) throw new RecurrenceError('FREQ is missing');
   const rule = { interval: 1, byDay: [], byMonthDay: [], byMonth: [], weekStart: 1, ...read, frequency };
-  refuse(rule);
+  validateRule(rule);
   return rule;
 };
 
@@ -113,11 +116,11 @@ interface Month {
   readonly days: number;
 }
 
-const dateOf = (day: number): { readonly year: number; readonly month: number; readonly date: number } => {
+const toDate = (day: number): { readonly year: number; readonly month: number; readonly date: number } => {
   const at = new Date(day * dayMs);
   return { year: at.getUTCFullYear(), month: at.getUTCMonth(), date: at.getUTCDate() };
 };
-const monthOf = (index: number): Month => {
+const toMonth = (index: number): Month => {
   const [year, month] = [Math.floor(index / 12), index - Math.floor(index / 12) * 12];
   return { year, month, days: new Date(Date.UTC(year, month + 1, 0)).getUTCDate() };
 };
@@ -125,12 +128,12 @@ const monthOf = (index: number): Month => {
 const weekdayAt = (day: number): number => (day + 4) % 7;
 
 /** Returns whether a day of a month matches the rule; parts that the rule omits default to those of the first day. */
-const isDayOf = ({ byDay, byMonthDay }: Recurrence, first: number, day: number, { days }: Month): boolean => {
-  const { date } = dateOf(day);
+const matchesRule = ({ byDay, byMonthDay }: Recurrence, first: number, day: number, { days }: Month): boolean => {
+  const { date } = toDate(day);
   const isByDay = ({ weekday, ordinal }: ByDay): boolean =>
     weekday === weekdayAt(day) &&
     (ordinal === 0 || ordinal === Math.ceil(date / 7) || -ordinal === Math.ceil((days - date + 1) / 7));
-  if (byDay.length === 0 && byMonthDay.length === 0) return date === dateOf(first).date;
+  if (byDay.length === 0 && byMonthDay.length === 0) return date === toDate(first).date;
   return (
     (byDay.length === 0 || byDay.some(isByDay)) &&
     (byMonthDay.length === 0 || byMonthDay.some((each) => each === date || each + days + 1 === date))
@@ -138,23 +141,23 @@ const isDayOf = ({ byDay, byMonthDay }: Recurrence, first: number, day: number, 
 };
 
 const daysOfMonth = (rule: Recurrence, first: number, index: number): number[] => {
-  const month = monthOf(index);
+  const month = toMonth(index);
   const begin = Date.UTC(month.year, month.month, 1) / dayMs;
   return Array.from({ length: month.days }, (_, date) => begin + date).filter((day) =>
-    isDayOf(rule, first, day, month),
+    matchesRule(rule, first, day, month),
   );
 };
 
 const monthsOfYear = ({ byMonth, byMonthDay }: Recurrence, first: number): readonly number[] => {
   if (byMonth.length > 0) return byMonth.map((month) => month - 1).sort((one, other) => one - other);
-  return byMonthDay.length > 0 ? Array.from({ length: 12 }, (_, month) => month) : [dateOf(first).month];
+  return byMonthDay.length > 0 ? Array.from({ length: 12 }, (_, month) => month) : [toDate(first).month];
 };
 
 /** Returns the days of the rule's period with the given number, in order. */
-const daysOf = (rule: Recurrence, first: number, period: number): number[] => {
+const periodDays = (rule: Recurrence, first: number, period: number): number[] => {
   const { frequency, interval, byDay, byMonth, byMonthDay, weekStart } = rule;
-  const { year, month } = dateOf(first);
-  const isInMonth = (day: number): boolean => byMonth.length === 0 || byMonth.includes(dateOf(day).month + 1);
+  const { year, month } = toDate(first);
+  const isInMonth = (day: number): boolean => byMonth.length === 0 || byMonth.includes(toDate(day).month + 1);
   const isWeekday = (day: number): boolean => byDay.some(({ weekday }) => weekday === weekdayAt(day));
   const step = period * interval;
   if (frequency === 'YEARLY') {
@@ -168,9 +171,9 @@ const daysOf = (rule: Recurrence, first: number, period: number): number[] => {
     return days.filter(isInMonth);
   }
   const day = first + step;
-  const { year: ofYear, month: ofMonth } = dateOf(day);
+  const { year: ofYear, month: ofMonth } = toDate(day);
   const isMonthDay =
-    byMonthDay.length === 0 || isDayOf({ ...rule, byDay: [] }, first, day, monthOf(ofYear * 12 + ofMonth));
+    byMonthDay.length === 0 || matchesRule({ ...rule, byDay: [] }, first, day, toMonth(ofYear * 12 + ofMonth));
   return isInMonth(day) && isMonthDay && (byDay.length === 0 || isWeekday(day)) ? [day] : [];
 };
 
@@ -187,20 +190,20 @@ export interface RecurringWindow {
 }
 
 /** Yields starts in time order, between two periods, until the rule ends. */
-function* beginsOf(
+function* generateStarts(
   rule: Recurrence,
   { startsAt, timeZone }: RecurringWindow,
   periods: { readonly from: number; readonly to: number },
 ): Generator<number> {
-  const clock = wallClockOf(timeZone);
-  const startMs = wallTimeOf(startsAt) ?? 0;
+  const clock = getWallClock(timeZone);
+  const startMs = parseWallTime(startsAt) ?? 0;
   const first = Math.floor(startMs / dayMs);
   const { count = Number.POSITIVE_INFINITY, until } = rule;
   const isOver = (wallMs: number, atMs: number): boolean =>
     until !== undefined && (until.isWall ? wallMs : atMs) > until.ms;
   let seen = 0;
   for (let period = periods.from; period <= periods.to; period += 1) {
-    for (const day of daysOf(rule, first, period)) {
+    for (const day of periodDays(rule, first, period)) {
       if (day < first) continue;
       const wallMs = startMs + (day - first) * dayMs;
       const atMs = clock.instantOf(wallMs);
@@ -215,13 +218,13 @@ function* beginsOf(
  * Returns the occurrences of a window within a range. A start in a skipped hour uses the offset before the change; a
  * start in a repeated hour is the first. `durationMs` is elapsed time.
  */
-export const occurrencesOf = (
+export const findOccurrences = (
   rule: Recurrence,
   window: RecurringWindow,
   range: { readonly fromMs: number; readonly toMs: number },
 ): { readonly fromMs: number; readonly toMs: number }[] => {
   const { frequency, interval, count } = rule;
-  const startMs = wallTimeOf(window.startsAt) ?? 0;
+  const startMs = parseWallTime(window.startsAt) ?? 0;
   const periodsIn = (ms: number, days: number): number => ms / dayMs / (days * interval);
   // Offsets within a day and periods that are cut at their start differ by at most three periods.
   const near = Math.floor(periodsIn(range.fromMs - window.durationMs - startMs, maxDays[frequency])) - 3;
@@ -230,7 +233,7 @@ export const occurrencesOf = (
     from: count === undefined ? Math.max(0, near) : 0,
     to: Math.ceil(periodsIn(range.toMs - startMs, minDays[frequency])) + 2,
   };
-  return [...beginsOf(rule, window, periods)]
+  return [...generateStarts(rule, window, periods)]
     .map((fromMs) => ({ fromMs, toMs: fromMs + window.durationMs }))
     .filter(({ fromMs, toMs }) => fromMs < range.toMs && toMs > range.fromMs);
 };

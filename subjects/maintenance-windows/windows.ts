@@ -1,8 +1,8 @@
 /** Active times of maintenance windows */
-import { wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import { getWallClock, parseWallTime } from '../../runtime/wall-clock.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
-import { occurrencesOf, recurrenceOf } from './recurrence.ts';
+import { findOccurrences, parseRecurrence } from './recurrence.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -13,18 +13,19 @@ export interface Occurrence {
   readonly toMs: number;
 }
 
-type Times = Pick<MaintenanceWindow, 'startsAt' | 'timeZone' | 'durationMinutes' | 'recurrence'>;
+type WindowSchedule = Pick<MaintenanceWindow, 'startsAt' | 'timeZone' | 'durationMinutes' | 'recurrence'>;
 
 /** Returns the occurrences of a window that overlap a range. */
-export const timesOf = (
-  { startsAt, timeZone, durationMinutes, recurrence }: Times,
+export const findOccurrencesInRange = (
+  { startsAt, timeZone, durationMinutes, recurrence }: WindowSchedule,
   range: { readonly fromMs: number; readonly toMs: number },
 ): readonly Occurrence[] => {
   const durationMs = durationMinutes * minuteMs;
-  if (recurrence !== null) return occurrencesOf(recurrenceOf(recurrence), { startsAt, timeZone, durationMs }, range);
-  const fromMs = wallClockOf(timeZone).instantOf(wallTimeOf(startsAt) ?? 0);
-  const once = { fromMs, toMs: fromMs + durationMs };
-  return once.fromMs < range.toMs && once.toMs > range.fromMs ? [once] : [];
+  if (recurrence !== null)
+    return findOccurrences(parseRecurrence(recurrence), { startsAt, timeZone, durationMs }, range);
+  const fromMs = getWallClock(timeZone).instantOf(parseWallTime(startsAt) ?? 0);
+  const occurrence = { fromMs, toMs: fromMs + durationMs };
+  return occurrence.fromMs < range.toMs && occurrence.toMs > range.fromMs ? [occurrence] : [];
 };
 
 const maxUpcoming = 5;
@@ -32,10 +33,10 @@ const maxUpcoming = 5;
 const aheadMs = 366 * dayMs;
 
 /** Returns the current occurrence of a window and the next ones within a year, at most five. */
-export const nextTimesOf = (window: Times, nowMs: number): readonly Occurrence[] =>
-  timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, maxUpcoming);
+export const nextOccurrences = (window: WindowSchedule, nowMs: number): readonly Occurrence[] =>
+  findOccurrencesInRange(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, maxUpcoming);
 
-interface Known {
+interface CachedOccurrences {
   readonly version: number;
   readonly fromMs: number;
   readonly toMs: number;
@@ -46,16 +47,16 @@ interface Known {
  * Caches the occurrences of windows for the surrounding day, because a rule with a count is evaluated from its first
  * day
  */
-export class WindowTimes {
-  readonly #known = new Map<string, Known>();
+export class OccurrenceCache {
+  readonly #known = new Map<string, CachedOccurrences>();
 
   /** Returns whether a window is active at a time. */
-  holds(window: MaintenanceWindow & Stored, atMs: number): boolean {
+  isActive(window: MaintenanceWindow & StoredMetadata, atMs: number): boolean {
     const { id, version } = window;
     let known = this.#known.get(id);
     if (known === undefined || known.version !== version || atMs < known.fromMs || atMs >= known.toMs) {
       const range = { fromMs: atMs, toMs: atMs + dayMs };
-      known = { version, ...range, times: timesOf(window, range) };
+      known = { version, ...range, times: findOccurrencesInRange(window, range) };
       this.#known.set(id, known);
     }
     return known.times.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);

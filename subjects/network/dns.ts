@@ -1,12 +1,12 @@
 /** DNS lookups by name and their results: from spans and metrics of clients, and from metrics of CoreDNS */
 import { z } from 'zod';
 import type { Answer } from '../../queries/answer.ts';
-import { presentMetrics } from '../../queries/metrics/present.ts';
+import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { answerOnly, type QueryRequest, queryOf } from '../../queries/run.ts';
-import { Known, known, unknown } from '../../queries/unknown.ts';
+import { parseQuery, type QueryRequest, runForAnswer } from '../../queries/run.ts';
+import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
 
 export const DnsName = z.strictObject({
   name: z.string().describe('`dns.question.name`'),
@@ -15,8 +15,8 @@ export const DnsName = z.strictObject({
   failures: z.number().describe('Lookups with an error, including NXDOMAIN if the sender reports it as an error'),
   failureRate: z.number().describe('Share of failures, between 0 and 1'),
   errors: z.record(z.string(), z.number()).describe('Number of failures by `error.type`'),
-  p50: Known.describe('Median in nanoseconds'),
-  p95: Known.describe('95th percentile in nanoseconds'),
+  p50: NumberOrReason.describe('Median in nanoseconds'),
+  p95: NumberOrReason.describe('95th percentile in nanoseconds'),
 });
 export type DnsName = z.output<typeof DnsName>;
 
@@ -25,8 +25,8 @@ export const DnsServer = z.strictObject({
   responses: z.number(),
   failures: z.number().describe('Responses with SERVFAIL or REFUSED; NXDOMAIN is not a failure'),
   codes: z.record(z.string(), z.number()).describe('Number of responses by response code'),
-  p50: Known.describe('Median in nanoseconds'),
-  p95: Known.describe('95th percentile in nanoseconds'),
+  p50: NumberOrReason.describe('Median in nanoseconds'),
+  p95: NumberOrReason.describe('95th percentile in nanoseconds'),
 });
 export type DnsServer = z.output<typeof DnsServer>;
 
@@ -52,16 +52,16 @@ export const readDns = async (
   const { entitlements } = reading.plan;
   const partial: Incompleteness[] = [];
   const runQuery = async (request: QueryRequest): Promise<Answer> => {
-    const result = await answerOnly(queryOf({ ...request, ...query }), reading, { range });
+    const result = await runForAnswer(parseQuery({ ...request, ...query }), reading, { range });
     partial.push(...result.partial);
     return result;
   };
   const has = (signal: string): boolean => entitlements.includes(signal);
-  const came = has('metrics') ? await presentMetrics(reading, metrics, range) : new Set();
+  const receivedMetrics = has('metrics') ? await findPresentMetrics(reading, metrics, range) : new Set();
   const [ofSpans, ofMetrics, servers] = await Promise.all([
-    has('traces') ? namesOfSpans(runQuery) : [],
-    came.has(lookupMetric) ? namesOfMetrics(runQuery) : [],
-    came.has(responseMetric) ? readServers(runQuery) : [],
+    has('traces') ? readNamesFromSpans(runQuery) : [],
+    receivedMetrics.has(lookupMetric) ? readNamesFromMetrics(runQuery) : [],
+    receivedMetrics.has(responseMetric) ? readServers(runQuery) : [],
   ]);
   const inSpans = new Set(ofSpans.map(({ name }) => name));
   const names = [...ofSpans, ...ofMetrics.filter(({ name }) => !inSpans.has(name))].sort(
@@ -80,9 +80,9 @@ export const readDns = async (
 
 type RunQuery = (query: QueryRequest) => Promise<Answer>;
 
-const namesOfSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
+const readNamesFromSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const search = `attribute.${nameKey}:*`;
-  const [figures, errors] = await Promise.all([
+  const [measures, errors] = await Promise.all([
     runQuery({
       kind: 'aggregate',
       signal: 'traces',
@@ -105,33 +105,33 @@ const namesOfSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
       measures: [{ function: 'count' }],
     }),
   ]);
-  return figures.rows.map(([name, lookups, failures, p50, p95]) => ({
+  return measures.rows.map(([name, lookups, failures, p50, p95]) => ({
     name: String(name),
     seenBy: 'spans',
     lookups: Number(lookups),
     failures: Number(failures),
     failureRate: Number(failures) / Number(lookups),
-    errors: countsOf(errors, String(name)),
+    errors: countsByKey(errors, String(name)),
     p50: knownOr(p50, 'no duration'),
     p95: knownOr(p95, 'no duration'),
   }));
 };
 
 /** Returns a map from the second to the last column, for rows with `first` in the first column. */
-const countsOf = ({ rows }: Answer, first: string): Record<string, number> =>
+const countsByKey = ({ rows }: Answer, first: string): Record<string, number> =>
   Object.fromEntries(rows.filter(([name]) => name === first).map((row) => [String(row[1]), Number(row.at(-1))]));
 
-const knownOr = (value: unknown, reason: string, factor = 1): Known =>
-  typeof value === 'number' ? known(value * factor) : unknown(reason);
+const knownOr = (value: unknown, reason: string, factor = 1): NumberOrReason =>
+  typeof value === 'number' ? knownNumber(value * factor) : unknownNumber(reason);
 
 /** Returns the value of each group of a table with one label. */
-const byFirst = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
+const valuesByGroup = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
   new Map(rows.map((row) => [String(row[0]), row.at(-1)]));
 
 const secondNs = 1e9;
 
 /** Returns lookups by name and error, and quantiles by name, from a histogram in seconds. */
-const namesOfMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
+const readNamesFromMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const base = { kind: 'metric', metric: lookupMetric, across: 'sum' } as const;
   const [counts, p50, p95] = await Promise.all([
     runQuery({ ...base, overTime: 'increase', groupBy: [nameKey, 'error.type'], limit: 10_000 }),
@@ -140,7 +140,7 @@ const namesOfMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
   ]);
   const names = [...new Set(counts.rows.map(([name]) => String(name)))];
   return names.map((name) => {
-    const { '': succeeded = 0, ...errors } = countsOf(counts, name);
+    const { '': succeeded = 0, ...errors } = countsByKey(counts, name);
     const failures = Object.values(errors).reduce((sum, count) => sum + count, 0);
     return {
       name,
@@ -149,13 +149,13 @@ const namesOfMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
       failures,
       errors,
       failureRate: succeeded + failures === 0 ? 0 : failures / (succeeded + failures),
-      p50: knownOr(byFirst(p50).get(name), 'no duration', secondNs),
-      p95: knownOr(byFirst(p95).get(name), 'no duration', secondNs),
+      p50: knownOr(valuesByGroup(p50).get(name), 'no duration', secondNs),
+      p95: knownOr(valuesByGroup(p95).get(name), 'no duration', secondNs),
     };
   });
 };
 
-const failed = ['SERVFAIL', 'REFUSED'];
+const failureCodes = ['SERVFAIL', 'REFUSED'];
 
 const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
   const duration = (quantile: number): QueryRequest => ({
@@ -179,14 +179,14 @@ const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
     runQuery(duration(0.95)),
   ]);
   return [...new Set(responses.rows.map(([server]) => String(server)))].sort().map((server) => {
-    const codes = countsOf(responses, server);
+    const codes = countsByKey(responses, server);
     return {
       server,
       codes,
       responses: Object.values(codes).reduce((sum, count) => sum + count, 0),
-      failures: failed.reduce((sum, code) => sum + (codes[code] ?? 0), 0),
-      p50: knownOr(byFirst(p50).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
-      p95: knownOr(byFirst(p95).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
+      failures: failureCodes.reduce((sum, code) => sum + (codes[code] ?? 0), 0),
+      p50: knownOr(valuesByGroup(p50).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
+      p95: knownOr(valuesByGroup(p95).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
     };
   });
 };

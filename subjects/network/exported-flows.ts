@@ -3,14 +3,14 @@
  * writes them to logs
  */
 
-import { type Range, refuseBeyondRetention } from '../../queries/range.ts';
+import { type Range, requireRetained } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { rangeValues } from '../../queries/records.ts';
+import { rangeParameterValues } from '../../queries/records.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { known } from '../../queries/unknown.ts';
-import { firstAttribute } from '../../schemas/tables/literal.ts';
-import { type Hosts, readAddresses } from './addresses.ts';
-import { endOf, type Flow, type FlowEnd, type FlowQuery, type FlowView } from './flow.ts';
+import { knownNumber } from '../../queries/unknown.ts';
+import { buildFirstAttributeSql } from '../../schemas/tables/literal.ts';
+import { type ResourcesByAddress, readAddresses } from './addresses.ts';
+import { createFlowEnd, type Flow, type FlowEnd, type FlowQuery, type FlowView } from './flow.ts';
 
 interface Row {
   readonly source: string;
@@ -23,21 +23,21 @@ interface Row {
 
 const maxFlows = 10_000;
 
-const number = (keys: readonly string[]): string => `toFloat64OrZero(${firstAttribute(keys)})`;
-const rate = `greatest(1, ${number(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
+const numberExpression = (keys: readonly string[]): string => `toFloat64OrZero(${buildFirstAttributeSql(keys)})`;
+const samplingRateExpression = `greatest(1, ${numberExpression(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
 
 /**
  * A flow that several exporters saw counts as reported by the exporter with the largest count: first per full
  * connection key, then per requested grouping. Counts are those of the sample multiplied by its rate.
  */
-const statement = (
+const buildStatement = (
   isProject: boolean,
 ): string => `SELECT source, destination, port, transport, sum(bytes) AS all_bytes, sum(packets) AS all_packets
   FROM (SELECT source, destination, source_port, port, transport, max(bytes_seen) AS bytes, max(packets_seen) AS packets
-    FROM (SELECT ${firstAttribute(['source.address'])} AS source, ${firstAttribute(['destination.address'])} AS destination,
-        ${firstAttribute(['source.port'])} AS source_port, toUInt32OrZero(${firstAttribute(['destination.port'])}) AS port, lower(${firstAttribute(['network.transport'])}) AS transport,
-        ${firstAttribute(['network.flow.sampler_address', 'flow.sampler_address'])} AS sampler,
-        sum(${number(['network.io.bytes', 'flow.io.bytes'])} * ${rate}) AS bytes_seen, sum(${number(['network.io.packets', 'flow.io.packets'])} * ${rate}) AS packets_seen
+    FROM (SELECT ${buildFirstAttributeSql(['source.address'])} AS source, ${buildFirstAttributeSql(['destination.address'])} AS destination,
+        ${buildFirstAttributeSql(['source.port'])} AS source_port, toUInt32OrZero(${buildFirstAttributeSql(['destination.port'])}) AS port, lower(${buildFirstAttributeSql(['network.transport'])}) AS transport,
+        ${buildFirstAttributeSql(['network.flow.sampler_address', 'flow.sampler_address'])} AS sampler,
+        sum(${numberExpression(['network.io.bytes', 'flow.io.bytes'])} * ${samplingRateExpression}) AS bytes_seen, sum(${numberExpression(['network.io.packets', 'flow.io.packets'])} * ${samplingRateExpression}) AS packets_seen
       FROM logs WHERE tenant_id = {tenant:String} AND timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
         AND (mapContains(attributes, 'network.flow.type') OR mapContains(attributes, 'flow.type'))${isProject ? ' AND project_id = {project:String}' : ''}
       GROUP BY source, destination, source_port, port, transport, sampler)
@@ -49,15 +49,15 @@ export const readExportedFlows = async (
   { view, projectId }: FlowQuery,
   range: Range,
 ): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
-  refuseBeyondRetention(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
-  const rows = await reading.columns.query<Row>(statement(projectId !== undefined), {
-    ...rangeValues(range),
+  requireRetained(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const rows = await reading.columns.query<Row>(buildStatement(projectId !== undefined), {
+    ...rangeParameterValues(range),
     ...(projectId === undefined ? {} : { project: projectId }),
   });
-  const hosts: Hosts = view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);
+  const hosts: ResourcesByAddress = view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);
   const seconds = Number(range.to - range.from + 1n) / 1e9;
   return {
-    flows: joined(rows.slice(0, maxFlows), view, hosts, seconds),
+    flows: mergeFlows(rows.slice(0, maxFlows), view, hosts, seconds),
     partial:
       rows.length > maxFlows
         ? [
@@ -70,17 +70,17 @@ export const readExportedFlows = async (
   };
 };
 
-const ofHost = (address: string, view: FlowView, hosts: Hosts): FlowEnd => {
+const toFlowEnd = (address: string, view: FlowView, hosts: ResourcesByAddress): FlowEnd => {
   const name = view === 'address' ? address : hosts.get(address)?.[view];
-  return name === undefined || name === '' ? endOf('address', address) : endOf(view, name);
+  return name === undefined || name === '' ? createFlowEnd('address', address) : createFlowEnd(view, name);
 };
 
 /** Returns the flows of the view; several addresses of one endpoint are merged. */
-const joined = (rows: readonly Row[], view: FlowView, hosts: Hosts, seconds: number): Flow[] => {
+const mergeFlows = (rows: readonly Row[], view: FlowView, hosts: ResourcesByAddress, seconds: number): Flow[] => {
   const found = new Map<string, Flow>();
   for (const row of rows) {
-    const source = ofHost(row.source, view, hosts);
-    const destination = ofHost(row.destination, view, hosts);
+    const source = toFlowEnd(row.source, view, hosts);
+    const destination = toFlowEnd(row.destination, view, hosts);
     const isAddress = view === 'address';
     const key = JSON.stringify([source.id, destination.id, ...(isAddress ? [row.transport, row.port] : [])]);
     const before = found.get(key);
@@ -93,7 +93,7 @@ const joined = (rows: readonly Row[], view: FlowView, hosts: Hosts, seconds: num
       seenBy: 'exporter',
       transport: isAddress ? row.transport : '',
       destinationPort: isAddress ? row.port : null,
-      packets: known((before?.packets.value ?? 0) + row.all_packets),
+      packets: knownNumber((before?.packets.value ?? 0) + row.all_packets),
       isCountedOnce: { value: true, reason: null },
     });
   }

@@ -1,7 +1,7 @@
 /** Traffic between two endpoints. A flow has one direction. */
 import { z } from 'zod';
 import { Incompleteness } from '../../queries/result.ts';
-import { Known, unknown } from '../../queries/unknown.ts';
+import { NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
 
 /** Grouping of the endpoints of a flow */
 export const flowViews = ['workload', 'host', 'zone', 'address'] as const;
@@ -24,7 +24,7 @@ export const Flow = z.strictObject({
   transport: z.string().describe('`tcp`, `udp` …; empty if the view does not group by it'),
   destinationPort: z.int().nullable().describe('Destination port; `null` if the view does not group by it'),
   bytes: z.number(),
-  packets: Known,
+  packets: NumberOrReason,
   bytesPerSecond: z.number(),
   seenBy: z
     .enum(['ebpf', 'exporter'])
@@ -44,7 +44,7 @@ export interface FlowQuery {
 
 export const FlowsPartial = z.array(Incompleteness).describe('Missing parts of the result; empty if it is complete');
 
-export const endOf = (kind: FlowView, name: string): FlowEnd =>
+export const createFlowEnd = (kind: FlowView, name: string): FlowEnd =>
   name === '' ? { id: 'unknown', kind: 'unknown', name: '' } : { id: `${kind}:${name}`, kind, name };
 
-export const noPackets = unknown('agents report bytes only');
+export const unknownPackets = unknownNumber('agents report bytes only');

@@ -34,11 +34,11 @@ export const readFlows = async (reading: Reading, query: FlowQuery, range: Range
   return {
     flows,
     partial: [...(metrics?.partial ?? []), ...(exported?.partial ?? [])],
-    reason: flows.length > 0 ? null : noFlows(entitlements),
+    reason: flows.length > 0 ? null : noFlowsReason(entitlements),
   };
 };
 
-const noFlows = (entitlements: readonly string[]): string => {
+const noFlowsReason = (entitlements: readonly string[]): string => {
   const missing = ['metrics', 'logs'].filter((signal) => !entitlements.includes(signal));
   return missing.length === 2
     ? 'the plan includes neither metrics nor logs, which are the sources of flows'

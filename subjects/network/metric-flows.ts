@@ -1,10 +1,10 @@
 /** Flows from counters of eBPF agents: OBI, and its predecessor Beyla, over OTLP and Prometheus */
-import { presentMetrics } from '../../queries/metrics/present.ts';
+import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness, Result } from '../../queries/result.ts';
-import { answerOnly, queryOf } from '../../queries/run.ts';
-import { endOf, type Flow, type FlowQuery, type FlowView, noPackets } from './flow.ts';
+import { parseQuery, runForAnswer } from '../../queries/run.ts';
+import { createFlowEnd, type Flow, type FlowQuery, type FlowView, unknownPackets } from './flow.ts';
 
 /** Names of the counter, and whether its labels use the Prometheus form */
 const metrics = [
@@ -31,7 +31,7 @@ const addressLabels = ['transport', 'dst.port'];
 const maxFlows = 10_000;
 
 const present = async (reading: Reading, range: Range): Promise<(typeof metrics)[number][]> => {
-  const found = await presentMetrics(
+  const found = await findPresentMetrics(
     reading,
     metrics.map(([name]) => name),
     range,
@@ -40,7 +40,7 @@ const present = async (reading: Reading, range: Range): Promise<(typeof metrics)
 };
 
 /** Observed traffic of one flow, by the side of the observation */
-interface Sides {
+interface TrafficBySide {
   readonly source: readonly string[];
   readonly destination: readonly string[];
   readonly transport: string;
@@ -58,8 +58,8 @@ export const readMetricFlows = async (
   const labels = [...endLabels[view].flat(), sideLabel, ...(view === 'address' ? addressLabels : [])];
   const results = await Promise.all(
     (await present(reading, range)).map(([metric, isPrometheus]) =>
-      answerOnly(
-        queryOf({
+      runForAnswer(
+        parseQuery({
           kind: 'metric',
           metric,
           projectId,
@@ -73,16 +73,16 @@ export const readMetricFlows = async (
       ),
     ),
   );
-  const found = new Map<string, Sides>();
+  const found = new Map<string, TrafficBySide>();
   for (const result of results) addSides(found, result, view);
   const seconds = Number(range.to - range.from + 1n) / 1e9;
   return {
-    flows: [...found.values()].map((sides) => flowOf(sides, view, seconds)).filter(({ bytes }) => bytes > 0),
+    flows: [...found.values()].map((sides) => toFlow(sides, view, seconds)).filter(({ bytes }) => bytes > 0),
     partial: results.flatMap(({ partial }) => partial),
   };
 };
 
-const addSides = (found: Map<string, Sides>, { rows }: Pick<Result, 'rows'>, view: FlowView): void => {
+const addSides = (found: Map<string, TrafficBySide>, { rows }: Pick<Result, 'rows'>, view: FlowView): void => {
   const [sourceLabels, destinationLabels] = endLabels[view];
   for (const row of rows) {
     const texts = row.slice(0, -1).map(String);
@@ -93,32 +93,32 @@ const addSides = (found: Map<string, Sides>, { rows }: Pick<Result, 'rows'>, vie
     const [side = '', transport = '', port = ''] = texts.slice(sourceLabels.length + destinationLabels.length);
     const key = JSON.stringify([source, destination, transport, port]);
     const sides = found.get(key) ?? { source, destination, transport, port, egress: 0, ingress: 0, unspecified: 0 };
-    sides[sideOf(side)] += bytes;
+    sides[toSide(side)] += bytes;
     found.set(key, sides);
   }
 };
 
-const sideOf = (label: string): 'egress' | 'ingress' | 'unspecified' =>
+const toSide = (label: string): 'egress' | 'ingress' | 'unspecified' =>
   label === 'egress' || label === 'ingress' ? label : 'unspecified';
 
-const doubtful =
+const doubleCountReason =
   'its agents do not report the direction of flows, so flows reported by both ends count twice: add iface.direction to the attributes of the flow metric';
 
 /** Both sides observe the same bytes, so the larger count is used. */
-const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {
+const toFlow = (sides: TrafficBySide, view: FlowView, seconds: number): Flow => {
   const bytes = Math.max(sides.egress, sides.ingress) + sides.unspecified;
   return {
-    source: endOf(view, nameOf(sides.source)),
-    destination: endOf(view, nameOf(sides.destination)),
+    source: createFlowEnd(view, joinName(sides.source)),
+    destination: createFlowEnd(view, joinName(sides.destination)),
     transport: sides.transport.toLowerCase(),
     destinationPort: /^\d{1,5}$/.test(sides.port) ? Number(sides.port) : null,
     bytes,
-    packets: noPackets,
+    packets: unknownPackets,
     bytesPerSecond: bytes / seconds,
     seenBy: 'ebpf',
-    isCountedOnce: sides.unspecified > 0 ? { value: null, reason: doubtful } : { value: true, reason: null },
+    isCountedOnce: sides.unspecified > 0 ? { value: null, reason: doubleCountReason } : { value: true, reason: null },
   };
 };
 
-const nameOf = (parts: readonly string[]): string =>
+const joinName = (parts: readonly string[]): string =>
   parts.at(-1) === '' ? '' : parts.filter((part) => part !== '').join('/');

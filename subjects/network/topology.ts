@@ -35,30 +35,30 @@ export type Topology = z.output<typeof Topology>;
  * Returns the edges with the most bytes, and their nodes. Total bytes out of all nodes equal total bytes into all
  * nodes.
  */
-export const topologyOf = (flows: readonly Flow[], limit: number): Pick<Topology, 'nodes' | 'edges' | 'partial'> => {
+export const buildTopology = (flows: readonly Flow[], limit: number): Pick<Topology, 'nodes' | 'edges' | 'partial'> => {
   const edges = new Map<string, Topology['edges'][number]>();
   const nodes = new Map<string, Topology['nodes'][number]>();
-  const between = new Map<string, Flow[]>();
+  const flowsByPair = new Map<string, Flow[]>();
   for (const flow of flows) {
     const key = JSON.stringify([flow.source.id, flow.destination.id]);
-    between.set(key, [...(between.get(key) ?? []), flow]);
+    flowsByPair.set(key, [...(flowsByPair.get(key) ?? []), flow]);
   }
-  for (const [key, same] of between) edges.set(key, edgeOf(same));
+  for (const [key, same] of flowsByPair) edges.set(key, toEdge(same));
   const largest = [...edges.values()].sort(
     (one, other) =>
       other.bytes - one.bytes || (one.source + one.destination < other.source + other.destination ? -1 : 1),
   );
   const shown = largest.slice(0, limit);
   const ends = new Map(flows.flatMap(({ source, destination }) => [source, destination]).map((end) => [end.id, end]));
-  const nodeOf = (id: string): Topology['nodes'][number] => {
+  const getNode = (id: string): Topology['nodes'][number] => {
     const { kind = '', name = '' } = ends.get(id) ?? {};
     const node = nodes.get(id) ?? { id, kind, name, bytesOut: 0, bytesIn: 0 };
     nodes.set(id, node);
     return node;
   };
   for (const edge of shown) {
-    nodeOf(edge.source).bytesOut += edge.bytes;
-    nodeOf(edge.destination).bytesIn += edge.bytes;
+    getNode(edge.source).bytesOut += edge.bytes;
+    getNode(edge.destination).bytesIn += edge.bytes;
   }
   return {
     nodes: [...nodes.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
@@ -71,11 +71,11 @@ export const topologyOf = (flows: readonly Flow[], limit: number): Pick<Topology
 };
 
 /** Routers and agents may observe the same traffic, so the larger count of the two is used. */
-const edgeOf = (flows: readonly Flow[]): Topology['edges'][number] => {
-  const of = (seenBy: Flow['seenBy']) => flows.filter((flow) => flow.seenBy === seenBy);
+const toEdge = (flows: readonly Flow[]): Topology['edges'][number] => {
+  const selectObserver = (seenBy: Flow['seenBy']) => flows.filter((flow) => flow.seenBy === seenBy);
   const sum = (some: readonly Flow[], key: 'bytes' | 'bytesPerSecond') =>
     some.reduce((total, flow) => total + flow[key], 0);
-  const [agents, exporters] = [of('ebpf'), of('exporter')];
+  const [agents, exporters] = [selectObserver('ebpf'), selectObserver('exporter')];
   const dominant = sum(agents, 'bytes') >= sum(exporters, 'bytes') ? agents : exporters;
   return {
     source: flows[0]?.source.id ?? '',

@@ -1,7 +1,7 @@
 /** Definition of a notification channel type: one file, and one line in `registry.ts` */
 
 import type { z } from 'zod';
-import { retryAfterMs } from '../../runtime/retry-after.ts';
+import { parseRetryAfterMs } from '../../runtime/retry-after.ts';
 import type { Mail } from '../../schemas/ports/mail.ts';
 import type { ChannelMessage } from './message.ts';
 
@@ -12,7 +12,7 @@ export interface ChannelRequest {
   readonly body: string;
 }
 
-export interface ChannelAnswer {
+export interface ChannelResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -28,7 +28,7 @@ export interface Verdict {
   readonly retryAfterMs?: number;
 }
 
-interface Described {
+interface ChannelDescription {
   /** Value of `settings.type` of a channel */
   readonly type: string;
   readonly name: string;
@@ -42,8 +42,8 @@ interface Described {
 interface HttpChannel<Settings> {
   /** Returns requests to send in sequence; each must be delivered before the next. */
   requests(message: ChannelMessage, settings: Settings): readonly ChannelRequest[];
-  /** Evaluates a response; default: `byStatus`. */
-  judge?(answer: ChannelAnswer): Verdict;
+  /** Evaluates a response; default: `judgeByStatus`. */
+  judge?(answer: ChannelResponse): Verdict;
 }
 
 interface MailChannel<Settings> {
@@ -52,14 +52,14 @@ interface MailChannel<Settings> {
 }
 
 /** A channel type with its generic parameters erased, so that the registry is a plain array */
-export type ChannelType = Described & {
+export type ChannelType = ChannelDescription & {
   /** A strict object with `type` */
   readonly settings: z.ZodObject;
 } & (HttpChannel<Readonly<Record<string, unknown>>> | MailChannel<Readonly<Record<string, unknown>>>);
 
 /** Defines a channel type. */
 export const defineChannelType = <Settings extends z.ZodObject>(
-  definition: Described & { readonly settings: Settings } & (
+  definition: ChannelDescription & { readonly settings: Settings } & (
       | HttpChannel<z.output<Settings>>
       | MailChannel<z.output<Settings>>
     ),
@@ -70,17 +70,17 @@ export const defineChannelType = <Settings extends z.ZodObject>(
 /**
  * Returns the verdict for most services: 2xx is delivered; 408, 425, 429 and 5xx are retried; all others have failed.
  */
-export const byStatus = ({ status, headers }: ChannelAnswer): Verdict => {
+export const judgeByStatus = ({ status, headers }: ChannelResponse): Verdict => {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   if ([408, 425, 429].includes(status) || status >= 500) {
-    const waitMs = retryAfterMs(headers);
+    const waitMs = parseRetryAfterMs(headers);
     return { outcome: 'retry', ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
   }
   return { outcome: 'failed' };
 };
 
 /** Returns the fields of a JSON response; empty if it is not an object. */
-export const answerFields = ({ body }: ChannelAnswer): Readonly<Record<string, unknown>> => {
+export const parseResponseFields = ({ body }: ChannelResponse): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
@@ -89,11 +89,11 @@ export const answerFields = ({ body }: ChannelAnswer): Readonly<Record<string, u
   }
 };
 
-/** Returns a verdict like `byStatus`, but a 2xx only counts if the predicate confirms the delivery. */
-export const byAnswer =
-  (isAccepted: (answer: ChannelAnswer) => boolean) =>
-  (answer: ChannelAnswer): Verdict => {
-    const verdict = byStatus(answer);
+/** Returns a verdict like `judgeByStatus`, but a 2xx only counts if the predicate confirms the delivery. */
+export const judgeByResponse =
+  (isAccepted: (answer: ChannelResponse) => boolean) =>
+  (answer: ChannelResponse): Verdict => {
+    const verdict = judgeByStatus(answer);
     return verdict.outcome === 'delivered' && !isAccepted(answer) ? { outcome: 'failed' } : verdict;
   };
 

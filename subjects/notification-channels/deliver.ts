@@ -5,7 +5,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
-import { byStatus, type ChannelAnswer, type ChannelType, type Verdict } from './definition.ts';
+import { type ChannelResponse, type ChannelType, judgeByStatus, type Verdict } from './definition.ts';
 import type { ChannelMessage } from './message.ts';
 
 /** Purposes for which secrets are sealed: the resource types */
@@ -18,7 +18,7 @@ export interface DeliveryPorts {
 }
 
 /** Result of an attempt */
-export interface Attempted extends Verdict {
+export interface DeliveryAttempt extends Verdict {
   /** Status code; `null` if there was no response */
   readonly statusCode: number | null;
   /** Start of the response, or the reason why there was none */
@@ -29,24 +29,24 @@ export interface Attempted extends Verdict {
 const maxAnswerLength = 500;
 
 /** Returns settings with opened secrets; `undefined` if a secret was sealed with another key. */
-export const openSettings = (
+export const unsealSettings = (
   settings: Readonly<Record<string, unknown>>,
   { secrets }: Pick<ChannelType, 'secrets'>,
   box: SecretBox,
   purpose: SecretPurpose = 'notification-channel',
 ): Readonly<Record<string, unknown>> | undefined => {
-  const opened: Record<string, unknown> = { ...settings };
+  const settingsWithSecrets: Record<string, unknown> = { ...settings };
   for (const field of Object.keys(secrets)) {
     const sealed = settings[field];
     if (typeof sealed !== 'string') continue;
     const secret = box.open(purpose, sealed);
     if (secret === undefined) return undefined;
-    opened[field] = secret;
+    settingsWithSecrets[field] = secret;
   }
-  return opened;
+  return settingsWithSecrets;
 };
 
-type AttemptResult = Omit<Attempted, 'latencyMs'>;
+type AttemptResult = Omit<DeliveryAttempt, 'latencyMs'>;
 
 const sendHttp = async (
   type: Extract<ChannelType, { requests: unknown }>,
@@ -55,7 +55,7 @@ const sendHttp = async (
 ): Promise<AttemptResult> => {
   let attempt: AttemptResult = { outcome: 'failed', statusCode: null, answer: 'nothing was sent' };
   for (const { url, headers, body } of type.requests(message, settings)) {
-    let answer: ChannelAnswer;
+    let answer: ChannelResponse;
     try {
       const response = await outbound.fetch(url, { method: 'POST', headers, body });
       answer = { status: response.status, headers: response.headers, body: await response.text() };
@@ -64,7 +64,7 @@ const sendHttp = async (
         return { outcome: error.isRefusal ? 'failed' : 'retry', statusCode: null, answer: error.message };
       throw error;
     }
-    const verdict = (type.judge ?? byStatus)(answer);
+    const verdict = (type.judge ?? judgeByStatus)(answer);
     attempt = { ...verdict, statusCode: answer.status, answer: answer.body.slice(0, maxAnswerLength) };
     if (attempt.outcome !== 'delivered') return attempt;
   }
@@ -85,7 +85,7 @@ const sendMails = async (
       return { outcome, statusCode: null, answer: `${mail.to}: ${(error as Error).message}`.slice(0, maxAnswerLength) };
     }
   }
-  if (!mailer.delivers)
+  if (!mailer.isDelivering)
     return {
       outcome: 'failed',
       statusCode: null,
@@ -95,11 +95,11 @@ const sendMails = async (
 };
 
 /** Sends one notification to a channel. Never rejects because of the service's behavior. */
-export const deliver = async (
+export const attemptDelivery = async (
   type: ChannelType,
   delivery: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
   { outbound, mailer, clock }: DeliveryPorts,
-): Promise<Attempted> => {
+): Promise<DeliveryAttempt> => {
   const startedMs = clock.now();
   const result = 'mails' in type ? await sendMails(type, delivery, mailer) : await sendHttp(type, delivery, outbound);
   return { ...result, latencyMs: Math.max(0, clock.now() - startedMs) };

@@ -1,22 +1,22 @@
 /** The content that channels send for a notification: Alertmanager's payload, and a title and text for people */
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
-import { externalUrlOf, type Payload, payloadOf } from './payload.ts';
-import { markdownEscaped, readableDuration, readableTime } from './readable.ts';
+import { createExternalUrl, createPayload, type Payload } from './payload.ts';
+import { escapeMarkdown, formatDuration, formatTime } from './readable.ts';
 import { parseTemplate } from './template.ts';
 
-interface Texts {
+interface MessageTexts {
   readonly title: string;
   readonly text: string;
 }
 
 /** Content that a channel sends */
-export interface ChannelMessage extends Texts {
+export interface ChannelMessage extends MessageTexts {
   /** Id, equal in every attempt */
   readonly id: string;
   /** Group key, equal for every notification of a group; services deduplicate by it */
   readonly groupKey: string;
   /** Title and text for Markdown: telemetry is escaped, the template is not */
-  readonly markdown: Texts;
+  readonly markdown: MessageTexts;
   readonly isTest: boolean;
   readonly status: 'firing' | 'resolved';
   /** Whether all alerts ended before the first notification about them */
@@ -39,7 +39,7 @@ export interface ChannelMessage extends Texts {
   readonly payload: Payload;
 }
 
-export type MessageTemplates = Texts;
+export type MessageTemplates = MessageTexts;
 
 const text = [
   '{{#alerts}}{{statusText}}: {{labels.alertname}}{{#annotations.summary}} – {{annotations.summary}}{{/annotations.summary}}',
@@ -57,20 +57,20 @@ export const defaultTemplates: MessageTemplates = {
 
 const severities = ['critical', 'error', 'warning', 'info'];
 
-const severityOf = ({ alerts }: Notification): string =>
+const highestSeverity = ({ alerts }: Notification): string =>
   severities.find((severity) => alerts.some(({ labels }) => labels['severity'] === severity)) ??
   alerts[0]?.labels['severity'] ??
   'error';
 
 type Labels = Readonly<Record<string, string>>;
 
-const serviceIn = (labels: Labels): string =>
+const findService = (labels: Labels): string =>
   labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '';
 
 const maxServices = 3;
 
-const servicesOf = ({ alerts }: Notification): string => {
-  const names = [...new Set(alerts.map(({ labels }) => serviceIn(labels)))].filter((name) => name !== '');
+const describeServices = ({ alerts }: Notification): string => {
+  const names = [...new Set(alerts.map(({ labels }) => findService(labels)))].filter((name) => name !== '');
   return names.length > maxServices ? `${names.length} services` : names.join(', ');
 };
 
@@ -81,13 +81,13 @@ const labelsText = (labels: Labels, excludedLabels: readonly string[] = ['alertn
     .join(', ');
 
 /** Formats a measurement: `p95 2.5 s, above 1 s`. */
-const measuredOf = ({ held, value }: Pick<NotifiedAlert, 'held' | 'value'>): string => {
+const formatMeasurement = ({ held, value }: Pick<NotifiedAlert, 'held' | 'value'>): string => {
   const known = held?.text ? [held.measure ?? '', held.text].join(' ').trim() : '';
   const shown = known || (value === null ? '' : `value ${value}`);
   return held?.threshold && shown !== '' ? `${shown}, ${held.threshold}` : shown;
 };
 
-const worst = ({ alerts }: Notification, severity: string): NotifiedAlert | undefined =>
+const findWorstAlert = ({ alerts }: Notification, severity: string): NotifiedAlert | undefined =>
   alerts.find(({ labels, status }) => status === 'firing' && labels['severity'] === severity) ?? alerts[0];
 
 const firingStates: Readonly<Record<string, string>> = {
@@ -97,10 +97,10 @@ const firingStates: Readonly<Record<string, string>> = {
   acknowledged: 'ACKNOWLEDGED',
 };
 
-const stateTextOf = ({ status, reason, firing, resolved }: Notification): string =>
+const formatState = ({ status, reason, firing, resolved }: Notification): string =>
   status === 'firing' ? `${firingStates[reason] ?? 'FIRING'}:${firing}` : `RESOLVED:${resolved}`;
 
-interface Given {
+interface MessageContext {
   readonly payload: Payload;
   readonly link: string;
   readonly timeZone: string;
@@ -125,12 +125,12 @@ const alertValues = (
     isOver,
     reason: alert.reason ?? '',
     labelsText: labelsText(labels),
-    measured: measuredOf(alert),
+    measured: formatMeasurement(alert),
     valueText: alert.held?.text ?? '',
     thresholdText: alert.held?.threshold ?? '',
-    duration: readableDuration((endsAtMs ?? atMs) - startsAtMs),
-    startedText: readableTime(startsAtMs, timeZone),
-    endedText: endsAtMs === undefined ? '' : readableTime(endsAtMs, timeZone),
+    duration: formatDuration((endsAtMs ?? atMs) - startsAtMs),
+    startedText: formatTime(startsAtMs, timeZone),
+    endedText: endsAtMs === undefined ? '' : formatTime(endsAtMs, timeZone),
     runbook: annotations['runbook_url'] ?? '',
     // Path in this installation, set for synthetic checks.
     runs: annotations['runs']?.startsWith('/') === true ? `${externalUrl}${annotations['runs']}` : '',
@@ -139,28 +139,32 @@ const alertValues = (
 
 type Facts = Pick<ChannelMessage, 'name' | 'service' | 'groupText' | 'severity' | 'measured'>;
 
-const factsOf = (notification: Notification): Facts => {
+const extractFacts = (notification: Notification): Facts => {
   const { commonLabels, groupLabels } = notification;
-  const severity = severityOf(notification);
-  const alert = worst(notification, severity);
+  const severity = highestSeverity(notification);
+  const alert = findWorstAlert(notification, severity);
   return {
     severity,
-    service: servicesOf(notification),
-    measured: alert === undefined ? '' : measuredOf(alert),
+    service: describeServices(notification),
+    measured: alert === undefined ? '' : formatMeasurement(alert),
     name: commonLabels['alertname'] ?? groupLabels['alertname'] ?? 'alerts',
     groupText: labelsText(groupLabels, ['alertname', 'severity', 'service', 'service.name', 'service_name']),
   };
 };
 
 /** Returns the values that templates can reference. */
-const valuesOf = (notification: Notification, facts: Facts, { payload, link, timeZone }: Given): object => ({
+const templateValues = (
+  notification: Notification,
+  facts: Facts,
+  { payload, link, timeZone }: MessageContext,
+): object => ({
   ...payload,
   ...facts,
   firing: notification.firing,
   resolved: notification.resolved,
   isFiring: notification.status === 'firing',
   link,
-  stateText: stateTextOf(notification),
+  stateText: formatState(notification),
   alerts: notification.alerts.map((alert, index) =>
     alertValues(notification, alert, payload.alerts[index], { timeZone, externalUrl: payload.externalURL }),
   ),
@@ -186,21 +190,25 @@ export interface MessageOptions {
 }
 
 /** Renders a message. Throws `TemplateError`. */
-export const messageOf = (
+export const renderMessage = (
   notification: Notification,
   { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledge: acknowledging }: MessageOptions,
 ): ChannelMessage => {
   const base = publicUrl.replace(/\/$/, '');
-  const payload = payloadOf(notification, externalUrlOf(base, address));
+  const payload = createPayload(notification, createExternalUrl(base, address));
   const acknowledgeUrl = acknowledging?.pageUrl;
   const link = acknowledgeUrl ?? (base === '' ? '' : `${base}/alerts`);
-  const facts = factsOf(notification);
-  const values = valuesOf(notification, facts, { payload, link: acknowledgeUrl === undefined ? link : '', timeZone });
+  const facts = extractFacts(notification);
+  const values = templateValues(notification, facts, {
+    payload,
+    link: acknowledgeUrl === undefined ? link : '',
+    timeZone,
+  });
   const isTest = notification.isTest === true;
   const title = parseTemplate(templates.title || defaultTemplates.title);
   const body = parseTemplate(templates.text || defaultTemplates.text);
   const acknowledge = acknowledgeUrl === undefined ? '' : `\n\nAcknowledge: ${acknowledgeUrl}`;
-  const render = (quote?: (value: string) => string): Texts => ({
+  const render = (quote?: (value: string) => string): MessageTexts => ({
     title: (isTest ? '[TEST] ' : '') + title.render(values, 1000, quote).replaceAll(/\p{Cc}+/gu, ' '),
     text: (isTest ? 'This is a test.\n\n' : '') + body.render(values, 20_000, quote).trim() + acknowledge,
   });
@@ -217,7 +225,7 @@ export const messageOf = (
     ...facts,
     ...render(),
     get markdown() {
-      return render(markdownEscaped);
+      return render(escapeMarkdown);
     },
     isOverAtFirst: reason === 'first' && status === 'resolved',
     isAcknowledged: reason === 'acknowledged',

@@ -34,7 +34,7 @@ export interface Payload {
   readonly isTest: boolean;
 }
 
-const offset = 0xcbf29ce484222325n;
+const fnvOffset = 0xcbf29ce484222325n;
 const prime = 0x100000001b3n;
 const separator = Buffer.of(255);
 
@@ -42,9 +42,9 @@ const separator = Buffer.of(255);
  * Returns Alertmanager's fingerprint of labels: 64-bit FNV-1a over sorted names and values, each followed by the byte
  * 255.
  */
-export const fingerprintOf = (labels: Labels): string => {
+export const computeFingerprint = (labels: Labels): string => {
   const names = Object.keys(labels).sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
-  let hash = offset;
+  let hash = fnvOffset;
   for (const name of names)
     for (const bytes of [Buffer.from(name), separator, Buffer.from(labels[name] ?? ''), separator])
       for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * prime);
@@ -52,16 +52,16 @@ export const fingerprintOf = (labels: Labels): string => {
 };
 
 /** Returns the URL for receivers: the public URL, or, as in Alertmanager, this host and the listening port. */
-export const externalUrlOf = (publicUrl: string, address: string): string => {
+export const createExternalUrl = (publicUrl: string, address: string): string => {
   if (publicUrl !== '' || address === '') return publicUrl;
   return `http://${hostname()}:${address.slice(address.lastIndexOf(':') + 1)}`;
 };
 
-const never = '0001-01-01T00:00:00Z';
-const timeOf = (ms: number | undefined): string => (ms === undefined ? never : new Date(ms).toISOString());
+const noEndTime = '0001-01-01T00:00:00Z';
+const formatTime = (ms: number | undefined): string => (ms === undefined ? noEndTime : new Date(ms).toISOString());
 
 /** Returns the payload; `externalUrl` is empty if there is none. */
-export const payloadOf = (notification: Notification, externalUrl: string): Payload => ({
+export const createPayload = (notification: Notification, externalUrl: string): Payload => ({
   version: '4',
   groupKey: notification.groupKey,
   truncatedAlerts: notification.truncatedAlerts,
@@ -75,10 +75,10 @@ export const payloadOf = (notification: Notification, externalUrl: string): Payl
     status: alert.status,
     labels: alert.labels,
     annotations: alert.annotations,
-    startsAt: timeOf(alert.startsAtMs),
-    endsAt: timeOf(alert.endsAtMs),
+    startsAt: formatTime(alert.startsAtMs),
+    endsAt: formatTime(alert.endsAtMs),
     generatorURL: externalUrl === '' ? '' : `${externalUrl}/alerts/rules/${encodeURIComponent(alert.ruleId)}`,
-    fingerprint: fingerprintOf(alert.labels),
+    fingerprint: computeFingerprint(alert.labels),
     value: alert.value,
     isTest: alert.isTest === true,
   })),

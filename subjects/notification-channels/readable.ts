@@ -1,6 +1,6 @@
 /** Formats times, durations and external text for messages */
 
-const sizes = [
+const durationUnits = [
   ['d', 86_400],
   ['h', 3600],
   ['min', 60],
@@ -8,13 +8,13 @@ const sizes = [
 ] as const;
 
 /** Returns the two largest parts of a duration: `3 h 5 min`, `12 min`, `40 s`. */
-export const readableDuration = (ms: number): string => {
+export const formatDuration = (ms: number): string => {
   let seconds = Math.max(0, Math.round(ms / 1000));
-  const first = sizes.findIndex(([, size]) => seconds >= size);
+  const first = durationUnits.findIndex(([, size]) => seconds >= size);
   if (first < 0) return '0 s';
   const parts: string[] = [];
   // Seconds are not significant next to minutes.
-  for (const [unit, size] of sizes.slice(first, first + (first >= 2 ? 1 : 2))) {
+  for (const [unit, size] of durationUnits.slice(first, first + (first >= 2 ? 1 : 2))) {
     const count = Math.floor(seconds / size);
     seconds -= count * size;
     if (count > 0) parts.push(`${count} ${unit}`);
@@ -23,7 +23,7 @@ export const readableDuration = (ms: number): string => {
 };
 
 /** Formats a time: `2026-11-24 03:50:50 UTC`, `2026-11-24 04:50:50 UTC+1`. */
-export const readableTime = (ms: number, timeZone: string): string => {
+export const formatTime = (ms: number, timeZone: string): string => {
   const two = '2-digit';
   const parts = new Intl.DateTimeFormat('en-GB', {
     year: 'numeric',
@@ -36,11 +36,11 @@ export const readableTime = (ms: number, timeZone: string): string => {
     timeZone,
     timeZoneName: 'shortOffset',
   }).formatToParts(ms);
-  const of = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? '';
-  const zone = of('timeZoneName')
+  const getPart = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? '';
+  const zone = getPart('timeZoneName')
     .replace('GMT', 'UTC')
     .replace(/^UTC\+0$/, 'UTC');
-  return `${of('year')}-${of('month')}-${of('day')} ${of('hour')}:${of('minute')}:${of('second')} ${zone}`;
+  return `${getPart('year')}-${getPart('month')}-${getPart('day')} ${getPart('hour')}:${getPart('minute')}:${getPart('second')} ${zone}`;
 };
 
 /** Returns a URL without characters that are special in Markdown. */
@@ -53,12 +53,12 @@ const plainUrl = (text: string): string =>
 /**
  * Spaces within a line. An expression that may continue over lines would rescan a run of empty lines from each of them.
  */
-const indent = String.raw`[^\S\n\r\u2028\u2029]*`;
-const listSign = new RegExp(`^(${indent})([-+])`, 'gm');
-const listNumber = new RegExp(String.raw`^(${indent}\d+)\.(?=\s|$)`, 'gm');
+const indentPattern = String.raw`[^\S\n\r\u2028\u2029]*`;
+const listSign = new RegExp(`^(${indentPattern})([-+])`, 'gm');
+const listNumber = new RegExp(String.raw`^(${indentPattern}\d+)\.(?=\s|$)`, 'gm');
 
 /** Escapes text so that Markdown in Teams and Discord displays it unchanged. URLs remain links. */
-export const markdownEscaped = (text: string): string =>
+export const escapeMarkdown = (text: string): string =>
   /^https?:\/\/\S+$/.test(text)
     ? plainUrl(text)
     : text

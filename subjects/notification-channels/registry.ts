@@ -16,9 +16,21 @@ import { telegram } from './types/telegram.ts';
 import { voice } from './types/voice.ts';
 import { webhook } from './types/webhook.ts';
 
-const declared = [webhook, email, slack, teams, discord, pagerduty, opsgenie, telegram, ntfy, sms, voice] as const;
+const registeredTypes = [
+  webhook,
+  email,
+  slack,
+  teams,
+  discord,
+  pagerduty,
+  opsgenie,
+  telegram,
+  ntfy,
+  sms,
+  voice,
+] as const;
 
-export const channelTypes: readonly ChannelType[] = declared;
+export const channelTypes: readonly ChannelType[] = registeredTypes;
 
 type Settings<Types> = {
   -readonly [Index in keyof Types]: Types[Index] extends { settings: infer Each } ? Each : never;
@@ -27,12 +39,12 @@ type Settings<Types> = {
 /** Settings of a channel of any type */
 export const ChannelSettings = z.discriminatedUnion(
   'type',
-  declared.map(({ settings }) => settings) as unknown as Settings<typeof declared>,
+  registeredTypes.map(({ settings }) => settings) as unknown as Settings<typeof registeredTypes>,
 );
 export type ChannelSettings = z.output<typeof ChannelSettings>;
 
 /** Returns a channel type. Throws for an unknown type, because settings are validated when they are stored. */
-export const channelTypeOf = (type: string): ChannelType => {
+export const findChannelType = (type: string): ChannelType => {
   const found = channelTypes.find((each) => each.type === type);
   if (found === undefined) throw new TypeError(`notification channel type ${type} does not exist`);
   return found;

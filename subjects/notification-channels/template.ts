@@ -19,20 +19,22 @@ export interface Template {
 }
 
 const defaultMaxLength = 20_000;
-const deepest = 8;
+const maxDepth = 8;
 /** A possible tag contains no brace, so each character is scanned once */
-const braced = /\{\{([^{}]*)\}\}/g;
+const bracedPattern = /\{\{([^{}]*)\}\}/g;
 const tag = /^([#^/]?)\s*([\w.-]+)$/;
 
 /** Builds nodes as tags open and close sections */
-class Reader {
+class TemplateParser {
   readonly root: Node[] = [];
-  readonly #open: { readonly path: string; readonly nodes: Node[] }[] = [];
+  readonly #openSections: { readonly path: string; readonly nodes: Node[] }[] = [];
 
   text(text: string): void {
-    const loose = /\{\{|\}\}/.exec(text);
-    if (loose !== null)
-      throw new TemplateError(`contains ${loose[0]}, which is not a valid tag: write {{name}}, {{#name}} or {{/name}}`);
+    const unmatchedBraces = /\{\{|\}\}/.exec(text);
+    if (unmatchedBraces !== null)
+      throw new TemplateError(
+        `contains ${unmatchedBraces[0]}, which is not a valid tag: write {{name}}, {{#name}} or {{/name}}`,
+      );
     if (text !== '') this.#nodes.push({ kind: 'text', text });
   }
 
@@ -43,30 +45,32 @@ class Reader {
   }
 
   end(): void {
-    const last = this.#open.at(-1);
+    const last = this.#openSections.at(-1);
     if (last !== undefined) throw new TemplateError(`{{#${last.path}}} is not closed`);
   }
 
   get #nodes(): Node[] {
-    return this.#open.at(-1)?.nodes ?? this.root;
+    return this.#openSections.at(-1)?.nodes ?? this.root;
   }
 
   #begin(path: string, inverted: boolean): void {
-    if (this.#open.length >= deepest) throw new TemplateError(`has more than ${deepest} levels of nested sections`);
+    if (this.#openSections.length >= maxDepth)
+      throw new TemplateError(`has more than ${maxDepth} levels of nested sections`);
     const section = { kind: 'section' as const, path, inverted, nodes: [] };
     this.#nodes.push(section);
-    this.#open.push(section);
+    this.#openSections.push(section);
   }
 
   #close(path: string): void {
-    if (this.#open.pop()?.path !== path) throw new TemplateError(`{{/${path}}} does not close the last opened section`);
+    if (this.#openSections.pop()?.path !== path)
+      throw new TemplateError(`{{/${path}}} does not close the last opened section`);
   }
 }
 
-const parse = (text: string): Node[] => {
-  const reader = new Reader();
+const parseNodes = (text: string): Node[] => {
+  const reader = new TemplateParser();
   let last = 0;
-  for (const match of text.matchAll(braced)) {
+  for (const match of text.matchAll(bracedPattern)) {
     const [whole, content = ''] = match;
     const [is, sign = '', path = ''] = tag.exec(content.trim()) ?? [];
     if (is === undefined) continue;
@@ -79,34 +83,34 @@ const parse = (text: string): Node[] => {
   return reader.root;
 };
 
-const own = (value: unknown, name: string): unknown =>
+const ownProperty = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-const at = (value: unknown, path: string): unknown => {
+const getAtPath = (value: unknown, path: string): unknown => {
   if (path === '.') return value;
   // Label names may contain dots, so the remaining path is first tried as one name.
-  const direct = own(value, path);
+  const direct = ownProperty(value, path);
   if (direct !== undefined) return direct;
   const dot = path.indexOf('.');
-  return dot < 0 ? undefined : at(own(value, path.slice(0, dot)), path.slice(dot + 1));
+  return dot < 0 ? undefined : getAtPath(ownProperty(value, path.slice(0, dot)), path.slice(dot + 1));
 };
 
 const find = (scopes: readonly unknown[], path: string): unknown => {
   for (const scope of scopes) {
-    const value = at(scope, path);
+    const value = getAtPath(scope, path);
     if (value !== undefined) return value;
   }
   return undefined;
 };
 
-const isThere = (value: unknown): boolean =>
+const isPresent = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.length > 0
     : value !== undefined && value !== null && value !== false && value !== '' && value !== 0;
 
-const textOf = (value: unknown): string => {
+const formatValue = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'object') return String(value);
   return Object.entries(value)
@@ -137,14 +141,14 @@ class Writer {
     for (const node of nodes) {
       if (this.isFull) return;
       if (node.kind === 'text') this.#text += node.text;
-      else if (node.kind === 'value') this.#text += this.#quote(textOf(find(scopes, node.path)));
+      else if (node.kind === 'value') this.#text += this.#quote(formatValue(find(scopes, node.path)));
       else this.#section(node, scopes);
     }
   }
 
   #section({ path, inverted, nodes }: Node & { kind: 'section' }, scopes: readonly unknown[]): void {
     const value = find(scopes, path);
-    if (isThere(value) === inverted) return;
+    if (isPresent(value) === inverted) return;
     const list = inverted ? [undefined] : Array.isArray(value) ? value : [value];
     for (const each of list) {
       if (this.isFull) return;
@@ -154,19 +158,19 @@ class Writer {
 }
 
 /** Truncates a text to a number of characters, with a sign if text was removed. Never splits a character. */
-export const cut = (text: string, maxLength: number): string => {
+export const truncate = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 };
 
 /** Parses a template. Throws `TemplateError`. */
 export const parseTemplate = (text: string): Template => {
-  const nodes = parse(text);
+  const nodes = parseNodes(text);
   return {
     render(values, maxLength = defaultMaxLength, quote = (value) => value) {
       const writer = new Writer(maxLength, quote);
       writer.write(nodes, [values]);
-      return cut(writer.text, maxLength);
+      return truncate(writer.text, maxLength);
     },
   };
 };

@@ -6,14 +6,14 @@ import type { Absence } from './shifts.ts';
 export type MemberRecord = Pick<AuditRecord, 'at' | 'action' | 'details'>;
 
 /** Current state of a membership; `undefined` if there is none */
-export interface MembershipNow {
+export interface CurrentMembership {
   readonly disabled?: boolean | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
 /** Returns whether a person is absent or present after an audit record. */
-const presenceOf = ({ action, details }: MemberRecord): Absence['reason'] | 'present' | undefined => {
+const determinePresence = ({ action, details }: MemberRecord): Absence['reason'] | 'present' | undefined => {
   if (action === 'user.remove') return 'left';
   if (action === 'user.join') return 'present';
   const change = details?.changes.find(({ path }) => path === 'disabled');
@@ -24,7 +24,7 @@ const presenceOf = ({ action, details }: MemberRecord): Absence['reason'] | 'pre
 /** Returns the current absence. The membership supplies what the records lack. */
 const currentAbsence = (
   open: Absence | undefined,
-  membership: MembershipNow | undefined,
+  membership: CurrentMembership | undefined,
   nowMs: number,
 ): Absence | undefined => {
   if (membership === undefined) return open?.reason === 'left' ? open : { reason: 'left', fromMs: nowMs };
@@ -35,20 +35,20 @@ const currentAbsence = (
 };
 
 /** Returns the absences of a person, including past ones. Records must be in ascending time order. */
-export const absencesOf = (
+export const deriveAbsences = (
   records: readonly MemberRecord[],
-  membership: MembershipNow | undefined,
+  membership: CurrentMembership | undefined,
   nowMs: number,
 ): Absence[] => {
   const absences: Absence[] = [];
-  let open: Absence | undefined;
+  let openAbsence: Absence | undefined;
   for (const record of records) {
-    const presence = presenceOf(record);
+    const presence = determinePresence(record);
     const atMs = Date.parse(record.at);
-    if (presence === undefined || presence === open?.reason) continue;
-    if (open !== undefined) absences.push({ ...open, toMs: atMs });
-    open = presence === 'present' ? undefined : { reason: presence, fromMs: atMs };
+    if (presence === undefined || presence === openAbsence?.reason) continue;
+    if (openAbsence !== undefined) absences.push({ ...openAbsence, toMs: atMs });
+    openAbsence = presence === 'present' ? undefined : { reason: presence, fromMs: atMs };
   }
-  const last = currentAbsence(open, membership, nowMs);
+  const last = currentAbsence(openAbsence, membership, nowMs);
   return last === undefined ? absences : [...absences, last];
 };

@@ -1,17 +1,17 @@
 /** Shifts as iCalendar (RFC 5545). Times are in UTC, which requires no time zone definition. */
 import { createHash } from 'node:crypto';
 import ical, { ICalCalendarMethod } from 'ical-generator';
-import type { Piece } from './pieces.ts';
+import type { TimeSlice } from './pieces.ts';
 import type { OnCall } from './shifts.ts';
 
 /** Returns a name on one line, because a carriage return in it would start a new line of the calendar. */
-const line = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+const singleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
 /** Options of a calendar */
-export interface CalendarOf {
+export interface CalendarOptions {
   readonly name: string;
   /** Creation time, which clients display as the last change */
-  readonly madeMs: number;
+  readonly createdMs: number;
   /** Restricts the calendar to shifts of this user */
   readonly userId?: string;
   /** Returns the display name of a user. */
@@ -22,7 +22,7 @@ export interface CalendarOf {
 export interface ScheduleShifts {
   readonly scheduleId: string;
   readonly name: string;
-  readonly pieces: readonly Piece<OnCall>[];
+  readonly pieces: readonly TimeSlice<OnCall>[];
 }
 
 /** Refresh interval for clients that support it */
@@ -32,9 +32,9 @@ const refreshSeconds = 3600;
  * Returns a calendar with one event per shift. The event's id is stable as long as the shift has the same start and
  * people.
  */
-export const shiftsCalendar = (schedules: readonly ScheduleShifts[], about: CalendarOf): string => {
+export const createShiftsCalendar = (schedules: readonly ScheduleShifts[], options: CalendarOptions): string => {
   const calendar = ical({
-    name: line(about.name),
+    name: singleLine(options.name),
     prodId: { company: 'OIQ', product: 'On-call' },
     method: ICalCalendarMethod.PUBLISH,
     ttl: refreshSeconds,
@@ -42,15 +42,15 @@ export const shiftsCalendar = (schedules: readonly ScheduleShifts[], about: Cale
   const shifts = schedules.flatMap(({ pieces, ...schedule }) => pieces.map((piece) => ({ ...piece, schedule })));
   for (const { fromMs, toMs, value, schedule } of shifts) {
     const { userIds, layer, overrideId, reason } = value;
-    if (reason !== undefined || (about.userId !== undefined && !userIds.includes(about.userId))) continue;
-    const what = JSON.stringify([schedule.scheduleId, fromMs, userIds, layer ?? null, overrideId ?? null]);
+    if (reason !== undefined || (options.userId !== undefined && !userIds.includes(options.userId))) continue;
+    const eventKey = JSON.stringify([schedule.scheduleId, fromMs, userIds, layer ?? null, overrideId ?? null]);
     calendar.createEvent({
-      id: `${createHash('sha256').update(what).digest('hex').slice(0, 32)}@oiq`,
-      stamp: new Date(about.madeMs),
+      id: `${createHash('sha256').update(eventKey).digest('hex').slice(0, 32)}@oiq`,
+      stamp: new Date(options.createdMs),
       start: new Date(fromMs),
       end: new Date(toMs),
-      summary: line(`On call: ${userIds.map((userId) => about.nameOf(userId)).join(', ')}`),
-      description: line(overrideId === undefined ? `${schedule.name}, ${layer}` : `${schedule.name}, override`),
+      summary: singleLine(`On call: ${userIds.map((userId) => options.nameOf(userId)).join(', ')}`),
+      description: singleLine(overrideId === undefined ? `${schedule.name}, ${layer}` : `${schedule.name}, override`),
     });
   }
   return calendar.toString();

@@ -1,7 +1,7 @@
 /** Differences in on-call shifts between two versions of a schedule */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
-import { cut, readerOf } from './pieces.ts';
-import { type Absences, piecesOf } from './shifts.ts';
+import { createReader, splitRange } from './pieces.ts';
+import { type Absences, computeShifts } from './shifts.ts';
 
 /** A period in which other people would be on call; times are ISO-8601 in UTC */
 export interface OnCallDifference {
@@ -11,26 +11,28 @@ export interface OnCallDifference {
   readonly after: string[];
 }
 
-type Form = Omit<OnCallVersion, 'since'>;
+type ScheduleForm = Omit<OnCallVersion, 'since'>;
 const iso = (ms: number): string => new Date(ms).toISOString();
-const textOf = (userIds: readonly string[]): string => JSON.stringify([...userIds].sort());
+const userKey = (userIds: readonly string[]): string => JSON.stringify([...userIds].sort());
 
 /** Returns the periods of a range in which two versions of a schedule have different people on call. */
-export const differencesBetween = (
-  before: Form,
-  after: Form,
+export const findDifferences = (
+  before: ScheduleForm,
+  after: ScheduleForm,
   absences: Absences,
   range: { readonly fromMs: number; readonly toMs: number },
 ): OnCallDifference[] => {
-  const [old, next] = [before, after].map((form) => piecesOf([{ ...form, since: iso(range.fromMs) }], absences, range));
-  const [wasAt, isAt] = [readerOf(old ?? []), readerOf(next ?? [])];
-  const pieces = cut(
+  const [oldPieces, newPieces] = [before, after].map((form) =>
+    computeShifts([{ ...form, since: iso(range.fromMs) }], absences, range),
+  );
+  const [wasAt, isAt] = [createReader(oldPieces ?? []), createReader(newPieces ?? [])];
+  const pieces = splitRange(
     range,
-    [...(old ?? []), ...(next ?? [])].map(({ fromMs }) => fromMs),
+    [...(oldPieces ?? []), ...(newPieces ?? [])].map(({ fromMs }) => fromMs),
     (atMs) => ({ before: [...(wasAt(atMs)?.userIds ?? [])], after: [...(isAt(atMs)?.userIds ?? [])] }),
-    (one, other) => textOf(one.before) === textOf(other.before) && textOf(one.after) === textOf(other.after),
+    (one, other) => userKey(one.before) === userKey(other.before) && userKey(one.after) === userKey(other.after),
   );
   return pieces
-    .filter(({ value }) => textOf(value.before) !== textOf(value.after))
+    .filter(({ value }) => userKey(value.before) !== userKey(value.after))
     .map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), ...value }));
 };

@@ -1,7 +1,7 @@
 /** Escalation of an incident: a pure function of policy, state, people and time returns the next state and the pages */
 import type { Escalation, PageReceiver } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
-import { holdsAt } from '../alerts/routing/times.ts';
+import { intervalContains } from '../alerts/routing/times.ts';
 
 const minuteMs = 60_000;
 
@@ -34,14 +34,14 @@ export interface People {
   readonly owners: readonly string[];
 }
 
-export interface Escalated {
+export interface EscalationResult {
   readonly state: Escalation;
   readonly pages: readonly Page[];
   readonly notes: readonly EscalationNote[];
 }
 
 /** Returns the escalation of an incident that has just opened. */
-export const opened = (policy: EscalationPolicy, openedMs: number): Escalation => ({
+export const createEscalation = (policy: EscalationPolicy, openedMs: number): Escalation => ({
   status: 'open',
   round: 0,
   step: 0,
@@ -53,7 +53,7 @@ export const opened = (policy: EscalationPolicy, openedMs: number): Escalation =
 type Step = EscalationPolicy['steps'][number];
 
 /** Returns the recipients that a step reaches, without duplicates. */
-const reachedBy = ({ targets }: Step, people: People): Page['to'][] => {
+const findReachable = ({ targets }: Step, people: People): Page['to'][] => {
   const all = targets.flatMap(({ kind, id }): Page['to'][] =>
     kind === 'schedule' ? people.onCall(id).map((userId) => ({ kind: 'person', id: userId })) : [{ kind, id }],
   );
@@ -62,10 +62,10 @@ const reachedBy = ({ targets }: Step, people: People): Page['to'][] => {
 };
 
 const isInHours = ({ hours }: Step, nowMs: number): boolean =>
-  hours.length === 0 || hours.some((each) => holdsAt(each, nowMs));
+  hours.length === 0 || hours.some((each) => intervalContains(each, nowMs));
 
 /** Returns what follows a step, and when: the next step, the first step of another round, or nothing. */
-const next = (
+const nextStep = (
   { steps, repeat, repeatAfterMinutes }: EscalationPolicy,
   { round, step }: Pick<Escalation, 'round' | 'step'>,
   nowMs: number,
@@ -76,7 +76,7 @@ const next = (
   return { round: round + 1, step: 0, dueMs: nowMs + repeatAfterMinutes * minuteMs };
 };
 
-const pageOf = (incidentId: string, round: number, step: number | null, to: Page['to']): Page => ({
+const createPage = (incidentId: string, round: number, step: number | null, to: Page['to']): Page => ({
   id: JSON.stringify([incidentId, round, step, to.kind, to.id]),
   round,
   step,
@@ -84,43 +84,47 @@ const pageOf = (incidentId: string, round: number, step: number | null, to: Page
 });
 
 /** Pages the owners after no step has reached anybody. */
-const toOwners = (incidentId: string, round: number, people: People): Pick<Escalated, 'pages' | 'notes'> => {
+const pageOwners = (incidentId: string, round: number, people: People): Pick<EscalationResult, 'pages' | 'notes'> => {
   const pages = people.owners
     .map((id) => ({ kind: 'person' as const, id }))
     .filter((to) => people.canReach(to))
-    .map((to) => pageOf(incidentId, round, null, to));
+    .map((to) => createPage(incidentId, round, null, to));
   return { pages, notes: [{ kind: pages.length > 0 ? 'owners-paged' : 'nobody-reached', round }] };
 };
 
 /** Input of `escalate` */
-export interface Moment {
+export interface EscalationInput {
   readonly incidentId: string;
   readonly people: People;
   readonly nowMs: number;
 }
 
 /** Runs the due step. A step that reaches nobody is skipped immediately, so the next step of the round runs. */
-const run = (policy: EscalationPolicy, from: Escalation, { incidentId, people, nowMs }: Moment): Escalated => {
+const runDueStep = (
+  policy: EscalationPolicy,
+  from: Escalation,
+  { incidentId, people, nowMs }: EscalationInput,
+): EscalationResult => {
   const { round } = from;
   const notes: EscalationNote[] = [];
   for (const [step, due] of policy.steps.entries()) {
     if (step < from.step) continue;
-    const isHeld = isInHours(due, nowMs);
-    const reached = isHeld ? reachedBy(due, people) : [];
+    const isWithinHours = isInHours(due, nowMs);
+    const reached = isWithinHours ? findReachable(due, people) : [];
     if (reached.length > 0) {
-      const state = { ...from, ...next(policy, { round, step }, nowMs), reached: true };
-      return { state, notes, pages: reached.map((to) => pageOf(incidentId, round, step, to)) };
+      const state = { ...from, ...nextStep(policy, { round, step }, nowMs), reached: true };
+      return { state, notes, pages: reached.map((to) => createPage(incidentId, round, step, to)) };
     }
-    notes.push({ kind: 'step-skipped', round, step, reason: isHeld ? 'nobody-on-call' : 'outside-hours' });
+    notes.push({ kind: 'step-skipped', round, step, reason: isWithinHours ? 'nobody-on-call' : 'outside-hours' });
   }
-  const last = from.reached ? { pages: [], notes: [] } : toOwners(incidentId, round, people);
-  const after = next(policy, { round, step: policy.steps.length - 1 }, nowMs);
+  const last = from.reached ? { pages: [], notes: [] } : pageOwners(incidentId, round, people);
+  const after = nextStep(policy, { round, step: policy.steps.length - 1 }, nowMs);
   const state = { ...from, ...after, reached: from.reached || last.pages.length > 0 };
   return { state, pages: last.pages, notes: [...notes, ...last.notes] };
 };
 
 /** Returns the actions that are due: none before the due time, and none after the incident has ended. */
-export const escalate = (policy: EscalationPolicy, state: Escalation, moment: Moment): Escalated => {
+export const escalate = (policy: EscalationPolicy, state: Escalation, moment: EscalationInput): EscalationResult => {
   const { nowMs } = moment;
   const nothing = { state, pages: [], notes: [] };
   if (state.status === 'acknowledged') {
@@ -130,27 +134,27 @@ export const escalate = (policy: EscalationPolicy, state: Escalation, moment: Mo
     const reopened: Escalation = { ...state, status: 'open', acknowledgedMs: null };
     const note: EscalationNote = { kind: 'acknowledgement-timed-out', round: state.round };
     if (state.dueMs === null) return { state: reopened, pages: [], notes: [note] };
-    const ran = run(policy, reopened, moment);
+    const ran = runDueStep(policy, reopened, moment);
     return { ...ran, notes: [note, ...ran.notes] };
   }
   if (state.status !== 'open' || state.dueMs === null || nowMs < state.dueMs) return nothing;
-  return run(policy, state, moment);
+  return runDueStep(policy, state, moment);
 };
 
 /** Result of one time of a preview, with the people at that time */
-interface Previewed<Known extends People> extends Omit<Escalated, 'state'> {
+interface Previewed<Known extends People> extends Omit<EscalationResult, 'state'> {
   readonly atMs: number;
   readonly people: Known;
 }
 
 /** Returns who would be paged when, if nobody acknowledges. `peopleAt` returns the people at the time of each step. */
-export const previewOf = async <Known extends People>(
+export const previewEscalation = async <Known extends People>(
   policy: EscalationPolicy,
   openedMs: number,
   peopleAt: (atMs: number) => Known | Promise<Known>,
 ): Promise<readonly Previewed<Known>[]> => {
   const previewSteps: Previewed<Known>[] = [];
-  let state = opened(policy, openedMs);
+  let state = createEscalation(policy, openedMs);
   while (state.dueMs !== null) {
     const atMs = state.dueMs;
     const people = await peopleAt(atMs);

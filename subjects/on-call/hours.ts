@@ -1,8 +1,8 @@
 /** On-call hours of a person, including those at night and on weekends */
 import type { TimeInterval } from '../../schemas/resources/alert-routing.ts';
-import { holdsAt } from '../alerts/routing/times.ts';
-import { type Piece, readerOf } from './pieces.ts';
-import { activePieces } from './restrictions.ts';
+import { intervalContains } from '../alerts/routing/times.ts';
+import { createReader, type TimeSlice } from './pieces.ts';
+import { findActiveSlices } from './restrictions.ts';
 import type { OnCall } from './shifts.ts';
 
 /** Hours of one person in a range. An hour of a Saturday night counts in all three fields. */
@@ -24,31 +24,34 @@ const nights: Omit<TimeInterval, 'location'> = {
 const weekends: Omit<TimeInterval, 'location'> = { weekdays: ['saturday', 'sunday'] };
 
 /** Returns whether it is night on the wall clock of a time zone. */
-export const isNightAt = (atMs: number, timeZone: string): boolean => holdsAt({ ...nights, location: timeZone }, atMs);
+export const isNightAt = (atMs: number, timeZone: string): boolean =>
+  intervalContains({ ...nights, location: timeZone }, atMs);
 
 /** Milliseconds. */
-interface Sum {
+interface PersonTotals {
   readonly all: number;
   readonly night: number;
   readonly weekend: number;
 }
 
 /** Returns the hours by user id. Pieces are those of `piecesOf`. */
-export const hoursByPerson = (pieces: readonly Piece<OnCall>[], timeZone: string): OnCallHours[] => {
+export const sumHoursByPerson = (pieces: readonly TimeSlice<OnCall>[], timeZone: string): OnCallHours[] => {
   const fromMs = pieces[0]?.fromMs ?? 0;
   const toMs = pieces.at(-1)?.toMs ?? fromMs;
-  const held = [nights, weekends].map((each) => activePieces([{ ...each, location: timeZone }], fromMs, toMs));
-  const [isNight, isWeekend] = held.map((each) => readerOf(each));
-  const edges = new Set(held.flat().map((each) => each.fromMs));
+  const intervalPieces = [nights, weekends].map((each) =>
+    findActiveSlices([{ ...each, location: timeZone }], fromMs, toMs),
+  );
+  const [isNight, isWeekend] = intervalPieces.map((each) => createReader(each));
+  const edges = new Set(intervalPieces.flat().map((each) => each.fromMs));
   for (const piece of pieces) edges.add(piece.fromMs);
   const starts = [...edges].sort((one, other) => one - other);
-  const whoAt = readerOf(pieces);
-  const sums = new Map<string, Sum>();
+  const onCallAt = createReader(pieces);
+  const sums = new Map<string, PersonTotals>();
   for (const [index, startMs] of starts.entries()) {
     const lengthMs = (starts[index + 1] ?? toMs) - startMs;
     const night = isNight?.(startMs) === true ? lengthMs : 0;
     const weekend = isWeekend?.(startMs) === true ? lengthMs : 0;
-    for (const userId of whoAt(startMs)?.userIds ?? []) {
+    for (const userId of onCallAt(startMs)?.userIds ?? []) {
       const sum = sums.get(userId) ?? { all: 0, night: 0, weekend: 0 };
       sums.set(userId, { all: sum.all + lengthMs, night: sum.night + night, weekend: sum.weekend + weekend });
     }

@@ -1,19 +1,19 @@
 /** Evaluates the stored escalation of an incident */
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Escalation } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
-import { type Escalated, escalate, opened, type People } from './escalation.ts';
+import { createEscalation, type EscalationResult, escalate, type People } from './escalation.ts';
 
 /** Returns when an incident was opened, or last reopened. */
-export const sinceOf = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'reopenedAt'>): string =>
+export const escalationStart = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'reopenedAt'>): string =>
   reopenedAt ?? openedAt;
 
 /** Returns the key of an escalation. A restarted escalation has another key, so that its pages have other ids. */
-export const keyOf = (incident: Incident & Stored): string =>
-  JSON.stringify([incident.id, sinceOf(incident), incident.escalationPolicyId]);
+export const escalationKey = (incident: Incident & StoredMetadata): string =>
+  JSON.stringify([incident.id, escalationStart(incident), incident.escalationPolicyId]);
 
-const dueOf = ({ status, dueMs, acknowledgedMs }: Escalation, policy: EscalationPolicy): number | null => {
+const nextDueMs = ({ status, dueMs, acknowledgedMs }: Escalation, policy: EscalationPolicy): number | null => {
   if (status === 'open') return dueMs;
   const { acknowledgeTimeoutMinutes: minutes } = policy;
   return status !== 'acknowledged' || minutes === null || acknowledgedMs === null
@@ -22,7 +22,7 @@ const dueOf = ({ status, dueMs, acknowledgedMs }: Escalation, policy: Escalation
 };
 
 /** Result of an evaluation */
-export interface EscalationCheck extends Escalated {
+export interface EscalationCheck extends EscalationResult {
   readonly key: string;
   /** Time of the next evaluation; `null` if there is none */
   readonly escalatesAt: string | null;
@@ -32,19 +32,22 @@ export interface EscalationCheck extends Escalated {
 
 /** Evaluates the escalation of an incident, which contains whether and since when it is acknowledged. */
 export const checkEscalation = (
-  incident: Incident & Stored,
-  known: { readonly key: string; readonly state: Escalation } | undefined,
+  incident: Incident & StoredMetadata,
+  storedEscalation: { readonly key: string; readonly state: Escalation } | undefined,
   { policy, people, nowMs }: { readonly policy: EscalationPolicy; readonly people: People; readonly nowMs: number },
 ): EscalationCheck => {
-  const key = keyOf(incident);
+  const key = escalationKey(incident);
   const { status, acknowledgedAt, escalationPolicyId } = incident;
-  const before = known?.key === key ? known.state : opened(policy, Date.parse(sinceOf(incident)));
+  const before =
+    storedEscalation?.key === key
+      ? storedEscalation.state
+      : createEscalation(policy, Date.parse(escalationStart(incident)));
   // Without a policy, nobody is paged.
   if (escalationPolicyId === null)
     return { key, state: { ...before, status }, pages: [], notes: [], escalatesAt: null, isTimedOut: false };
   const acknowledgedMs = status === 'acknowledged' && acknowledgedAt !== null ? Date.parse(acknowledgedAt) : null;
   const escalated = escalate(policy, { ...before, status, acknowledgedMs }, { incidentId: key, people, nowMs });
-  const dueMs = dueOf(escalated.state, policy);
+  const dueMs = nextDueMs(escalated.state, policy);
   return {
     ...escalated,
     key,

@@ -1,58 +1,60 @@
 /** Converts a page to an entry of the delivery ledger */
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { Notification } from '../../schemas/notifications.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import type { PendingDelivery } from '../../schemas/resources/notification-delivery.ts';
-import { cut } from '../notification-channels/template.ts';
+import { truncate } from '../notification-channels/template.ts';
 import type { Page } from './escalation.ts';
-import { sinceOf } from './incident-escalation.ts';
+import { escalationStart } from './incident-escalation.ts';
 import type { PageContact } from './people.ts';
 
 /** Returns the group of deliveries of pages of an incident. */
-export const pageGroupOf = (incidentId: string): string => `incident/${incidentId}`;
+export const pageGroupKey = (incidentId: string): string => `incident/${incidentId}`;
 
 const maxSummaryLength = 1000;
 
 /** Part of a delivery id for a contact that is the account's email */
-const accountMail = 'account-mail';
+const accountEmailKey = 'account-mail';
 
 /** Who pages. */
-export interface Paging {
+export interface PagingContext {
   readonly tenantId: string;
   readonly policyName: string;
   readonly nowMs: number;
 }
 
 /** Returns the labels of an incident in notifications. */
-export const labelsOf = ({ title, severity, services }: Incident): Record<string, string> => ({
+export const incidentLabels = ({ title, severity, services }: Incident): Record<string, string> => ({
   alertname: title,
   severity,
   ...(services.length > 0 && { service: services.join(', ').slice(0, 256) }),
 });
 
 /** Returns the lane that serializes notifications of an incident to a channel in which pages open an item. */
-export const openingLane = (channelId: string, incidentId: string): string => `${channelId}/${pageGroupOf(incidentId)}`;
+export const openingLane = (channelId: string, incidentId: string): string =>
+  `${channelId}/${pageGroupKey(incidentId)}`;
 
 /** Returns the id of the channel or contact; empty for the account's email. */
-const channelOf = (to: Page['to'], contact: PageContact | undefined): string =>
+const receiverChannelId = (to: Page['to'], contact: PageContact | undefined): string =>
   to.kind === 'channel' ? to.id : (contact?.id ?? '');
 
-const notificationOf = (
-  incident: Incident & Stored,
+const createNotification = (
+  incident: Incident & StoredMetadata,
   { id, round, step, to, contact }: Page & { readonly contact: PageContact | undefined },
-  { tenantId, policyName, nowMs }: Paging,
+  { tenantId, policyName, nowMs }: PagingContext,
 ): Notification => {
   const { summary, alertIds } = incident;
-  const sinceMs = Date.parse(sinceOf(incident));
-  const labels = labelsOf(incident);
-  const by = step === null ? 'No step reached anyone, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
+  const sinceMs = Date.parse(escalationStart(incident));
+  const labels = incidentLabels(incident);
+  const explanation =
+    step === null ? 'No step reached anyone, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
   return {
     tenantId,
     id,
-    channelId: channelOf(to, contact),
+    channelId: receiverChannelId(to, contact),
     receiver: policyName,
-    groupKey: pageGroupOf(incident.id),
+    groupKey: pageGroupKey(incident.id),
     groupLabels: {},
     commonLabels: labels,
     commonAnnotations: {},
@@ -71,8 +73,8 @@ const notificationOf = (
         startsAtMs: sinceMs,
         value: null,
         // In short messages, the link after the summary is more important.
-        annotations: summary === '' ? {} : { summary: cut(summary, maxSummaryLength) },
-        reason: `${by}, escalation policy ${policyName}`,
+        annotations: summary === '' ? {} : { summary: truncate(summary, maxSummaryLength) },
+        reason: `${explanation}, escalation policy ${policyName}`,
       },
     ],
     page: { incidentId: incident.id, userId: to.kind === 'person' ? to.id : null, sinceMs },
@@ -83,24 +85,24 @@ const notificationOf = (
  * Returns a queued page for a channel or one contact of a person. Its id is derived from the page and the contact, so
  * the same page is delivered once.
  */
-export const deliveryOf = (
-  incident: Incident & Stored,
+export const createPageDelivery = (
+  incident: Incident & StoredMetadata,
   page: Page,
-  { contact, ...paging }: Paging & { readonly contact?: PageContact },
+  { contact, ...paging }: PagingContext & { readonly contact?: PageContact },
 ): PendingDelivery & { readonly id: string } => {
   const { to } = page;
-  const id = `page-${hashOf(page.id, to.kind === 'person' ? (contact?.id ?? accountMail) : '')}`;
-  const channelId = channelOf(to, contact);
-  const atOf = (ms: number): string => new Date(ms).toISOString();
+  const id = `page-${computeHashId(page.id, to.kind === 'person' ? (contact?.id ?? accountEmailKey) : '')}`;
+  const channelId = receiverChannelId(to, contact);
+  const toIsoTime = (ms: number): string => new Date(ms).toISOString();
   return {
     id,
     channelId,
-    queuedAt: atOf(paging.nowMs),
+    queuedAt: toIsoTime(paging.nowMs),
     attempts: 0,
     endedAt: null,
-    dueAt: atOf(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
+    dueAt: toIsoTime(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
     // Pages of a person do not wait for each other, unless an end notification must not overtake them.
     lane: to.kind === 'channel' || contact?.opens ? openingLane(channelId, incident.id) : `person ${to.id}/${id}`,
-    notification: notificationOf(incident, { ...page, id, contact }, paging),
+    notification: createNotification(incident, { ...page, id, contact }, paging),
   };
 };

@@ -22,7 +22,7 @@ export interface PageEntry {
 }
 
 /** Returns pages in the order of the escalation actions. Nights are those of the time zone. */
-export const pagedBy = (
+export const groupPages = (
   actions: readonly (EscalationAction & { readonly id: string })[],
   timeZone: string,
 ): PageEntry[] => {
@@ -32,30 +32,39 @@ export const pagedBy = (
     const key = JSON.stringify([incidentId, at, round, step, to.kind, to.id]);
     const contacts = [...(pages.get(key)?.contacts ?? []), ...(to.contact === undefined ? [] : [to.contact])];
     const isAtNight = isNightAt(Date.parse(at), timeZone);
-    const { kind: whom, id: whomId, name } = to;
-    const page = { id, incidentId, at, to: { kind: whom, id: whomId, name }, round, step, contacts, isAtNight };
+    const { kind: recipientKind, id: whomId, name } = to;
+    const page = {
+      id,
+      incidentId,
+      at,
+      to: { kind: recipientKind, id: whomId, name },
+      round,
+      step,
+      contacts,
+      isAtNight,
+    };
     pages.set(key, { ...page, id: pages.get(key)?.id ?? id });
   }
   return [...pages.values()];
 };
 
-export interface PagedFigures {
+export interface PageCounts {
   readonly pages: number;
   readonly atNight: number;
 }
 
-export const pagedFigures = (pages: readonly PageEntry[]): PagedFigures => ({
+export const countPages = (pages: readonly PageEntry[]): PageCounts => ({
   pages: pages.length,
   atNight: pages.filter(({ isAtNight }) => isAtNight).length,
 });
 
 /** Returns figures for each paged person, those with the most pages first. */
-export const pagedByPerson = (pages: readonly PageEntry[]): (PagedFigures & { readonly userId: string })[] =>
+export const countPagesByPerson = (pages: readonly PageEntry[]): (PageCounts & { readonly userId: string })[] =>
   [
     ...Map.groupBy(
       pages.filter(({ to }) => to.kind === 'person'),
       ({ to }) => to.id,
     ),
   ]
-    .map(([userId, own]) => ({ userId, ...pagedFigures(own) }))
+    .map(([userId, own]) => ({ userId, ...countPages(own) }))
     .sort((one, other) => other.pages - one.pages || (one.userId < other.userId ? -1 : 1));

@@ -1,5 +1,5 @@
 /** Recipients that a policy can page at a time, as input of the pure escalation function */
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { contacts } from '../../schemas/resources/contact.ts';
 import type { PageReceiver } from '../../schemas/resources/escalation.ts';
@@ -7,7 +7,7 @@ import type { EscalationPolicy } from '../../schemas/resources/escalation-policy
 import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { preferences } from '../../schemas/resources/preferences.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { channelTypeOf } from '../notification-channels/registry.ts';
+import { findChannelType } from '../notification-channels/registry.ts';
 import type { People } from './escalation.ts';
 import { readOnCall } from './reading.ts';
 
@@ -31,14 +31,14 @@ export interface PageContact {
   readonly opens: boolean;
 }
 
-const accountMail: PageContact = { id: null, name: 'mail to the account', afterMinutes: 0, opens: false };
+const accountEmail: PageContact = { id: null, name: 'mail to the account', afterMinutes: 0, opens: false };
 
-const opensAt = ({ settings }: Pick<NotificationChannel, 'settings'>): boolean =>
-  channelTypeOf(settings.type).opens !== undefined;
+const opensItems = ({ settings }: Pick<NotificationChannel, 'settings'>): boolean =>
+  findChannelType(settings.type).opens !== undefined;
 
-const keyOf = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
+const receiverKey = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
 
-type Reading = Pick<Documents, 'of'>;
+type Reading = Pick<Documents, 'forTenant'>;
 
 /** A user of an organization */
 export interface Member {
@@ -50,8 +50,8 @@ export interface Member {
 
 /** Returns a user of an organization; `undefined` if the id does not exist or the user has left. */
 export const readMember = async (documents: Reading, tenantId: string, userId: string): Promise<Member | undefined> => {
-  const membership = await documents.of(tenantId).collection(memberships).find(userId);
-  const user = await documents.of(usersTenant).collection(users).find(userId);
+  const membership = await documents.forTenant(tenantId).collection(memberships).find(userId);
+  const user = await documents.forTenant(usersTenant).collection(users).find(userId);
   if (membership === undefined || user === undefined) return undefined;
   const isActive = membership.disabled !== true && !user.disabled;
   return { name: user.name || user.email, email: user.email, isActive };
@@ -69,37 +69,38 @@ export const readContacts = async (
   tenantId: string,
   userId: string,
 ): Promise<readonly PageContact[]> => {
-  const own = documents.of(tenantId);
+  const own = documents.forTenant(tenantId);
   const filter = { ownerId: userId, enabled: true };
   const { items } = await own.collection(contacts).list({ filter, sort: { createdAt: 1 }, limit: maxContacts });
-  const all = items.map((each) => ({ id: each.id, name: each.name, opens: opensAt(each) }));
+  const all = items.map((each) => ({ id: each.id, name: each.name, opens: opensItems(each) }));
   const byId = new Map(all.map((each) => [each.id, each]));
-  const listed = ((await own.collection(preferences).find(userId))?.contacts ?? []).flatMap(
+  const preferredContacts = ((await own.collection(preferences).find(userId))?.contacts ?? []).flatMap(
     ({ contactId: id, afterMinutes }) => {
       const contact = byId.get(id);
       return contact === undefined ? [] : [{ ...contact, afterMinutes }];
     },
   );
-  if (listed.length > 0) return listed;
-  return all.length === 0 ? [accountMail] : all.map((contact) => ({ ...contact, afterMinutes: 0 }));
+  if (preferredContacts.length > 0) return preferredContacts;
+  return all.length === 0 ? [accountEmail] : all.map((contact) => ({ ...contact, afterMinutes: 0 }));
 };
 
 /** Returns a channel to which pages can be sent. */
 const readChannel = async (documents: Reading, tenantId: string, id: string) => {
-  const channel = await documents.of(tenantId).collection(notificationChannels).find(id);
+  const channel = await documents.forTenant(tenantId).collection(notificationChannels).find(id);
   return channel?.enabled === true ? channel : undefined;
 };
 
 /** Returns the name of a person to whom pages can be sent; `undefined` for others. */
-const nameOf = async (documents: Reading, tenantId: string, id: string): Promise<string | undefined> => {
+const findName = async (documents: Reading, tenantId: string, id: string): Promise<string | undefined> => {
   const member = await readMember(documents, tenantId, id);
   return member?.isActive ? member.name : undefined;
 };
 
-const ownersOf = async (documents: Reading, tenantId: string): Promise<string[]> => {
+const readOwners = async (documents: Reading, tenantId: string): Promise<string[]> => {
   const owners: string[] = [];
   const filter = { role: 'owner' } as const;
-  for await (const { id } of documentsIn(documents.of(tenantId).collection(memberships), { filter })) owners.push(id);
+  for await (const { id } of iterateDocuments(documents.forTenant(tenantId).collection(memberships), { filter }))
+    owners.push(id);
   return owners.sort();
 };
 
@@ -116,35 +117,35 @@ export const readPeople = async (
   const onCall = new Map<string, readonly string[]>();
   for (const { kind, id } of targets) {
     if (kind !== 'schedule' || onCall.has(id)) continue;
-    const [found] = await readOnCall(documents.of(tenantId), { atMs, nowMs, scheduleId: id });
+    const [found] = await readOnCall(documents.forTenant(tenantId), { atMs, nowMs, scheduleId: id });
     onCall.set(id, found?.userIds ?? []);
   }
-  const owners = await ownersOf(documents, tenantId);
-  const named = new Map<string, string | undefined>();
+  const owners = await readOwners(documents, tenantId);
+  const namesByReceiver = new Map<string, string | undefined>();
   const all: PageReceiver[] = [
     ...targets.flatMap(({ kind, id }) => (kind === 'schedule' ? [] : [{ kind, id }])),
     ...[...[...onCall.values()].flat(), ...owners].map((id) => ({ kind: 'person' as const, id })),
   ];
-  const opening = new Set<string>();
-  const reachedBy = new Map<string, readonly PageContact[]>();
+  const openingChannels = new Set<string>();
+  const contactsByPerson = new Map<string, readonly PageContact[]>();
   for (const to of all) {
-    if (named.has(keyOf(to))) continue;
+    if (namesByReceiver.has(receiverKey(to))) continue;
     if (to.kind === 'person') {
-      named.set(keyOf(to), await nameOf(documents, tenantId, to.id));
-      reachedBy.set(to.id, await readContacts(documents, tenantId, to.id));
+      namesByReceiver.set(receiverKey(to), await findName(documents, tenantId, to.id));
+      contactsByPerson.set(to.id, await readContacts(documents, tenantId, to.id));
     } else {
       const channel = await readChannel(documents, tenantId, to.id);
-      named.set(keyOf(to), channel?.name);
-      if (channel !== undefined && opensAt(channel)) opening.add(to.id);
+      namesByReceiver.set(receiverKey(to), channel?.name);
+      if (channel !== undefined && opensItems(channel)) openingChannels.add(to.id);
     }
   }
   return {
     owners,
     onCall: (scheduleId) => onCall.get(scheduleId) ?? [],
-    canReach: (to) => named.get(keyOf(to)) !== undefined,
-    nameOf: (to) => named.get(keyOf(to)) ?? to.id,
-    opensAt: (channelId) => opening.has(channelId),
-    contactsOf: (userId) => reachedBy.get(userId) ?? [accountMail],
+    canReach: (to) => namesByReceiver.get(receiverKey(to)) !== undefined,
+    nameOf: (to) => namesByReceiver.get(receiverKey(to)) ?? to.id,
+    opensAt: (channelId) => openingChannels.has(channelId),
+    contactsOf: (userId) => contactsByPerson.get(userId) ?? [accountEmail],
   };
 };
 
@@ -155,7 +156,7 @@ export const readNames = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const names = new Map<string, string>();
   for (const id of new Set(userIds)) {
-    const user = await documents.of(usersTenant).collection(users).find(id);
+    const user = await documents.forTenant(usersTenant).collection(users).find(id);
     if (user !== undefined) names.set(id, user.name || user.email);
   }
   return names;

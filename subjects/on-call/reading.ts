@@ -1,18 +1,18 @@
 /** Stored schedules, their versions and policies of an organization, and who is on call */
-import { documentsIn } from '../../runtime/documents-in.ts';
-import type { Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
+import type { Filter, StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { type EscalationPolicy, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { onCallVersions, type StoredOnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { absencesOf } from './absences.ts';
-import type { Piece } from './pieces.ts';
-import { type Absence, type Absences, type OnCall, onCallAt, piecesOf } from './shifts.ts';
+import { deriveAbsences } from './absences.ts';
+import type { TimeSlice } from './pieces.ts';
+import { type Absence, type Absences, computeShifts, type OnCall, onCallAt } from './shifts.ts';
 
-type Own = Pick<TenantDocuments, 'collection'>;
+type TenantCollections = Pick<TenantDocuments, 'collection'>;
 
 /** Returns the users in the layers and overrides of a version. */
-export const peopleOf = ({
+export const listPeople = ({
   layers,
   overrides,
 }: Pick<StoredOnCallVersion, 'layers' | 'overrides'>): readonly string[] => [
@@ -24,37 +24,37 @@ export const peopleOf = ({
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const overlapping = (fromMs: number, toMs: number): Filter => ({
+const overlapFilter = (fromMs: number, toMs: number): Filter => ({
   $or: [{ until: null }, { until: { $gt: iso(fromMs) } }],
   since: { $lt: iso(toMs) },
 });
 
 /** Returns the versions of a schedule that were, are or will be in force in a range, the oldest first. */
 export const readVersions = async (
-  own: Own,
+  own: TenantCollections,
   scheduleId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<StoredOnCallVersion[]> => {
   const found: StoredOnCallVersion[] = [];
-  const filter = { scheduleId, ...overlapping(fromMs, toMs) };
-  for await (const version of documentsIn(own.collection(onCallVersions), { filter, sort: { number: 1 } }))
+  const filter = { scheduleId, ...overlapFilter(fromMs, toMs) };
+  for await (const version of iterateDocuments(own.collection(onCallVersions), { filter, sort: { number: 1 } }))
     found.push(version);
   return found;
 };
 
 /** Returns the versions of all schedules that are in force at a time, including those of deleted schedules. */
-const versionsAt = async (own: Own, atMs: number): Promise<StoredOnCallVersion[]> => {
+const readVersionsAt = async (own: TenantCollections, atMs: number): Promise<StoredOnCallVersion[]> => {
   const found: StoredOnCallVersion[] = [];
-  const filter = overlapping(atMs, atMs + 1);
-  for await (const version of documentsIn(own.collection(onCallVersions), { filter })) found.push(version);
+  const filter = overlapFilter(atMs, atMs + 1);
+  for await (const version of iterateDocuments(own.collection(onCallVersions), { filter })) found.push(version);
   return found;
 };
 
 /** Maximum number of audit records of a member that are read, the newest first */
 const maxRecords = 500;
 
-const readAbsencesOf = async (
-  own: Own,
+const readUserAbsences = async (
+  own: TenantCollections,
   userId: string,
   { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
 ): Promise<readonly Absence[]> => {
@@ -63,7 +63,7 @@ const readAbsencesOf = async (
   if (sinceMs >= nowMs && membership !== undefined && membership.disabled !== true) return [];
   const filter = { 'resource.id': userId, 'resource.type': 'user' };
   const { items } = await own.collection(auditRecords).list({ filter, sort: { sequence: -1 }, limit: maxRecords });
-  return absencesOf(items.toReversed(), membership, nowMs);
+  return deriveAbsences(items.toReversed(), membership, nowMs);
 };
 
 /**
@@ -71,28 +71,28 @@ const readAbsencesOf = async (
  * ended before `sinceMs` may be omitted.
  */
 export const readAbsences = async (
-  own: Own,
+  own: TenantCollections,
   userIds: Iterable<string>,
   times: { readonly nowMs: number; readonly sinceMs: number },
 ): Promise<Absences> => {
   const absences = new Map<string, readonly Absence[]>();
   for (const userId of new Set(userIds)) {
-    const found = await readAbsencesOf(own, userId, times);
+    const found = await readUserAbsences(own, userId, times);
     if (found.length > 0) absences.set(userId, found);
   }
   return absences;
 };
 
 /** Returns who is on call in a schedule over a range, as pieces, and all users of its versions. */
-export const readPieces = async (
-  own: Own,
+export const readShifts = async (
+  own: TenantCollections,
   scheduleId: string,
   { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number },
-): Promise<{ readonly pieces: readonly Piece<OnCall>[]; readonly people: readonly string[] }> => {
+): Promise<{ readonly pieces: readonly TimeSlice<OnCall>[]; readonly people: readonly string[] }> => {
   const versions = await readVersions(own, scheduleId, { fromMs, toMs });
-  const people = versions.flatMap(peopleOf);
+  const people = versions.flatMap(listPeople);
   const absences = await readAbsences(own, people, { nowMs, sinceMs: fromMs });
-  return { pieces: piecesOf(versions, absences, { fromMs, toMs }), people };
+  return { pieces: computeShifts(versions, absences, { fromMs, toMs }), people };
 };
 
 /** Users who are on call in a schedule at a time */
@@ -104,7 +104,7 @@ export interface ScheduleOnCall extends OnCall {
 
 /** Returns who is on call at a time in the given schedules, or in all schedules at that time, ordered by name. */
 export const readOnCall = async (
-  own: Own,
+  own: TenantCollections,
   {
     atMs,
     nowMs,
@@ -113,9 +113,9 @@ export const readOnCall = async (
 ): Promise<ScheduleOnCall[]> => {
   const versions =
     scheduleId === undefined
-      ? await versionsAt(own, atMs)
+      ? await readVersionsAt(own, atMs)
       : await readVersions(own, scheduleId, { fromMs: atMs, toMs: atMs + 1 });
-  const absences = await readAbsences(own, versions.flatMap(peopleOf), { nowMs, sinceMs: atMs });
+  const absences = await readAbsences(own, versions.flatMap(listPeople), { nowMs, sinceMs: atMs });
   return versions
     .map((version) => ({ scheduleId: version.scheduleId, name: version.name, ...onCallAt([version], absences, atMs) }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -133,9 +133,11 @@ const ownersOnly: EscalationPolicy = {
 };
 
 /** Returns a policy of the organization; `undefined` if the id does not exist. */
-export const readEscalationPolicy = (own: Own, id: string): Promise<(EscalationPolicy & Stored) | undefined> =>
-  own.collection(escalationPolicies).find(id);
+export const readEscalationPolicy = (
+  own: TenantCollections,
+  id: string,
+): Promise<(EscalationPolicy & StoredMetadata) | undefined> => own.collection(escalationPolicies).find(id);
 
 /** Returns the policy of an incident; without one, a policy with the owners and default times. */
-export const readPolicyOrOwners = async (own: Own, id: string | null): Promise<EscalationPolicy> =>
+export const readPolicyOrOwners = async (own: TenantCollections, id: string | null): Promise<EscalationPolicy> =>
   (id === null ? undefined : await readEscalationPolicy(own, id)) ?? ownersOnly;

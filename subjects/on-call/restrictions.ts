@@ -1,17 +1,17 @@
 /** Periods in which time intervals of alert routing are active */
-import { wallClockOf } from '../../runtime/wall-clock.ts';
+import { getWallClock } from '../../runtime/wall-clock.ts';
 import { type TimeInterval, timeRanges } from '../../schemas/resources/alert-routing.ts';
-import { holdsAt } from '../alerts/routing/times.ts';
-import { cut, type Piece } from './pieces.ts';
+import { intervalContains } from '../alerts/routing/times.ts';
+import { splitRange, type TimeSlice } from './pieces.ts';
 
 const dayMs = 86_400_000;
 
 /** Returns times at which an interval may begin or end: midnights, its own times, and clock changes. */
-const edgesOf = ({ times = [], location }: TimeInterval, fromMs: number, toMs: number): number[] => {
-  const clock = wallClockOf(location);
+const findEdges = ({ times = [], location }: TimeInterval, fromMs: number, toMs: number): number[] => {
+  const clock = getWallClock(location);
   const minutes = new Set([0]);
   for (const { startTime, endTime } of times) {
-    for (const text of [startTime, endTime]) minutes.add(timeRanges.minute(text) ?? 0);
+    for (const text of [startTime, endTime]) minutes.add(timeRanges.parseMinute(text) ?? 0);
   }
   const edges = [...clock.changes(fromMs, toMs)];
   const lastDay = Math.floor(clock.wallAt(toMs) / dayMs) + 1;
@@ -22,10 +22,14 @@ const edgesOf = ({ times = [], location }: TimeInterval, fromMs: number, toMs: n
 };
 
 /** Returns the pieces of a range in which at least one interval is active, and those in which no interval is. */
-export const activePieces = (intervals: readonly TimeInterval[], fromMs: number, toMs: number): Piece<boolean>[] =>
-  cut(
+export const findActiveSlices = (
+  intervals: readonly TimeInterval[],
+  fromMs: number,
+  toMs: number,
+): TimeSlice<boolean>[] =>
+  splitRange(
     { fromMs, toMs },
-    intervals.flatMap((interval) => edgesOf(interval, fromMs, toMs)),
-    (atMs) => intervals.some((interval) => holdsAt(interval, atMs)),
+    intervals.flatMap((interval) => findEdges(interval, fromMs, toMs)),
+    (atMs) => intervals.some((interval) => intervalContains(interval, atMs)),
     (one, other) => one === other,
   );

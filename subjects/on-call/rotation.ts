@@ -1,30 +1,30 @@
 /** Rotation periods of a layer, separated by handovers */
-import { monthsLater, type WallClock, wallTimeOf } from '../../runtime/wall-clock.ts';
+import { addMonths, parseWallTime, type WallClock } from '../../runtime/wall-clock.ts';
 import type { Layer } from '../../schemas/resources/on-call-schedule.ts';
-import type { Piece } from './pieces.ts';
+import type { TimeSlice } from './pieces.ts';
 
 const hourMs = 3_600_000;
 const unitMs = { hours: hourMs, days: 24 * hourMs, weeks: 7 * 24 * hourMs };
 /** Larger than any clock change; Samoa skipped a full day */
-const largestChangeMs = 26 * hourMs;
+const maxClockChangeMs = 26 * hourMs;
 
-interface HandOvers {
+interface HandoverSchedule {
   /** Returns the start of a rotation period; the first is 0. */
-  handOver(rotationIndex: number): number;
+  handoverMs(rotationIndex: number): number;
   /** Returns a rotation period near an instant, within `margin` of the correct one. */
-  near(atMs: number): number;
+  periodNear(atMs: number): number;
   readonly margin: number;
 }
 
-const handOversOf = ({ startsAt, rotation }: Layer, clock: WallClock): HandOvers => {
-  const startMs = wallTimeOf(startsAt) ?? 0;
+const createHandoverSchedule = ({ startsAt, rotation }: Layer, clock: WallClock): HandoverSchedule => {
+  const startMs = parseWallTime(startsAt) ?? 0;
   const { every, unit } = rotation;
   if (unit === 'months') {
     const start = new Date(startMs);
     const monthOf = (date: Date): number => date.getUTCFullYear() * 12 + date.getUTCMonth();
     return {
-      handOver: (rotationIndex) => clock.instantOf(monthsLater(startMs, rotationIndex * every)),
-      near: (atMs) => Math.floor((monthOf(new Date(clock.wallAt(atMs))) - monthOf(start)) / every),
+      handoverMs: (rotationIndex) => clock.instantOf(addMonths(startMs, rotationIndex * every)),
+      periodNear: (atMs) => Math.floor((monthOf(new Date(clock.wallAt(atMs))) - monthOf(start)) / every),
       margin: 2,
     };
   }
@@ -32,15 +32,15 @@ const handOversOf = ({ startsAt, rotation }: Layer, clock: WallClock): HandOvers
   if (unit === 'hours' && 24 % every !== 0) {
     const firstMs = clock.instantOf(startMs);
     return {
-      handOver: (rotationIndex) => firstMs + rotationIndex * stepMs,
-      near: (atMs) => Math.floor((atMs - firstMs) / stepMs),
+      handoverMs: (rotationIndex) => firstMs + rotationIndex * stepMs,
+      periodNear: (atMs) => Math.floor((atMs - firstMs) / stepMs),
       margin: 1,
     };
   }
   return {
-    handOver: (rotationIndex) => clock.instantOf(startMs + rotationIndex * stepMs),
-    near: (atMs) => Math.floor((clock.wallAt(atMs) - startMs) / stepMs),
-    margin: Math.ceil(largestChangeMs / stepMs) + 1,
+    handoverMs: (rotationIndex) => clock.instantOf(startMs + rotationIndex * stepMs),
+    periodNear: (atMs) => Math.floor((clock.wallAt(atMs) - startMs) / stepMs),
+    margin: Math.ceil(maxClockChangeMs / stepMs) + 1,
   };
 };
 
@@ -49,13 +49,18 @@ const handOversOf = ({ startsAt, rotation }: Layer, clock: WallClock): HandOvers
  * handover without gaps. The current period at an instant is the last one that was handed over. If a clock change moves
  * handovers to the same time or reverses them, a period in between is omitted.
  */
-export const rotationPeriodsOf = (layer: Layer, clock: WallClock, fromMs: number, toMs: number): Piece<number>[] => {
-  const { handOver, near, margin } = handOversOf(layer, clock);
-  const first = Math.max(0, near(fromMs) - margin);
-  const rotationPeriods: Piece<number>[] = [];
+export const findRotationPeriods = (
+  layer: Layer,
+  clock: WallClock,
+  fromMs: number,
+  toMs: number,
+): TimeSlice<number>[] => {
+  const { handoverMs, periodNear, margin } = createHandoverSchedule(layer, clock);
+  const first = Math.max(0, periodNear(fromMs) - margin);
+  const rotationPeriods: TimeSlice<number>[] = [];
   let endMs = Number.POSITIVE_INFINITY;
-  for (let rotationIndex = near(toMs) + margin; rotationIndex >= first; rotationIndex -= 1) {
-    const startMs = handOver(rotationIndex);
+  for (let rotationIndex = periodNear(toMs) + margin; rotationIndex >= first; rotationIndex -= 1) {
+    const startMs = handoverMs(rotationIndex);
     if (startMs >= endMs) continue;
     if (endMs > fromMs && startMs < toMs) rotationPeriods.push({ fromMs: startMs, toMs: endMs, value: rotationIndex });
     endMs = startMs;

@@ -1,10 +1,10 @@
 /** Response of the shifts operation: who is on call when, gaps with their reason, and hours per person */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
-import { hoursByPerson, type OnCallHours } from './hours.ts';
-import { type Absences, type GapReason, piecesOf } from './shifts.ts';
+import { type OnCallHours, sumHoursByPerson } from './hours.ts';
+import { type Absences, computeShifts, type GapReason } from './shifts.ts';
 
 /** Shifts response; times are ISO-8601 in UTC */
-export interface ShiftsAnswer {
+export interface ShiftsResponse {
   readonly items: readonly {
     readonly from: string;
     readonly to: string;
@@ -26,18 +26,18 @@ const iso = (ms: number): string => new Date(ms).toISOString();
  * Returns items and gaps, which cover the range without overlap. Night and weekend hours use the time zone of the
  * newest version.
  */
-export const shiftsAnswer = (
+export const createShiftsResponse = (
   versions: readonly OnCallVersion[],
   absences: Absences,
   range: { readonly fromMs: number; readonly toMs: number },
-): ShiftsAnswer => {
-  const pieces = piecesOf(versions, absences, range);
+): ShiftsResponse => {
+  const pieces = computeShifts(versions, absences, range);
   const isoPieces = pieces.map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), value }));
   return {
     items: isoPieces.flatMap(({ from, to, value: { userIds, layer = null, overrideId = null, reason } }) =>
       reason === undefined ? [{ from, to, userIds, layer, overrideId }] : [],
     ),
     gaps: isoPieces.flatMap(({ from, to, value: { reason } }) => (reason === undefined ? [] : [{ from, to, reason }])),
-    people: hoursByPerson(pieces, versions.at(-1)?.timeZone ?? 'UTC'),
+    people: sumHoursByPerson(pieces, versions.at(-1)?.timeZone ?? 'UTC'),
   };
 };

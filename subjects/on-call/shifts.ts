@@ -1,9 +1,9 @@
 /** Past, current and future shifts: one pure function of a schedule's versions, its people and a range */
-import { wallClockOf } from '../../runtime/wall-clock.ts';
+import { getWallClock } from '../../runtime/wall-clock.ts';
 import type { Layer, OnCallVersion, Override } from '../../schemas/resources/on-call-schedule.ts';
-import { cut, type Piece, readerOf } from './pieces.ts';
-import { activePieces } from './restrictions.ts';
-import { rotationPeriodsOf } from './rotation.ts';
+import { createReader, splitRange, type TimeSlice } from './pieces.ts';
+import { findActiveSlices } from './restrictions.ts';
+import { findRotationPeriods } from './rotation.ts';
 
 /** Reasons why nobody is on call. If layers have different reasons, the first of this list is returned. */
 export const gapReasons = ['unreachable', 'left', 'restricted', 'no-one'] as const;
@@ -34,8 +34,8 @@ interface Range {
   readonly toMs: number;
 }
 
-const gap = (reason: GapReason): OnCall => ({ userIds: [], reason });
-const graver = (one: OnCall, other: OnCall): OnCall =>
+const createGap = (reason: GapReason): OnCall => ({ userIds: [], reason });
+const moreSevere = (one: OnCall, other: OnCall): OnCall =>
   gapReasons.indexOf(one.reason ?? 'no-one') <= gapReasons.indexOf(other.reason ?? 'no-one') ? one : other;
 
 /** Returns whether two values are equal, so that adjacent pieces form one shift. */
@@ -46,16 +46,17 @@ const isSame = (one: OnCall, other: OnCall): boolean =>
   one.userIds.length === other.userIds.length &&
   one.userIds.every((id, index) => id === other.userIds[index]);
 
-const edgesOf = (pieces: readonly Piece<unknown>[]): number[] => pieces.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
+const collectEdges = (pieces: readonly TimeSlice<unknown>[]): number[] =>
+  pieces.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
 
 /** Returns the users who are present at a time, or the reason why nobody is. */
-const presentAt = (userIds: readonly string[], absences: Absences, atMs: number, of: Partial<OnCall>): OnCall => {
-  let none = gap('no-one');
+const findPresent = (userIds: readonly string[], absences: Absences, atMs: number, of: Partial<OnCall>): OnCall => {
+  let none = createGap('no-one');
   const present = userIds.filter((userId) => {
     const absence = absences
       .get(userId)
       ?.find(({ fromMs, toMs = Number.POSITIVE_INFINITY }) => atMs >= fromMs && atMs < toMs);
-    if (absence !== undefined) none = graver(gap(absence.reason), none);
+    if (absence !== undefined) none = moreSevere(createGap(absence.reason), none);
     return absence === undefined;
   });
   return present.length > 0 ? { ...of, userIds: present } : none;
@@ -64,89 +65,89 @@ const presentAt = (userIds: readonly string[], absences: Absences, atMs: number,
 type Reader = (atMs: number) => OnCall;
 
 /** Returns the first reader's value that has users, otherwise the most severe reason. */
-const firstOf = (readers: readonly Reader[]): Reader => {
+const firstAvailable = (readers: readonly Reader[]): Reader => {
   return (atMs) => {
-    let none = gap('no-one');
+    let none = createGap('no-one');
     for (const read of readers) {
       const found = read(atMs);
       if (found.reason === undefined) return found;
-      none = graver(found, none);
+      none = moreSevere(found, none);
     }
     return none;
   };
 };
 
 /** Returns readers of overrides, later ones first. */
-const overridden = (overrides: readonly Override[], absences: Absences): Reader[] =>
+const overrideReaders = (overrides: readonly Override[], absences: Absences): Reader[] =>
   overrides.toReversed().map(({ id, from, to, userIds, layer }) => {
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
     const of = layer === undefined ? { overrideId: id } : { layer, overrideId: id };
-    return (atMs) => (atMs >= fromMs && atMs < toMs ? presentAt(userIds, absences, atMs, of) : gap('no-one'));
+    return (atMs) => (atMs >= fromMs && atMs < toMs ? findPresent(userIds, absences, atMs, of) : createGap('no-one'));
   });
 
 /** Returns a reader of a layer's rotation without overrides; times must be ascending. */
-const rotating = (
+const createRotationReader = (
   layer: Layer,
   timeZone: string,
   absences: Absences,
   { fromMs, toMs }: Range,
 ): { readonly edges: readonly number[]; readonly read: Reader } => {
-  const rotationPeriods = rotationPeriodsOf(layer, wallClockOf(timeZone), fromMs, toMs);
-  const rotationIndexAt = readerOf(rotationPeriods);
+  const rotationPeriods = findRotationPeriods(layer, getWallClock(timeZone), fromMs, toMs);
+  const rotationIndexAt = createReader(rotationPeriods);
   const restrictions = layer.restrictions.map((each) => ({ ...each, location: each.location ?? timeZone }));
-  const held = restrictions.length === 0 ? [] : activePieces(restrictions, fromMs, toMs);
-  const holds = readerOf(held);
+  const activeSlices = restrictions.length === 0 ? [] : findActiveSlices(restrictions, fromMs, toMs);
+  const holds = createReader(activeSlices);
   const { name, participants } = layer;
   const read: Reader = (atMs) => {
     const rotationIndex = rotationIndexAt(atMs);
     const isHeld = restrictions.length === 0 || holds(atMs) === true;
-    if (rotationIndex === undefined) return gap('no-one');
+    if (rotationIndex === undefined) return createGap('no-one');
     const userIds = participants[rotationIndex % participants.length] ?? [];
-    if (isHeld || userIds.length === 0) return presentAt(userIds, absences, atMs, { layer: name });
-    return gap('restricted');
+    if (isHeld || userIds.length === 0) return findPresent(userIds, absences, atMs, { layer: name });
+    return createGap('restricted');
   };
-  return { edges: [...edgesOf(rotationPeriods), ...edgesOf(held)], read };
+  return { edges: [...collectEdges(rotationPeriods), ...collectEdges(activeSlices)], read };
 };
 
 /** Returns the pieces of one version of a schedule over a range. */
-const versionPieces = (version: OnCallVersion, absences: Absences, range: Range): Piece<OnCall>[] => {
+const versionPieces = (version: OnCallVersion, absences: Absences, range: Range): TimeSlice<OnCall>[] => {
   const { layers, overrides, timeZone } = version;
   const relevant = overrides.filter(({ from, to }) => Date.parse(from) < range.toMs && Date.parse(to) > range.fromMs);
   const edges = relevant.flatMap(({ from, to }) => [Date.parse(from), Date.parse(to)]);
   for (const { fromMs, toMs } of [...absences.values()].flat()) edges.push(fromMs, toMs ?? fromMs);
   const readers = layers.toReversed().map((layer) => {
-    const { edges: own, read } = rotating(layer, timeZone, absences, range);
+    const { edges: own, read } = createRotationReader(layer, timeZone, absences, range);
     for (const edge of own) edges.push(edge);
-    return firstOf([
-      ...overridden(
+    return firstAvailable([
+      ...overrideReaders(
         relevant.filter((each) => each.layer === layer.name),
         absences,
       ),
       read,
     ]);
   });
-  const ofAll = overridden(
+  const globalOverrides = overrideReaders(
     relevant.filter(({ layer }) => layer === undefined),
     absences,
   );
-  return cut(range, edges, firstOf([...ofAll, ...readers]), isSame);
+  return splitRange(range, edges, firstAvailable([...globalOverrides, ...readers]), isSame);
 };
 
 /** Returns who is on call over a range, as pieces without gaps; a piece without users contains the reason. */
-export const piecesOf = (
+export const computeShifts = (
   versions: readonly OnCallVersion[],
   absences: Absences,
   { fromMs, toMs }: Range,
-): Piece<OnCall>[] => {
-  const pieces: Piece<OnCall>[] = [];
-  const add = (piece: Piece<OnCall>): void => {
+): TimeSlice<OnCall>[] => {
+  const pieces: TimeSlice<OnCall>[] = [];
+  const add = (piece: TimeSlice<OnCall>): void => {
     const last = pieces.at(-1);
     if (last !== undefined && isSame(last.value, piece.value)) {
       pieces[pieces.length - 1] = { ...last, toMs: piece.toMs };
     } else pieces.push(piece);
   };
   const firstMs = Math.min(toMs, Date.parse(versions[0]?.since ?? '9999-01-01T00:00:00Z'));
-  if (firstMs > fromMs) add({ fromMs, toMs: firstMs, value: gap('no-one') });
+  if (firstMs > fromMs) add({ fromMs, toMs: firstMs, value: createGap('no-one') });
   for (const [index, version] of versions.entries()) {
     const startMs = Math.max(fromMs, Date.parse(version.since));
     const endMs = Math.min(toMs, Date.parse(versions[index + 1]?.since ?? '9999-01-01T00:00:00Z'));
@@ -157,4 +158,4 @@ export const piecesOf = (
 
 /** Returns who is on call at an instant. */
 export const onCallAt = (versions: readonly OnCallVersion[], absences: Absences, atMs: number): OnCall =>
-  piecesOf(versions, absences, { fromMs: atMs, toMs: atMs + 1 })[0]?.value ?? gap('no-one');
+  computeShifts(versions, absences, { fromMs: atMs, toMs: atMs + 1 })[0]?.value ?? createGap('no-one');

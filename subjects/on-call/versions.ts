@@ -1,18 +1,21 @@
 /**
  * Stores the versions of schedules. Each is in force from its write to the next one, so no change rewrites the past.
  */
-import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type OnCallSchedule, onCallVersions } from '../../schemas/resources/on-call-schedule.ts';
 
 /**
  * Returns the later of two ISO-8601 times. Clocks of two processes may differ, but versions must have ascending times.
  */
-const later = (one: string, other: string): string => (one > other ? one : other);
+const laterTime = (one: string, other: string): string => (one > other ? one : other);
 
 /** Stores the version that results from a write to a schedule. `after` is `undefined` for a deletion. */
 export const saveOnCallVersion = async (
   documents: Pick<TenantDocuments, 'collection'>,
-  { before, after }: { readonly before?: OnCallSchedule & Stored; readonly after?: OnCallSchedule & Stored },
+  {
+    before,
+    after,
+  }: { readonly before?: OnCallSchedule & StoredMetadata; readonly after?: OnCallSchedule & StoredMetadata },
 ): Promise<void> => {
   const versions = documents.collection(onCallVersions);
   const scheduleId = (after ?? before)?.id ?? '';
@@ -22,7 +25,7 @@ export const saveOnCallVersion = async (
   if (last !== undefined) {
     // The store assigns the time, which is not known before a write.
     if (after === undefined) since = (await versions.update(last.id, { scheduleId })).updatedAt;
-    since = later(since, last.since);
+    since = laterTime(since, last.since);
     await versions.update(last.id, { until: since });
   }
   if (after === undefined) return;

@@ -4,11 +4,11 @@
  */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { anyRow } from '../../schemas/tables/any-row.ts';
+import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
 /** Time at which the last record of each telemetry signal was ingested */
-export type Landed = Readonly<Record<Signal, string | null>>;
+export type LastReceived = Readonly<Record<Signal, string | null>>;
 
 const tables: Readonly<Record<Signal, readonly string[]>> = {
   logs: ['logs'],
@@ -27,10 +27,10 @@ const conditions: Readonly<Record<Signal, string>> = {
  * Returns when records of a project were last ingested since a time, by telemetry signal. Reads only the partitions of
  * that period.
  */
-export const lastLanded = async (
+export const readLastReceived = async (
   columns: TenantColumns,
   { projectId, sinceMs }: { readonly projectId: string; readonly sinceMs: number },
-): Promise<Landed> => {
+): Promise<LastReceived> => {
   const selects = signals.flatMap((signal) =>
     tables[signal].map(
       (table) =>
@@ -51,14 +51,14 @@ export const lastLanded = async (
  * Returns when the first stored record of a telemetry signal was ingested; `undefined` if there is none. A cheap query
  * checks for a row first, so that times are only read from tables with rows.
  */
-export const firstLanded = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
-  const own = `tenant_id = {tenant:String}${conditions[signal]}`;
+export const readFirstReceived = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
+  const tableCondition = `tenant_id = {tenant:String}${conditions[signal]}`;
   const firsts = await Promise.all(
     tables[signal].map(async (table) => {
-      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE ${own} ${anyRow}`);
-      if (some === undefined) return [];
+      const [anyRecord] = await columns.query(`SELECT 1 FROM ${table} WHERE ${tableCondition} ${anyRowClause}`);
+      if (anyRecord === undefined) return [];
       return columns.query<{ first: string }>(
-        `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE ${own}`,
+        `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE ${tableCondition}`,
       );
     }),
   );

@@ -5,21 +5,26 @@ import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { type ActivePlatformAlert, platformRuleId } from '../alerts/platform-alerts.ts';
-import { seriesText } from '../anomalies/anomaly-event.ts';
-import { anomalyText } from '../anomalies/scores/anomaly-text.ts';
+import { describeSeries } from '../anomalies/anomaly-event.ts';
+import { describeAnomaly } from '../anomalies/scores/anomaly-text.ts';
 import { readOpenAnomalies } from '../anomalies/stored.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
-import type { Decisions } from '../errors/merges.ts';
+import type { ErrorDecisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
-import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
-import { chosenActivity } from '../services/chosen-activity.ts';
+import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
+import { buildActivityFilter } from '../services/chosen-activity.ts';
 import { readSlowerServices, readWorseDeployments } from '../services/regressions.ts';
 import type { OverviewQuestion } from './counters.ts';
 import { hasGrownSignificantly } from './growth.ts';
-import { burningObjectives, type FindManagedRules, failingChecks, type ManagedAlert } from './managed-alerts.ts';
+import {
+  type FindManagedRules,
+  type ManagedAlert,
+  readBurningObjectives,
+  readFailingChecks,
+} from './managed-alerts.ts';
 
-const searched = [
+const searchedKinds = [
   'service-errors',
   'slow-service',
   'deployment',
@@ -31,8 +36,8 @@ const searched = [
   'check-failing',
   'anomaly',
 ] as const;
-type Searched = (typeof searched)[number];
-const kinds = ['platform', 'incident', 'detector', ...searched] as const;
+type SearchedKind = (typeof searchedKinds)[number];
+const kinds = ['platform', 'incident', 'detector', ...searchedKinds] as const;
 
 const Item = z.strictObject({
   kind: z
@@ -51,14 +56,14 @@ type Item = z.output<typeof Item>;
 export const Attention = z.strictObject({
   items: z.array(Item).describe('At most 5 items of each kind'),
   unknown: z
-    .array(z.strictObject({ kind: z.enum(searched), reason: z.string() }))
+    .array(z.strictObject({ kind: z.enum(searchedKinds), reason: z.string() }))
     .describe('Kinds that could not be evaluated'),
 });
 export type Attention = z.output<typeof Attention>;
 
 export interface AttentionQuestion extends OverviewQuestion {
   readonly previous: OverviewQuestion['minutes'];
-  readonly decisions: Decisions;
+  readonly decisions: ErrorDecisions;
   readonly platformAlerts: readonly ActivePlatformAlert[];
   /** Open incidents */
   readonly incidents: readonly Incident[];
@@ -73,16 +78,16 @@ const maxDeployments = 10;
 const nearlyFull = 0.9;
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
-const pathOf = (path: string, { minutes, projectId, scope }: OverviewQuestion): string => {
+const detailPath = (path: string, { minutes, projectId, scope }: OverviewQuestion): string => {
   const range = [`from=${minutes.from / 1_000_000n}`, `to=${minutes.to / 1_000_000n - 1n}`];
   const of =
     projectId === undefined || scope === 'account' ? 'scope=account' : `projectId=${encodeURIComponent(projectId)}`;
   return `${path}${path.includes('?') ? '&' : '?'}${[...range, of].join('&')}`;
 };
 
-const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion): Promise<Item[]> => {
+const findServiceErrors = async ({ columns }: Reading, question: AttentionQuestion): Promise<Item[]> => {
   const read = async (minutes: OverviewQuestion['minutes']) => {
-    const { where, parameters } = chosenActivity({ ...question, minutes });
+    const { where, parameters } = buildActivityFilter({ ...question, minutes });
     const rows = await columns.query<{ service: string; all: string; failed: string }>(
       `SELECT service, toString(sum(requests)) AS all, toString(sum(errors)) AS failed FROM resource_activity
       WHERE ${where} AND service != '' GROUP BY service HAVING sum(requests) > 0 ORDER BY sum(errors) DESC LIMIT 1000`,
@@ -102,7 +107,7 @@ const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion):
         value: share - was,
         unit: '1',
         reason: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the previous period`,
-        detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
+        detail: detailPath(`/api/services/${encodeURIComponent(service)}`, question),
       },
     ];
   });
@@ -110,7 +115,7 @@ const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion):
 
 const milliseconds = (nanoseconds: number): string => `${Number((nanoseconds / 1e6).toPrecision(3))} ms`;
 
-const slowServices = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> =>
+const findSlowServices = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> =>
   (await readSlowerServices(reading, question)).map(
     ({ service, requests, slowShare, p95, p95Before }): Item => ({
       kind: 'slow-service',
@@ -118,7 +123,7 @@ const slowServices = async (reading: Reading, question: AttentionQuestion): Prom
       value: slowShare,
       unit: '1',
       reason: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the previous period; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
-      detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
+      detail: detailPath(`/api/services/${encodeURIComponent(service)}`, question),
     }),
   );
 
@@ -132,13 +137,13 @@ const worseDeployments = async (reading: Reading, question: AttentionQuestion): 
       unit: '1',
       value: typeof judged.confidence === 'number' ? judged.confidence : null,
       reason: `${judged.reason} (deployed ${time})`,
-      detail: pathOf(`/api/services/${encodeURIComponent(service)}/deployments`, question),
+      detail: detailPath(`/api/services/${encodeURIComponent(service)}/deployments`, question),
     }),
   );
 };
 
 /** An error without a message is identified by its location. */
-const titleOf = ({ type, message, culprit }: ErrorGroup): string =>
+const errorTitle = ({ type, message, culprit }: ErrorGroup): string =>
   [type, message || culprit].filter(Boolean).join(': ').slice(0, 200);
 
 const newErrors = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
@@ -159,11 +164,11 @@ const newErrors = async (reading: Reading, question: AttentionQuestion): Promise
     .map(
       (group: ErrorGroup): Item => ({
         kind: 'new-error',
-        name: titleOf(group),
+        name: errorTitle(group),
         value: group.count,
         unit: '{error}',
         reason: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
-        detail: pathOf(`/api/errors/${group.id}`, question),
+        detail: detailPath(`/api/errors/${group.id}`, question),
       }),
     );
 };
@@ -180,7 +185,7 @@ const silentHosts = async (reading: Reading, question: AttentionQuestion): Promi
         value: null,
         unit: '',
         reason: host.reason,
-        detail: pathOf(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, question),
+        detail: detailPath(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, question),
       }),
     );
 };
@@ -199,7 +204,7 @@ const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise
         value: share,
         unit: '1',
         reason: `${percent(share)} used`,
-        detail: pathOf(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, question),
+        detail: detailPath(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, question),
       },
     ];
   });
@@ -212,9 +217,9 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
     nowMs,
     retainedFromMs: nowMs - plan.retentionDays.logs * 86_400_000,
   };
-  const totals = await totalsOf(columns, totalsQuery);
+  const totals = await countPatterns(columns, totalsQuery);
   return [...totals.byId.values()].flatMap((total): Item[] => {
-    const { isSpiking, hour } = verdictOf(totals, total, totalsQuery);
+    const { isSpiking, hour } = judgePattern(totals, total, totalsQuery);
     if (isSpiking !== true) return [];
     return [
       {
@@ -223,7 +228,7 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
         value: hour.count,
         unit: '{record}',
         reason: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour on other days`,
-        detail: pathOf(`/api/logs/patterns/${total.id}`, question),
+        detail: detailPath(`/api/logs/patterns/${total.id}`, question),
       },
     ];
   });
@@ -235,7 +240,7 @@ const burningSlos = async (
   { projectId, scope, managedRules }: AttentionQuestion,
 ): Promise<Item[]> => {
   if (projectId !== undefined && scope !== 'account') return [];
-  return (await burningObjectives(reading, managedRules)).map(
+  return (await readBurningObjectives(reading, managedRules)).map(
     ([id, { rule, value }]): Item => ({
       kind: 'slo-burning',
       name: rule.labels['slo'] ?? id,
@@ -247,11 +252,11 @@ const burningSlos = async (
   );
 };
 
-const checksThatFail = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+const findFailingChecks = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
   const { projectId, scope, managedRules } = question;
   const isInScope = (alert: ManagedAlert): boolean =>
     projectId === undefined || scope === 'account' || alert.projectId === projectId;
-  return (await failingChecks(reading, managedRules))
+  return (await readFailingChecks(reading, managedRules))
     .filter(([, alert]) => isInScope(alert))
     .map(
       ([id, { rule, value, reason }]): Item => ({
@@ -271,10 +276,10 @@ const openAnomalies = async (reading: Reading, question: AttentionQuestion): Pro
   return (await readOpenAnomalies(reading, question, maxPerKind)).map(
     (anomaly): Item => ({
       kind: 'anomaly',
-      name: `${anomaly.detectorName}: ${seriesText(anomaly)}`.slice(0, 200),
+      name: `${anomaly.detectorName}: ${describeSeries(anomaly)}`.slice(0, 200),
       value: anomaly.score,
       unit: '1',
-      reason: anomalyText(anomaly),
+      reason: describeAnomaly(anomaly),
       detail: `/api/ai/anomalies/${encodeURIComponent(anomaly.id)}`,
     }),
   );
@@ -287,7 +292,7 @@ export interface Detector {
   readonly reason: string;
 }
 
-const ofDetector = ({ id, name, reason }: Detector): Item => ({
+const toDetectorItem = ({ id, name, reason }: Detector): Item => ({
   kind: 'detector',
   name,
   reason: reason,
@@ -296,7 +301,7 @@ const ofDetector = ({ id, name, reason }: Detector): Item => ({
   detail: `/api/ai/detectors/${encodeURIComponent(id)}`,
 });
 
-const ofPlatform = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
+const toPlatformItem = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
   kind: 'platform',
   name: ruleName,
   reason: reason,
@@ -311,7 +316,7 @@ type Incident = Pick<StoredIncident, 'title' | 'severity' | 'status' | 'openedAt
 const urgency = ({ status, severity, openedAt }: Incident): string =>
   `${status === 'open' ? 0 : 1} ${alertSeverities.length - alertSeverities.indexOf(severity)} ${openedAt}`;
 
-const ofIncident = ({ id, title, severity, status, openedAt }: Incident): Item => ({
+const toIncidentItem = ({ id, title, severity, status, openedAt }: Incident): Item => ({
   kind: 'incident',
   name: title,
   value: null,
@@ -324,16 +329,16 @@ const incidentsFirst = (incidents: readonly Incident[]): Item[] =>
   incidents
     .toSorted((one, other) => (urgency(one) < urgency(other) ? -1 : 1))
     .slice(0, maxPerKind)
-    .map(ofIncident);
+    .map(toIncidentItem);
 
 const checks: Readonly<
   Record<
-    Searched,
+    SearchedKind,
     readonly ['logs' | 'metrics' | 'traces', (reading: Reading, question: AttentionQuestion) => Promise<Item[]>]
   >
 > = {
-  'service-errors': ['traces', serviceErrors],
-  'slow-service': ['traces', slowServices],
+  'service-errors': ['traces', findServiceErrors],
+  'slow-service': ['traces', findSlowServices],
   deployment: ['traces', worseDeployments],
   'new-error': ['traces', newErrors],
   'silent-host': ['metrics', silentHosts],
@@ -341,7 +346,7 @@ const checks: Readonly<
   'log-pattern': ['logs', spikingPatterns],
   // Reads alert states only, not the data from which SLOs are measured.
   'slo-burning': ['logs', burningSlos],
-  'check-failing': ['logs', checksThatFail],
+  'check-failing': ['logs', findFailingChecks],
   anomaly: ['logs', openAnomalies],
 };
 
@@ -349,7 +354,7 @@ const checks: Readonly<
 export const readAttention = async (reading: Reading, question: AttentionQuestion): Promise<Attention> => {
   const range = { from: question.minutes.from, to: question.minutes.to - 1n };
   const found = await Promise.all(
-    searched.map(async (kind): Promise<Item[] | string> => {
+    searchedKinds.map(async (kind): Promise<Item[] | string> => {
       const [signal, check] = checks[kind];
       return (
         findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await check(reading, question))
@@ -363,13 +368,13 @@ export const readAttention = async (reading: Reading, question: AttentionQuestio
   );
   return {
     items: [
-      ...question.platformAlerts.slice(0, maxPerKind).map(ofPlatform),
+      ...question.platformAlerts.slice(0, maxPerKind).map(toPlatformItem),
       ...incidentsFirst(question.incidents),
-      ...question.detectors.slice(0, maxPerKind).map(ofDetector),
+      ...question.detectors.slice(0, maxPerKind).map(toDetectorItem),
       ...worst,
     ],
     unknown: found.flatMap((reason, at) =>
-      typeof reason === 'string' ? [{ kind: searched[at] as Searched, reason }] : [],
+      typeof reason === 'string' ? [{ kind: searchedKinds[at] as SearchedKind, reason }] : [],
     ),
   };
 };

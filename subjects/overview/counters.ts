@@ -1,16 +1,16 @@
 /** Counters over all telemetry signals for a range. Each equals the result of the query in `detail`. */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
-import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
-import { chosenActivity } from '../services/chosen-activity.ts';
+import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
+import { buildActivityFilter } from '../services/chosen-activity.ts';
 import { readDeployments } from '../services/deployments.ts';
-import { type CountedRow, countedOf, quantileIn, requestCountColumns } from '../services/figures.ts';
-import { emptyVolume, readVolumes, totalOf } from '../usage/ledger.ts';
+import { durationAtQuantile, type RequestCountRow, requestCountColumns, toRequestCounts } from '../services/figures.ts';
+import { emptyVolume, readVolumes, sumVolumes } from '../usage/ledger.ts';
 
 const Value = z.union([z.number(), Unknown]);
 type Value = z.output<typeof Value>;
@@ -25,7 +25,7 @@ const Counter = z.strictObject({
 type Counter = z.output<typeof Counter>;
 
 /** Counters: unit, and the query with the same number */
-const declared = {
+const counterDefinitions = {
   logs: ['{record}', 'count of GET /api/logs/aggregate'],
   errorLogs: ['{record}', 'count of GET /api/logs/aggregate?search=severity:>=error'],
   logPatternsNew: ['{pattern}', 'items of GET /api/logs/patterns?only=new'],
@@ -41,36 +41,36 @@ const declared = {
   ingestedRecords: ['{record}', 'accepted of GET /api/usage/timeseries, for the whole hours that overlap the range'],
   ingestedBytes: ['By', 'accepted of GET /api/usage/timeseries, for the whole hours that overlap the range'],
 } as const;
-type Name = keyof typeof declared;
+type Name = keyof typeof counterDefinitions;
 
 export const Counters = z.strictObject(
-  Object.fromEntries(Object.keys(declared).map((name) => [name, Counter])) as Record<Name, typeof Counter>,
+  Object.fromEntries(Object.keys(counterDefinitions).map((name) => [name, Counter])) as Record<Name, typeof Counter>,
 );
 export type Counters = z.output<typeof Counters>;
 
-const unknown = (reason: string): Value => ({ value: null, reason });
+const unknownValue = (reason: string): Value => ({ value: null, reason });
 
-type Figures = Record<Name, Value>;
+type CounterValues = Record<Name, Value>;
 
 /** Reads the counters of each part; if a part cannot be read, each of its counters contains the reason. */
-const counted = async <Part extends Name>(
+const readOrUnknown = async <Part extends Name>(
   names: readonly Part[],
   reason: string | undefined,
   count: () => Promise<Record<Part, Value>>,
 ): Promise<Record<Part, Value>> =>
   reason === undefined
     ? count()
-    : (Object.fromEntries(names.map((name) => [name, unknown(reason)])) as Record<Part, Value>);
+    : (Object.fromEntries(names.map((name) => [name, unknownValue(reason)])) as Record<Part, Value>);
 
 export interface OverviewQuestion extends ProjectScope {
   /** Full minutes; `to` is exclusive */
   readonly minutes: Range;
 }
 
-const figuresOf = async (
+const readCounterValues = async (
   reading: Reading,
   question: OverviewQuestion,
-): Promise<{ figures: Figures; last: string | undefined }> => {
+): Promise<{ figures: CounterValues; last: string | undefined }> => {
   const { columns, nowMs } = reading;
   const { minutes } = question;
   const range = { from: minutes.from, to: minutes.to - 1n };
@@ -81,29 +81,31 @@ const figuresOf = async (
     unreadableReason('traces'),
     unreadableReason('metrics'),
   ];
-  const activity = await activityOf(reading, question);
-  const requests = countedOf(activity);
+  const activity = await readActivity(reading, question);
+  const requests = toRequestCounts(activity);
   const [logs, patterns, traces, series, deployments, others] = await Promise.all([
-    counted(['logs', 'errorLogs'], noLogs, async () => ({
+    readOrUnknown(['logs', 'errorLogs'], noLogs, async () => ({
       logs: Number(activity.all_logs),
       errorLogs: Number(activity.all_error_logs),
     })),
-    counted(['logPatternsNew'], noLogs, async () => ({ logPatternsNew: await newPatterns(reading, question) })),
-    counted(['spans', 'requests', 'errors', 'errorRate', 'p95'], noTraces, async () => ({
+    readOrUnknown(['logPatternsNew'], noLogs, async () => ({
+      logPatternsNew: await countNewPatterns(reading, question),
+    })),
+    readOrUnknown(['spans', 'requests', 'errors', 'errorRate', 'p95'], noTraces, async () => ({
       spans: Number(activity.all_spans),
       requests: requests.requests,
       errors: requests.errors,
-      errorRate: requests.requests === 0 ? unknown('there were no requests') : requests.errors / requests.requests,
-      p95: quantileIn(requests, 0.95) ?? unknown('there were no requests'),
+      errorRate: requests.requests === 0 ? unknownValue('there were no requests') : requests.errors / requests.requests,
+      p95: durationAtQuantile(requests, 0.95) ?? unknownValue('there were no requests'),
     })),
-    counted(['seriesActive'], noMetrics, async () => ({ seriesActive: await activeSeries(reading, question) })),
-    counted(['deployments'], noTraces, async () => ({
+    readOrUnknown(['seriesActive'], noMetrics, async () => ({ seriesActive: await activeSeries(reading, question) })),
+    readOrUnknown(['deployments'], noTraces, async () => ({
       deployments: (await readDeployments(reading, { ...question, range })).deployments.length,
     })),
-    Promise.all([deadLettersOf(columns, question), ingestOf(reading, question)]),
+    Promise.all([countDeadLetters(columns, question), readIngest(reading, question)]),
   ]);
   const servicesActive =
-    noLogs === undefined && noTraces === undefined ? Number(activity.services) : unknown(noLogs ?? noTraces ?? '');
+    noLogs === undefined && noTraces === undefined ? Number(activity.services) : unknownValue(noLogs ?? noTraces ?? '');
   const [deadLetters, ingest] = others;
   return {
     figures: { ...logs, ...patterns, ...traces, ...series, ...deployments, servicesActive, deadLetters, ...ingest },
@@ -111,7 +113,7 @@ const figuresOf = async (
   };
 };
 
-interface ActivityRow extends CountedRow {
+interface ActivityRow extends RequestCountRow {
   readonly all_logs: string;
   readonly all_error_logs: string;
   readonly all_spans: string;
@@ -119,8 +121,8 @@ interface ActivityRow extends CountedRow {
   readonly last: string;
 }
 
-const activityOf = async ({ columns }: Reading, question: OverviewQuestion): Promise<ActivityRow> => {
-  const { where, parameters } = chosenActivity(question);
+const readActivity = async ({ columns }: Reading, question: OverviewQuestion): Promise<ActivityRow> => {
+  const { where, parameters } = buildActivityFilter(question);
   const [row] = await columns.query<ActivityRow>(
     `SELECT toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs, toString(sum(spans)) AS all_spans,
       toString(uniqExactIf(service, service != '')) AS services, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${requestCountColumns}
@@ -131,51 +133,58 @@ const activityOf = async ({ columns }: Reading, question: OverviewQuestion): Pro
   return row;
 };
 
-const newPatterns = async (
+const countNewPatterns = async (
   { columns, plan, nowMs }: Reading,
   { minutes, ...scope }: OverviewQuestion,
 ): Promise<number> => {
   const range = { from: minutes.from, to: minutes.to - 1n };
   const retainedSinceMs = nowMs - plan.retentionDays.logs * 24 * 3_600_000;
   const question = { range, filter: scope, nowMs, retainedFromMs: retainedSinceMs };
-  const totals = await totalsOf(columns, question);
-  return [...totals.byId.values()].filter((total) => verdictOf(totals, total, question).isNew === true).length;
+  const totals = await countPatterns(columns, question);
+  return [...totals.byId.values()].filter((total) => judgePattern(totals, total, question).isNew === true).length;
 };
 
 const activeSeries = async ({ columns }: Reading, { minutes, ...scope }: OverviewQuestion): Promise<number> => {
   const rows = await columns.query<{ n: string }>(
-    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen}${projectScopeCondition(scope)}`,
-    { ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }), ...projectScopeValues(scope) },
+    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition}${projectScopeCondition(scope)}`,
+    { ...seriesSeenParameters({ from: minutes.from, to: minutes.to - 1n }), ...projectScopeParameterValues(scope) },
   );
   return Number(rows[0]?.n ?? 0);
 };
 
-const deadLettersOf = async (columns: Reading['columns'], { minutes, ...scope }: OverviewQuestion): Promise<number> => {
+const countDeadLetters = async (
+  columns: Reading['columns'],
+  { minutes, ...scope }: OverviewQuestion,
+): Promise<number> => {
   const rows = await columns.query<{ n: string }>(
     `SELECT toString(uniqExact(id)) AS n FROM dead_letters WHERE tenant_id = {tenant:String}
       AND received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')${projectScopeCondition(scope)}`,
-    { from: String(minutes.from / 1_000_000n), to: String(minutes.to / 1_000_000n), ...projectScopeValues(scope) },
+    {
+      from: String(minutes.from / 1_000_000n),
+      to: String(minutes.to / 1_000_000n),
+      ...projectScopeParameterValues(scope),
+    },
   );
   return Number(rows[0]?.n ?? 0);
 };
 
 const hourMs = 3_600_000;
 
-const ingestOf = async (
+const readIngest = async (
   { columns }: Reading,
   { minutes, projectId, scope }: OverviewQuestion,
-): Promise<Pick<Figures, 'ingestedRecords' | 'ingestedBytes'>> => {
+): Promise<Pick<CounterValues, 'ingestedRecords' | 'ingestedBytes'>> => {
   const fromMs = Math.floor(Number(minutes.from / 1_000_000n) / hourMs) * hourMs;
   const toMs = Math.ceil(Number(minutes.to / 1_000_000n) / hourMs) * hourMs;
   const filter = scope === 'account' ? {} : { projectId };
-  const { accepted } = fromMs < toMs ? totalOf(await readVolumes(columns, filter, { fromMs, toMs })) : emptyVolume();
+  const { accepted } = fromMs < toMs ? sumVolumes(await readVolumes(columns, filter, { fromMs, toMs })) : emptyVolume();
   return { ingestedRecords: accepted.records, ingestedBytes: accepted.bytes };
 };
 
-const changeOf = (value: Value, previous: Value): Value => {
+const relativeChange = (value: Value, previous: Value): Value => {
   if (typeof value !== 'number') return value;
   if (typeof previous !== 'number') return previous;
-  return previous === 0 ? unknown('the previous value is 0') : (value - previous) / previous;
+  return previous === 0 ? unknownValue('the previous value is 0') : (value - previous) / previous;
 };
 
 /**
@@ -191,13 +200,13 @@ export const readCounters = async (
   const length = ((to - from + 59_999_999_999n) / 60_000_000_000n) * 60_000_000_000n;
   const previous = { from: from - length, to: from };
   const [now, before] = await Promise.all([
-    figuresOf(reading, question),
-    figuresOf(reading, { ...question, minutes: previous }),
+    readCounterValues(reading, question),
+    readCounterValues(reading, { ...question, minutes: previous }),
   ]);
-  const counters = Object.entries(declared).map(([key, [unit, detail]]): [string, Counter] => {
+  const counters = Object.entries(counterDefinitions).map(([key, [unit, detail]]): [string, Counter] => {
     const name = key as Name;
     const [value, earlier] = [now.figures[name], before.figures[name]];
-    return [name, { value, previous: earlier, change: changeOf(value, earlier), unit, detail }];
+    return [name, { value, previous: earlier, change: relativeChange(value, earlier), unit, detail }];
   });
   return { counters: Object.fromEntries(counters) as Counters, previous, last: now.last };
 };

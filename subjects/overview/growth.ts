@@ -1,5 +1,5 @@
 /** Number of requests in a range, and of failed requests */
-interface Counts {
+interface RequestCounts {
   readonly all: number;
   readonly failed: number;
 }
@@ -10,7 +10,7 @@ const minDeviations = 3.1;
 const minFailed = 5;
 
 /** Returns whether the share of failures grew significantly: a one-sided test of two proportions. */
-export const hasGrownSignificantly = (before: Counts, now: Counts): boolean => {
+export const hasGrownSignificantly = (before: RequestCounts, now: RequestCounts): boolean => {
   if (now.failed < minFailed || before.all === 0 || now.all === 0) return false;
   const pooled = (before.failed + now.failed) / (before.all + now.all);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / before.all + 1 / now.all));

@@ -1,6 +1,6 @@
 /** SLOs and synthetic checks with firing alert rules */
 import type { Reading } from '../../queries/reading.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { type ActiveAlert, readAlerts } from '../alerts/history.ts';
 
@@ -9,7 +9,7 @@ import { type ActiveAlert, readAlerts } from '../alerts/history.ts';
  * are here.
  */
 export type ManagedRule = Pick<StoredAlertRule, 'managedBy'> &
-  Pick<Stored, 'id'> & { readonly labels: Readonly<Record<string, string>> };
+  Pick<StoredMetadata, 'id'> & { readonly labels: Readonly<Record<string, string>> };
 
 /** Returns the managed rules among those with the given ids. */
 export type FindManagedRules = (ids: readonly string[]) => Promise<readonly ManagedRule[]>;
@@ -21,12 +21,12 @@ export interface ManagedAlert extends ActiveAlert {
 type ManagedReading = Pick<Reading, 'columns' | 'nowMs'>;
 
 /** Maximum age of an alert evaluation that counts as current */
-const alertsKnownMs = 10 * 60_000;
+const maxAlertAgeMs = 10 * 60_000;
 const maxAlerts = 1000;
 
-const firingAlerts = async (reading: ManagedReading, find: FindManagedRules): Promise<ManagedAlert[]> => {
+const readFiringAlerts = async (reading: ManagedReading, find: FindManagedRules): Promise<ManagedAlert[]> => {
   const firing = (await readAlerts(reading, { states: ['firing'] }, maxAlerts)).filter(
-    ({ evaluatedMs }) => reading.nowMs - evaluatedMs < alertsKnownMs,
+    ({ evaluatedMs }) => reading.nowMs - evaluatedMs < maxAlertAgeMs,
   );
   const rules = new Map((await find([...new Set(firing.map(({ ruleId }) => ruleId))])).map((rule) => [rule.id, rule]));
   return firing.flatMap((alert) => {
@@ -36,24 +36,24 @@ const firingAlerts = async (reading: ManagedReading, find: FindManagedRules): Pr
 };
 
 /** Returns the worst alert of each SLO with a high burn rate, by SLO id. */
-export const burningObjectives = async (
+export const readBurningObjectives = async (
   reading: ManagedReading,
   find: FindManagedRules,
 ): Promise<readonly (readonly [sloId: string, ManagedAlert])[]> =>
-  worstOf(await firingAlerts(reading, find), ({ managedBy, labels }) =>
+  selectWorst(await readFiringAlerts(reading, find), ({ managedBy, labels }) =>
     managedBy && 'sloId' in managedBy && labels['burn'] !== undefined ? managedBy.sloId : undefined,
   );
 
 /** Returns the worst alert of each check, by check id. */
-export const failingChecks = async (
+export const readFailingChecks = async (
   reading: ManagedReading,
   find: FindManagedRules,
 ): Promise<readonly (readonly [checkId: string, ManagedAlert])[]> =>
-  worstOf(await firingAlerts(reading, find), ({ managedBy }) =>
+  selectWorst(await readFiringAlerts(reading, find), ({ managedBy }) =>
     managedBy && 'checkId' in managedBy ? managedBy.checkId : undefined,
   );
 
-const worstOf = (
+const selectWorst = (
   alerts: readonly ManagedAlert[],
   idOf: (rule: ManagedRule) => string | undefined,
 ): readonly (readonly [string, ManagedAlert])[] => {

@@ -21,18 +21,18 @@ export const PlatformState = z.strictObject({
     .describe('Consumer groups of the installation that are stalled, lag or have no member'),
 });
 
-const isoOf = (ms: number | null | undefined): string | null => (ms == null ? null : new Date(ms).toISOString());
+const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : new Date(ms).toISOString());
 
 /** Returns the problems of the platform; empty if there are none. */
-export const platformState = (
+export const toPlatformState = (
   alerts: readonly ActivePlatformAlert[],
   groups: readonly GroupStatus[],
 ): z.input<typeof PlatformState> => ({
-  alerts: alerts.map((alert) => ({ name: alert.kind, reason: alert.reason, since: isoOf(alert.sinceMs) })),
+  alerts: alerts.map((alert) => ({ name: alert.kind, reason: alert.reason, since: isoOrNull(alert.sinceMs) })),
   groups:
     groups.length === 0
       ? { value: null, reason: 'this process has not checked consumer groups yet' }
       : groups.flatMap(({ group, problem, sinceMs }) =>
-          problem === undefined ? [] : { name: group, reason: problem, since: isoOf(sinceMs) },
+          problem === undefined ? [] : { name: group, reason: problem, since: isoOrNull(sinceMs) },
         ),
 });

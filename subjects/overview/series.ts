@@ -1,21 +1,21 @@
 /** Counters of the overview over time */
-import { type Answer, seriesAnswer } from '../../queries/answer.ts';
+import { type Answer, buildSeriesAnswer } from '../../queries/answer.ts';
 import { findRangeProblem } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
-import { stepsOf } from '../../queries/steps.ts';
-import { chosenActivity } from '../services/chosen-activity.ts';
+import { buildSteps } from '../../queries/steps.ts';
+import { buildActivityFilter } from '../services/chosen-activity.ts';
 import {
-  type CountedRow,
-  countedOf,
-  nothingCounted,
-  quantileIn,
+  durationAtQuantile,
+  noRequestCounts,
+  type RequestCountRow,
   type RequestCounts,
   requestCountColumns,
+  toRequestCounts,
 } from '../services/figures.ts';
 import type { OverviewQuestion } from './counters.ts';
 
-interface Row extends CountedRow {
+interface Row extends RequestCountRow {
   readonly step: string;
   readonly all_logs: string;
   readonly all_error_logs: string;
@@ -28,7 +28,7 @@ interface Step {
   readonly spans: number;
   readonly counted: RequestCounts;
 }
-const nothing: Step = { logs: 0, errorLogs: 0, spans: 0, counted: nothingCounted };
+const emptyStep: Step = { logs: 0, errorLogs: 0, spans: 0, counted: noRequestCounts };
 
 /**
  * Returns one series for each counter. Telemetry signals that cannot be read are omitted and reported in the result.
@@ -39,8 +39,8 @@ export const readOverviewSeries = async (
 ): Promise<Answer> => {
   const { minutes, stepMs } = question;
   const range = { from: minutes.from, to: minutes.to - 1n };
-  const steps = stepsOf(range, stepMs);
-  const { where, parameters } = chosenActivity(question);
+  const steps = buildSteps(range, stepMs);
+  const { where, parameters } = buildActivityFilter(question);
   const rows = await reading.columns.query<Row>(
     `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs,
       toString(sum(spans)) AS all_spans, ${requestCountColumns}
@@ -54,35 +54,35 @@ export const readOverviewSeries = async (
         logs: Number(row.all_logs),
         errorLogs: Number(row.all_error_logs),
         spans: Number(row.all_spans),
-        counted: countedOf(row),
+        counted: toRequestCounts(row),
       },
     ]),
   );
-  const series = (name: string, unit: string, figure: (step: Step) => number | null): Series => ({
+  const toSeries = (name: string, unit: string, readValue: (step: Step) => number | null): Series => ({
     name,
     labels: {},
     unit,
-    points: steps.starts.map((start) => [start, figure(found.get(start) ?? nothing)]),
+    points: steps.starts.map((start) => [start, readValue(found.get(start) ?? emptyStep)]),
   });
   const partial: Incompleteness[] = [];
-  const ofSignal = (signal: 'logs' | 'traces', made: () => Series[]): Series[] => {
+  const readSignal = (signal: 'logs' | 'traces', createSeries: () => Series[]): Series[] => {
     const reason = findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs });
-    if (reason === undefined) return made();
+    if (reason === undefined) return createSeries();
     partial.push({ code: 'retention', message: `no ${signal}: ${reason}` });
     return [];
   };
   const all = [
-    ...ofSignal('logs', () => [
-      series('logs', '{record}', ({ logs }) => logs),
-      series('errorLogs', '{record}', ({ errorLogs }) => errorLogs),
+    ...readSignal('logs', () => [
+      toSeries('logs', '{record}', ({ logs }) => logs),
+      toSeries('errorLogs', '{record}', ({ errorLogs }) => errorLogs),
     ]),
-    ...ofSignal('traces', () => [
-      series('spans', '{span}', ({ spans }) => spans),
-      series('requests', '{request}', ({ counted }) => counted.requests),
-      series('errors', '{request}', ({ counted }) => counted.errors),
-      series('errorRate', '1', ({ counted: { requests, errors } }) => (requests === 0 ? null : errors / requests)),
-      series('p95', 'ns', ({ counted }) => quantileIn(counted, 0.95) ?? null),
+    ...readSignal('traces', () => [
+      toSeries('spans', '{span}', ({ spans }) => spans),
+      toSeries('requests', '{request}', ({ counted }) => counted.requests),
+      toSeries('errors', '{request}', ({ counted }) => counted.errors),
+      toSeries('errorRate', '1', ({ counted: { requests, errors } }) => (requests === 0 ? null : errors / requests)),
+      toSeries('p95', 'ns', ({ counted }) => durationAtQuantile(counted, 0.95) ?? null),
     ]),
   ];
-  return seriesAnswer(all, steps.partial, partial);
+  return buildSeriesAnswer(all, steps.partial, partial);
 };

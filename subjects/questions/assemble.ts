@@ -1,5 +1,5 @@
 /** Combines marks into a draft, independent of the data source: measures, conditions, groups, order and times */
-import { existing, negated, oneOf } from './conditions.ts';
+import { existenceCondition, mergeAlternatives, negate } from './conditions.ts';
 import type { Condition, Figure, Mark, Noun } from './marks.ts';
 import type { TimePart } from './times.ts';
 
@@ -25,17 +25,17 @@ export interface Draft {
 }
 
 /** Thrown for a question that is not understood; the message is for people */
-export class Unclear extends Error {}
+export class UnclearQuestionError extends Error {}
 
 /** Position in the marks, with the preceding words */
-interface Place {
+interface MarkPosition {
   readonly marks: readonly Mark[];
   at: number;
   isNegated: boolean;
   joins: 'or' | 'and' | undefined;
 }
 
-const draftOf = (): Draft => ({
+const createDraft = (): Draft => ({
   nouns: new Set(),
   conditions: [],
   figures: [],
@@ -48,23 +48,23 @@ const draftOf = (): Draft => ({
   stepMs: undefined,
 });
 
-const meaningful = ({ is }: Mark): boolean => is !== 'noise';
+const isMeaningful = ({ is }: Mark): boolean => is !== 'noise';
 
-/** Combines marks into a draft. Throws `Unclear` if they contradict each other. */
+/** Combines marks into a draft. Throws `UnclearQuestionError` if they contradict each other. */
 export const assemble = (all: readonly Mark[]): Draft => {
-  const draft = draftOf();
-  const place: Place = { marks: all.filter(meaningful), at: 0, isNegated: false, joins: undefined };
+  const draft = createDraft();
+  const place: MarkPosition = { marks: all.filter(isMeaningful), at: 0, isNegated: false, joins: undefined };
   while (place.at < place.marks.length) {
     const mark = place.marks[place.at] as Mark;
     place.at += 1;
     applyMark(mark, draft, place);
     if (mark.is !== 'or' && mark.is !== 'and') place.joins = undefined;
   }
-  if (place.isNegated) throw new Unclear('"not" has no condition to exclude');
+  if (place.isNegated) throw new UnclearQuestionError('"not" has no condition to exclude');
   return draft;
 };
 
-const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
+const applyMark = (mark: Mark, draft: Draft, place: MarkPosition): void => {
   switch (mark.is) {
     case 'or':
     case 'and':
@@ -88,23 +88,23 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
       if (place.marks[place.at]?.is === 'field') place.at += 1;
       return;
     case 'figure':
-      addFigure(mark.figure, draft, place);
+      addMeasure(mark.figure, draft, place);
       if (mark.isLongest === true) draft.aggregationWords.add('longest');
       return;
     case 'noun':
-      refuseTwo(mark, place);
+      rejectTwoQueries(mark, place);
       draft.nouns.add(mark.noun);
       return;
     case 'throughput':
       draft.nouns.add('requests');
-      addFigure({ function: 'rate' }, draft, place);
+      addMeasure({ function: 'rate' }, draft, place);
       return;
     case 'limit':
       draft.limit = mark.limit;
       return;
     case 'step':
       if (draft.stepMs !== undefined && draft.stepMs !== mark.stepMs)
-        throw new Unclear('the question contains two steps: use one');
+        throw new UnclearQuestionError('the question contains two steps: use one');
       draft.stepMs = mark.stepMs;
       return;
     case 'time':
@@ -117,24 +117,28 @@ const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'number':
       if (isOtherStatus(mark, draft, place)) return;
-      throw new Unclear(compareText);
+      throw new UnclearQuestionError(missingFieldMessage);
     case 'operator':
     case 'text':
-      throw new Unclear(compareText);
+      throw new UnclearQuestionError(missingFieldMessage);
     default:
       draft.aggregationWords.add(mark.is);
   }
 };
 
-const compareText =
+const missingFieldMessage =
   'the question contains a number without a field: write for example "duration above 500 ms" or "status 500"';
 
 /** Returns whether a value is another status, as in `status 500 or 503`. */
-const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Draft, { joins }: Place): boolean => {
+const isOtherStatus = (
+  { value }: { readonly value: number },
+  { conditions }: Draft,
+  { joins }: MarkPosition,
+): boolean => {
   const last = conditions.at(-1);
   if (joins === undefined || last?.isPart !== true || last.value === undefined || value < 100 || value > 599)
     return false;
-  const merged = oneOf(last, { ...last, search: `${last.field}:${value}`, value: String(value) }, 'or');
+  const merged = mergeAlternatives(last, { ...last, search: `${last.field}:${value}`, value: String(value) }, 'or');
   if (merged === undefined) return false;
   conditions.splice(-1, 1, merged);
   return true;
@@ -144,12 +148,12 @@ const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Dr
  * Rejects "requests and errors" or "errors and latency": these are two questions, and a query with both conditions
  * would answer neither.
  */
-const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
+const rejectTwoQueries = (mark: Mark, { marks, at, joins }: MarkPosition): void => {
   const before = marks[at - 3];
   const isPart = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isPart === true;
   const isNounOrFigure = (one: Mark | undefined): boolean => one?.is === 'noun' || one?.is === 'figure';
   if (joins === 'and' && ((isPart(mark) && isNounOrFigure(before)) || (isNounOrFigure(mark) && isPart(before))))
-    throw new Unclear('the question combines two queries with "and": enter one query at a time');
+    throw new UnclearQuestionError('the question combines two queries with "and": enter one query at a time');
 };
 
 /**
@@ -166,8 +170,8 @@ const isImpliedByStatus = (condition: Condition, marks: readonly Mark[]): boolea
       marks[at - 1]?.is !== 'not',
   );
 
-const addCondition = (condition: Condition, draft: Draft, place: Place): void => {
-  refuseTwo({ is: 'condition', condition }, place);
+const addCondition = (condition: Condition, draft: Draft, place: MarkPosition): void => {
+  rejectTwoQueries({ is: 'condition', condition }, place);
   if (isImpliedByStatus(condition, place.marks)) return;
   const before = place.marks[place.at - 2];
   // In "latency above 2 s", latency is a compared field, not a measure.
@@ -178,29 +182,29 @@ const addCondition = (condition: Condition, draft: Draft, place: Place): void =>
     place.joins !== undefined && last?.field === condition.field && place.marks[place.at - 3]?.is === 'condition';
   // "Excluding GET and POST" excludes both.
   if (isListed && last.search.startsWith('NOT ')) place.isNegated = true;
-  const merged = isListed && !place.isNegated ? oneOf(last, condition, place.joins) : undefined;
+  const merged = isListed && !place.isNegated ? mergeAlternatives(last, condition, place.joins) : undefined;
   if (merged !== undefined) {
     draft.conditions.splice(-1, 1, merged);
     return;
   }
   if (place.joins === 'or' && !place.isNegated)
-    throw new Unclear('"or" is supported only between values of one field: enter two queries');
+    throw new UnclearQuestionError('"or" is supported only between values of one field: enter two queries');
   const { isNegated } = place;
   place.isNegated = false;
-  const added = isNegated ? negated(condition) : condition;
+  const added = isNegated ? negate(condition) : condition;
   if (draft.conditions.some(({ search }) => search === added.search)) return;
-  push(added, draft);
+  insertCondition(added, draft);
 };
 
 /**
  * Adds a condition. A condition that a value exists is redundant next to a specific value. A record has only one of two
  * values.
  */
-const push = (added: Condition, { conditions }: Draft): void => {
+const insertCondition = (added: Condition, { conditions }: Draft): void => {
   const same = conditions.filter(({ field }) => field === added.field);
   if (same.length > 0 && isExistence(added)) return;
   if (added.value !== undefined && same.some((each) => each.value !== undefined))
-    throw new Unclear(
+    throw new UnclearQuestionError(
       `the question contains two values of ${added.field}, but a record has one: write "or" between them`,
     );
   const existence = conditions.findIndex((each) => each.field === added.field && isExistence(each));
@@ -211,11 +215,11 @@ const push = (added: Condition, { conditions }: Draft): void => {
 const isExistence = ({ search }: Condition): boolean => search.endsWith(':*');
 
 /** In `the payment service`, the field after its value adds no information. */
-const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): void => {
+const addField = ({ field, isNumber }: NamedField, draft: Draft, place: MarkPosition): void => {
   if (place.isNegated) {
     // "Without branch".
     place.isNegated = false;
-    draft.conditions.push(negated(existing(field)));
+    draft.conditions.push(negate(existenceCondition(field)));
     return;
   }
   const before = place.marks[place.at - 2];
@@ -233,9 +237,9 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): 
   else draft.unassignedFields.push({ field, isNumber });
 };
 
-const refuseOpenGroup = (mark: Mark, next: Mark | undefined): void => {
+const rejectIncompleteGroup = (mark: Mark, next: Mark | undefined): void => {
   if (mark.is === 'group' && (next === undefined || (mark.isEach === true && next.is !== 'group')))
-    throw new Unclear('"by" or "per" has no field: write for example "by service"');
+    throw new UnclearQuestionError('"by" or "per" has no field: write for example "by service"');
 };
 
 const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';
@@ -247,11 +251,11 @@ const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.
 const addGroups = (
   mark: Extract<Mark, { readonly is: 'group' }> | { readonly is: 'which' },
   draft: Draft,
-  place: Place,
+  place: MarkPosition,
 ): void => {
   let next = place.marks[place.at];
   if (next?.is !== 'field') {
-    refuseOpenGroup(mark, next);
+    rejectIncompleteGroup(mark, next);
     return;
   }
   if (mark.is === 'which') {
@@ -269,8 +273,8 @@ const addGroups = (
 };
 
 /** "Error rate" is a share, not a rate. */
-const addFigure = (figure: Figure, draft: Draft, place: Place): void => {
-  refuseTwo({ is: 'figure', figure }, place);
+const addMeasure = (figure: Figure, draft: Draft, place: MarkPosition): void => {
+  rejectTwoQueries({ is: 'figure', figure }, place);
   const before = place.marks[place.at - 2];
   if (figure.function === 'rate' && before?.is === 'condition' && before.condition.isPart === true)
     draft.aggregationWords.add('share');

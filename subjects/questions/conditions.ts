@@ -6,24 +6,24 @@ import type { Condition, Operator } from './marks.ts';
 const bareName = /^[A-Za-z_@$][\w.@$/-]*$/;
 /** Values that need no quotes. A quoted number is a text. */
 const bareValue = /^\w[\w.-]*$/;
-const capitals: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', 'TO']);
+const searchKeywords: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', 'TO']);
 
-const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`;
-export const writtenValue = (value: string): string =>
-  bareValue.test(value) && !capitals.has(value) ? value : quoted(value);
-export const writtenName = (name: string): string => (bareName.test(name) ? name : quoted(name));
+const quote = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`;
+export const formatValue = (value: string): string =>
+  bareValue.test(value) && !searchKeywords.has(value) ? value : quote(value);
+export const formatName = (name: string): string => (bareName.test(name) ? name : quote(name));
 
-export const equal = (field: string, value: string): Condition => ({
-  search: `${writtenName(field)}:${writtenValue(value)}`,
+export const equalityCondition = (field: string, value: string): Condition => ({
+  search: `${formatName(field)}:${formatValue(value)}`,
   field,
   value,
 });
-export const existing = (field: string): Condition => ({ search: `${writtenName(field)}:*`, field });
+export const existenceCondition = (field: string): Condition => ({ search: `${formatName(field)}:*`, field });
 /** Returns a condition for the words of a text in order; for a field, anywhere in its value. */
-export const containing = (text: string, field?: string): Condition =>
+export const textCondition = (text: string, field?: string): Condition =>
   field === undefined || field === 'body'
-    ? { search: quoted(text), field: 'body' }
-    : { search: `${writtenName(field)}:/(?i)${escaped(text)}/`, field };
+    ? { search: quote(text), field: 'body' }
+    : { search: `${formatName(field)}:/(?i)${escaped(text)}/`, field };
 
 /** Escapes a text for a regular expression between slashes, in which slashes and spaces are delimiters. */
 const escaped = (text: string): string =>
@@ -31,7 +31,7 @@ const escaped = (text: string): string =>
     character === ' ' ? '\\s' : `\\x{${character.codePointAt(0)?.toString(16)}}`,
   );
 
-export const negated = ({ search, field }: Condition): Condition => ({
+export const negate = ({ search, field }: Condition): Condition => ({
   search: search.startsWith('NOT ') ? search.slice(4) : `NOT ${search}`,
   field,
 });
@@ -40,7 +40,11 @@ export const negated = ({ search, field }: Condition): Condition => ({
  * Merges several values of one field into an alternative. A record has one severity and status, so "and" between two
  * values also means "or".
  */
-export const oneOf = (one: Condition, other: Condition, joined: 'or' | 'and' | undefined): Condition | undefined => {
+export const mergeAlternatives = (
+  one: Condition,
+  other: Condition,
+  joined: 'or' | 'and' | undefined,
+): Condition | undefined => {
   if (one.field !== other.field) return undefined;
   if (one.search === other.search) return one;
   if (one.value === undefined || other.value === undefined)
@@ -49,11 +53,11 @@ export const oneOf = (one: Condition, other: Condition, joined: 'or' | 'and' | u
       : undefined;
   const [name, before = ''] = splitAt(one.search, ':', one.field);
   const values = before.startsWith('(') ? before.slice(1, -1) : before;
-  return { ...one, search: `${name}:(${values} OR ${writtenValue(other.value)})` };
+  return { ...one, search: `${name}:(${values} OR ${formatValue(other.value)})` };
 };
 
 const splitAt = (search: string, sign: string, field: string): [string, string] => {
-  const at = search.indexOf(sign, writtenName(field).length);
+  const at = search.indexOf(sign, formatName(field).length);
   return [search.slice(0, at), search.slice(at + 1)];
 };
 
@@ -118,7 +122,7 @@ const quantityOf = ({ value, unit }: Quantity, isDuration: boolean): string | un
 };
 
 /** Returns a comparison with a quantity, or two for `between`; `undefined` if the unit does not apply. */
-export const compared = (
+export const comparisonCondition = (
   field: KnownField,
   operator: Operator,
   quantities: readonly Quantity[],
@@ -128,7 +132,7 @@ export const compared = (
   const unit = quantities.at(-1)?.unit ?? '';
   const texts = quantities.map((each) => quantityOf({ ...each, unit: each.unit || unit }, isDuration));
   if (texts.includes(undefined)) return undefined;
-  const name = writtenName(field.name);
+  const name = formatName(field.name);
   const [first = '', second = ''] = texts as string[];
   if (operator === 'between') return { search: `${name}:[${first} TO ${second}]`, field: field.name };
   if (operator === 'is') return { search: `${name}:${first}`, field: field.name, value: first };

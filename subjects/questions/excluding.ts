@@ -1,43 +1,43 @@
 /** Determines which condition makes a query's result empty, by omitting one condition at a time */
 
 import type { Answer } from '../../queries/answer.ts';
-import { signalsOf } from '../../queries/freshness.ts';
+import { listSignals } from '../../queries/freshness.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
-import { kindOf, partsOf, returnsRecords } from '../../queries/query-kind.ts';
+import { getQueryKind, listPartQueries, returnsRecords } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
-import { answerOnly, queryOf } from '../../queries/run.ts';
+import { parseQuery, runForAnswer } from '../../queries/run.ts';
 import type { ReadSignal } from '../../queries/signals/index.ts';
-import { searchText } from './search-text.ts';
+import { describeSearch } from './search-text.ts';
 import type { Interpretation } from './understanding.ts';
 
 /** Maximum number of conditions; each requires one more query */
 const maxConditions = 8;
 
-const isNothing = (value: unknown): boolean => value === null || value === 0;
+const isZeroOrMissing = (value: unknown): boolean => value === null || value === 0;
 
 /** Returns whether a result has no value: no rows, or only values that are 0 or missing. */
 export const isEmpty = (
   { form, series, rows, columns }: Pick<Result, 'form' | 'series' | 'rows' | 'columns'>,
   query: Pick<Query, 'kind'>,
 ): boolean => {
-  if (form === 'series') return series.every(({ points }) => points.every(([, value]) => isNothing(value)));
+  if (form === 'series') return series.every(({ points }) => points.every(([, value]) => isZeroOrMissing(value)));
   if (returnsRecords(query)) return rows.length === 0;
   const figures = columns.flatMap(({ type }, index) => (type === 'number' || type === 'duration' ? [index] : []));
-  return rows.every((row) => figures.every((index) => isNothing(row[index])));
+  return rows.every((row) => figures.every((index) => isZeroOrMissing(row[index])));
 };
 
 /** Returns the part of a formula that has its conditions; the query itself without parts. */
 const conditionedPart = (query: Query): Query | undefined => {
-  const parts = partsOf(query);
+  const parts = listPartQueries(query);
   return parts.length === 0 ? query : parts.find(([path]) => path === 'queries.whole')?.[1];
 };
 
 /** Returns the cheapest count query that shows whether records remain. */
-const counted = (query: Query, conditions: readonly string[]): Query | undefined => {
+const toCountQuery = (query: Query, conditions: readonly string[]): Query | undefined => {
   const part = conditionedPart(query);
-  return part && kindOf(part).countMatches?.(part, conditions.length === 0 ? undefined : conditions.join(' '));
+  return part && getQueryKind(part).countMatches?.(part, conditions.length === 0 ? undefined : conditions.join(' '));
 };
 
 /** Returns sentences about the conditions of a query with an empty result; `undefined` if it has no conditions. */
@@ -46,29 +46,29 @@ export const findExcludingConditions = async (
   reading: QueryReading,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  const query = queryOf(request);
-  const isThere = async (remaining: readonly string[]): Promise<boolean | undefined> => {
-    const question = counted(query, remaining);
-    return question && !isEmpty(await answer(question, reading, range, signal), question);
+  const query = parseQuery(request);
+  const hasData = async (remaining: readonly string[]): Promise<boolean | undefined> => {
+    const question = toCountQuery(query, remaining);
+    return question && !isEmpty(await runQuery(question, reading, range, signal), question);
   };
   if (conditions.length === 0 || conditions.length > maxConditions) return undefined;
-  const [all, ...left] = await Promise.all([
-    isThere([]),
-    ...conditions.map((_condition, index) => isThere(conditions.filter((_other, at) => at !== index))),
+  const [all, ...hasDataWithout] = await Promise.all([
+    hasData([]),
+    ...conditions.map((_condition, index) => hasData(conditions.filter((_other, at) => at !== index))),
   ]);
   if (all === undefined) return undefined;
   if (!all) return 'no data arrived in this range, regardless of the conditions';
-  const quoteCondition = (each: string): string => `"${searchText(each, signalOf(query))}"`;
-  const alone = conditions.filter((_condition, index) => left[index]).map(quoteCondition);
+  const quoteCondition = (each: string): string => `"${describeSearch(each, querySignal(query))}"`;
+  const alone = conditions.filter((_condition, index) => hasDataWithout[index]).map(quoteCondition);
   if (alone.length === 0)
     return `no single condition: removing any one of ${conditions.map(quoteCondition).join(', ')} still returns no results`;
   return `${alone.join(' and ')} ${alone.length === 1 ? 'excludes' : 'exclude, each by itself,'} all results of the other conditions`;
 };
 
-const answer = (query: Query, reading: QueryReading, range: Range, signal: AbortSignal): Promise<Answer> =>
-  answerOnly(query, reading, { range, signal });
+const runQuery = (query: Query, reading: QueryReading, range: Range, signal: AbortSignal): Promise<Answer> =>
+  runForAnswer(query, reading, { range, signal });
 
-const signalOf = (query: Query): ReadSignal => {
+const querySignal = (query: Query): ReadSignal => {
   const part = conditionedPart(query);
-  return (part && signalsOf(part)[0]) ?? 'metrics';
+  return (part && listSignals(part)[0]) ?? 'metrics';
 };

@@ -4,25 +4,25 @@ import type { Catalogue, KnownField } from './catalogue.ts';
 const maxFields = 40;
 const maxMetrics = 60;
 const maxServices = 50;
-const valuesEach = 5;
+const maxValuesPerField = 5;
 const maxValueLength = 60;
 /** Maximum number of characters of the result as JSON */
 const maxCharacters = 16_000;
 
-interface FittingField {
+interface RelevantField {
   readonly name: string;
   readonly values: readonly string[];
 }
 
-export interface Fitting {
+export interface RelevantNames {
   readonly services: readonly string[];
-  readonly logs: readonly FittingField[];
-  readonly traces: readonly FittingField[];
+  readonly logs: readonly RelevantField[];
+  readonly traces: readonly RelevantField[];
   readonly metrics: readonly { readonly name: string; readonly kind: string; readonly unit: string }[];
 }
 
 /** Returns words and parts of words with at least three letters. */
-const wordsOf = (text: string): Set<string> =>
+const splitWords = (text: string): Set<string> =>
   new Set(
     text
       .toLowerCase()
@@ -31,14 +31,14 @@ const wordsOf = (text: string): Set<string> =>
   );
 
 /** Returns at most `maxItems` items: those that share the most words with the question first, others in their order. */
-const bestOf = <Named>(
+const selectBest = <Named>(
   all: readonly Named[],
   textOf: (named: Named) => string,
   words: ReadonlySet<string>,
   maxItems: number,
 ): Named[] =>
   all
-    .map((named) => ({ named, shared: [...wordsOf(textOf(named))].filter((word) => words.has(word)).length }))
+    .map((named) => ({ named, shared: [...splitWords(textOf(named))].filter((word) => words.has(word)).length }))
     .toSorted((one, other) => other.shared - one.shared)
     .slice(0, maxItems)
     .map(({ named }) => named);
@@ -47,30 +47,30 @@ const bestOf = <Named>(
  * Returns names with some of their values, truncated because senders control them. If the result exceeds the limit,
  * each list is halved.
  */
-export const selectRelevantNames = (question: string, { logs, traces, metrics }: Catalogue): Fitting => {
-  const words = wordsOf(question);
-  const within = (part: number): Fitting => {
-    const fields = (of: readonly KnownField[]): FittingField[] =>
-      bestOf(of, ({ name, values }) => `${name} ${values.join(' ')}`, words, maxFields * part).map(
+export const selectRelevantNames = (question: string, { logs, traces, metrics }: Catalogue): RelevantNames => {
+  const words = splitWords(question);
+  const selectWithin = (part: number): RelevantNames => {
+    const fields = (of: readonly KnownField[]): RelevantField[] =>
+      selectBest(of, ({ name, values }) => `${name} ${values.join(' ')}`, words, maxFields * part).map(
         ({ name, values }) => ({
           name,
-          values: bestOf(values, String, words, valuesEach).map((value) =>
+          values: selectBest(values, String, words, maxValuesPerField).map((value) =>
             value.slice(0, maxValueLength).toWellFormed(),
           ),
         }),
       );
     const services = [...new Set([...logs.services, ...traces.services])];
     const fitting = {
-      services: bestOf(services, String, words, maxServices * part),
+      services: selectBest(services, String, words, maxServices * part),
       logs: fields(logs.fields),
       traces: fields(traces.fields),
-      metrics: bestOf(metrics, ({ name }) => name, words, maxMetrics * part).map(({ name, kind, unit }) => ({
+      metrics: selectBest(metrics, ({ name }) => name, words, maxMetrics * part).map(({ name, kind, unit }) => ({
         name,
         kind,
         unit,
       })),
     };
-    return JSON.stringify(fitting).length <= maxCharacters ? fitting : within(part / 2);
+    return JSON.stringify(fitting).length <= maxCharacters ? fitting : selectWithin(part / 2);
   };
-  return within(1);
+  return selectWithin(1);
 };

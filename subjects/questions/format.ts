@@ -1,5 +1,5 @@
 /** Formats how a word of a question was interpreted */
-import { timeText } from '../../queries/time-text.ts';
+import { formatTimeText } from '../../queries/time-text.ts';
 import type { Target } from './lexicon.ts';
 import type { Mark, Noun } from './marks.ts';
 
@@ -48,13 +48,13 @@ export const describeMark = (mark: Mark, target: Target): string | null => {
     case 'limit':
       return `at most ${mark.limit}`;
     case 'step':
-      return `steps of ${lengthText(mark.stepMs)}`;
+      return `steps of ${formatDuration(mark.stepMs)}`;
     default:
       return markTexts[mark.is] ?? null;
   }
 };
 
-const lengths: readonly (readonly [ms: number, unit: string])[] = [
+const durationUnits: readonly (readonly [ms: number, unit: string])[] = [
   ...([
     [604_800_000, 'week'],
     [86_400_000, 'day'],
@@ -66,14 +66,14 @@ const lengths: readonly (readonly [ms: number, unit: string])[] = [
 ];
 
 /** Formats a duration: `5 minutes`, `1 hour`. */
-export const lengthText = (ms: number): string => {
-  const [size, unit] = lengths.find(([each]) => ms >= each && ms % each === 0) ?? [1, 'millisecond'];
+export const formatDuration = (ms: number): string => {
+  const [size, unit] = durationUnits.find(([each]) => ms >= each && ms % each === 0) ?? [1, 'millisecond'];
   return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
 };
 
 /** Formats a time in a time zone, without seconds if they are 0. */
-export const momentText = (ns: bigint, timeZone: string): string => {
+export const formatTime = (ns: bigint, timeZone: string): string => {
   const ms = Number(ns / 1_000_000n);
   const isMinute = ms % 60_000 === 0;
-  return `${timeText(ms, isMinute ? 'YYYY-MM-DD HH:mm' : 'YYYY-MM-DD HH:mm:ss', timeZone)}`;
+  return `${formatTimeText(ms, isMinute ? 'YYYY-MM-DD HH:mm' : 'YYYY-MM-DD HH:mm:ss', timeZone)}`;
 };

@@ -1,9 +1,9 @@
 /** Most frequent values of all fields of records, from one statement over a sample */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { rangeValues, withinRange } from '../../queries/records.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
-import { recordsOf, type SearchSignal } from '../../queries/signals/index.ts';
+import { rangeCondition, rangeParameterValues } from '../../queries/records.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { getSignalRecords, type SearchSignal } from '../../queries/signals/index.ts';
 
 /** Maximum number of sampled records */
 export const maxRecords = 100_000;
@@ -21,64 +21,64 @@ interface Row {
   readonly value: string;
 }
 
-const byName = (rows: readonly Row[]): Values => {
+const groupByName = (rows: readonly Row[]): Values => {
   const values = new Map<string, string[]>();
   for (const { name, value } of rows) values.set(name, [...(values.get(name) ?? []), value]);
   return values;
 };
 
-const chosen = `length(value) BETWEEN 1 AND ${maxValueLength}`;
-const limited = `ORDER BY n DESC, name, value LIMIT ${maxValues} BY name LIMIT ${maxTotalValues}`;
+const valueCondition = `length(value) BETWEEN 1 AND ${maxValueLength}`;
+const limitClause = `ORDER BY n DESC, name, value LIMIT ${maxValues} BY name LIMIT ${maxTotalValues}`;
 
 /** Returns the values of record attributes, of `service`, and of the given columns. */
-export const valuesOfRecords = async (
+export const readRecordValues = async (
   { columns }: Pick<Reading, 'columns'>,
   { signal, range, fields }: { signal: SearchSignal; range: Range; fields: Readonly<Record<string, string>> },
 ): Promise<Values> => {
-  const { table } = recordsOf(signal);
+  const { table } = getSignalRecords(signal);
   const own = Object.entries(fields).map(([name, expression]) => `'${name}', toString(${expression})`);
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM (
       SELECT mapUpdate(CAST(attributes, 'Map(String, String)'), map(${own.join(', ')})) AS parts FROM ${table}
-      WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${maxRecords})
-    ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value WHERE ${chosen} GROUP BY name, value ${limited}`,
-    rangeValues(range),
+      WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} LIMIT ${maxRecords})
+    ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value WHERE ${valueCondition} GROUP BY name, value ${limitClause}`,
+    rangeParameterValues(range),
   );
-  return byName(rows);
+  return groupByName(rows);
 };
 
 /** Returns the values of resource attributes. */
-export const valuesOfResources = async ({ columns }: Pick<Reading, 'columns'>, sinceMs: number): Promise<Values> => {
+export const readResourceValues = async ({ columns }: Pick<Reading, 'columns'>, sinceMs: number): Promise<Values> => {
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM resources ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
-    WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ${chosen} GROUP BY name, value ${limited}`,
+    WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ${valueCondition} GROUP BY name, value ${limitClause}`,
     { since: String(Math.trunc(sinceMs)) },
   );
-  return byName(rows);
+  return groupByName(rows);
 };
 
 /**
  * Returns the labels of a metric's series and the attributes of their resources, with their values. A label of the
  * series has precedence over an attribute of its resource.
  */
-export const valuesOfLabels = async (
+export const readLabelValues = async (
   { columns }: Pick<Reading, 'columns'>,
   metric: string,
   range: Range,
 ): Promise<{ readonly own: Values; readonly resource: Values }> => {
-  const ofMetric = `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeen}`;
-  const parameters = { metric, ...seriesSeenValues(range) };
+  const metricCondition = `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeenCondition}`;
+  const parameters = { metric, ...seriesSeenParameters(range) };
   const [own, resource] = await Promise.all([
     columns.query<Row>(
       `SELECT name, value, uniq(series_id) AS n FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
-      WHERE ${ofMetric} AND ${chosen} GROUP BY name, value ${limited}`,
+      WHERE ${metricCondition} AND ${valueCondition} GROUP BY name, value ${limitClause}`,
       parameters,
     ),
     columns.query<Row>(
       `SELECT name, value, count() AS n FROM resources ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
-      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM series WHERE ${ofMetric}) AND ${chosen} GROUP BY name, value ${limited}`,
+      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM series WHERE ${metricCondition}) AND ${valueCondition} GROUP BY name, value ${limitClause}`,
       parameters,
     ),
   ]);
-  return { own: byName(own), resource: byName(resource) };
+  return { own: groupByName(own), resource: groupByName(resource) };
 };

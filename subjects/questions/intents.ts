@@ -46,35 +46,35 @@ const intents: readonly Intent[] = [
       operation: null,
     },
   ],
-  ['what changed|what has changed|what was changed|what is different', elsewhere('changes', 'GET /api/events')],
-  ['alert|alerts|firing', elsewhere('alerts', 'GET /api/alerts')],
-  ['incident|incidents', elsewhere('incidents', 'GET /api/incidents')],
-  ['slo|slos|error budget|burn rate', elsewhere('objectives', 'GET /api/slos')],
-  ['dashboard|dashboards', elsewhere('dashboards', 'GET /api/dashboards')],
-  ['deployment|deployments|deploys', elsewhere('deployments', 'GET /api/events')],
+  ['what changed|what has changed|what was changed|what is different', createElsewhere('changes', 'GET /api/events')],
+  ['alert|alerts|firing', createElsewhere('alerts', 'GET /api/alerts')],
+  ['incident|incidents', createElsewhere('incidents', 'GET /api/incidents')],
+  ['slo|slos|error budget|burn rate', createElsewhere('objectives', 'GET /api/slos')],
+  ['dashboard|dashboards', createElsewhere('dashboards', 'GET /api/dashboards')],
+  ['deployment|deployments|deploys', createElsewhere('deployments', 'GET /api/events')],
 ];
 
-function elsewhere(what: string, operation: string): Omit<Refusal, 'nearest'> {
+function createElsewhere(what: string, operation: string): Omit<Refusal, 'nearest'> {
   return { code: 'elsewhere', reason: `${what} are not telemetry and have their own lists`, operation };
 }
 
-const change: Omit<Refusal, 'nearest'> = {
+const changeRefusal: Omit<Refusal, 'nearest'> = {
   code: 'change',
   reason: 'the question requests a change: questions are read-only',
   operation: null,
 };
-const ofPeople: Omit<Refusal, 'nearest'> = {
+const peopleRefusal: Omit<Refusal, 'nearest'> = {
   code: 'elsewhere',
   reason: 'telemetry does not record who did something; the audit log records who changed what in OIQ',
   operation: 'GET /api/audit',
 };
-const changing: ReadonlySet<string> = new Set(
+const commandVerbs: ReadonlySet<string> = new Set(
   `delete remove drop erase purge truncate create add insert update set change modify edit disable enable restart reboot stop start kill scale deploy
   rollback roll silence mute acknowledge ack close resolve alter grant revoke rename replace send notify clear reset execute install terminate shut turn rotate fix repair undo`.split(
     /\s+/,
   ),
 );
-const polite: ReadonlySet<string> = new Set([
+const politeWords: ReadonlySet<string> = new Set([
   'please',
   'can',
   'could',
@@ -96,13 +96,15 @@ const polite: ReadonlySet<string> = new Set([
   "let's",
 ]);
 /** Words after which a verb begins a command: "show the logs and delete them". */
-const joining: ReadonlySet<string> = new Set(['and', 'then', 'please', ';', ',']);
+const joiningWords: ReadonlySet<string> = new Set(['and', 'then', 'please', ';', ',']);
 
-const isOrder = (words: readonly Word[]): boolean => {
-  const first = words.findIndex(({ lower }) => !polite.has(lower));
+const isCommand = (words: readonly Word[]): boolean => {
+  const first = words.findIndex(({ lower }) => !politeWords.has(lower));
   return words.some(
     ({ lower, text }, at) =>
-      changing.has(lower) && text !== text.toUpperCase() && (at === first || joining.has(words[at - 1]?.lower ?? '')),
+      commandVerbs.has(lower) &&
+      text !== text.toUpperCase() &&
+      (at === first || joiningWords.has(words[at - 1]?.lower ?? '')),
   );
 };
 
@@ -110,10 +112,10 @@ const isOrder = (words: readonly Word[]): boolean => {
  * Returns why a question cannot be answered by a query, if that is the case. `isKnown` identifies words of names and
  * values, which express no intent.
  */
-export const intentOf = (all: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
+export const findIntent = (all: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
   const words = all.filter(({ is }) => is !== 'quoted' && is !== 'condition');
-  if (isOrder(words)) return { ...change, nearest: [] };
-  if (words[0]?.lower === 'who') return { ...ofPeople, nearest: [] };
+  if (isCommand(words)) return { ...changeRefusal, nearest: [] };
+  if (words[0]?.lower === 'who') return { ...peopleRefusal, nearest: [] };
   const joinedWords = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
   const found = intents.find(([phrases]) =>
     phrases

@@ -1,20 +1,20 @@
 /** Reads the catalogue of a tenant's names for questions from the last week, and caches it for one minute */
-import { type CataloguedField, countedTotals, fieldCatalogue, hoursOf } from '../../queries/fields/catalogue.ts';
-import { type Range, retentionDaysOf } from '../../queries/range.ts';
+import { type CataloguedField, countRecords, listCatalogue, overlappingHours } from '../../queries/fields/catalogue.ts';
+import { getRetentionDays, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { RowCache } from '../../queries/row-cache.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
-import { type SearchSignal, signals } from '../../queries/signals/index.ts';
-import { type Reference, referenceOf, spanFields } from '../../schemas/fields.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { type SearchSignal, signalDefinitions } from '../../queries/signals/index.ts';
+import { type Reference, resolveReference, spanFields } from '../../schemas/fields.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import type { Catalogue, KnownField, KnownMetric, KnownRecords, MetricKind } from './catalogue.ts';
 import {
   maxRecords,
   maxValues,
+  readLabelValues,
+  readRecordValues,
+  readResourceValues,
   type Values,
-  valuesOfLabels,
-  valuesOfRecords,
-  valuesOfResources,
 } from './frequent-values.ts';
 
 const hourNs = 3_600_000_000_000n;
@@ -28,10 +28,10 @@ interface CachedCatalogue {
 }
 const catalogueCache = new RowCache<CachedCatalogue>(100);
 
-/** Returns the catalogue without labels of metrics, which `labelledMetrics` reads for the metrics in a question. */
-export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
+/** Returns the catalogue without labels of metrics, which `readMetricLabels` reads for the metrics in a question. */
+export const readCachedCatalogue = (reading: Reading): Promise<Catalogue> => {
   const { entitlements } = reading.plan;
-  const rows = catalogueCache.of(reading.columns);
+  const rows = catalogueCache.forTenant(reading.columns);
   const key = entitlements.join(' ');
   const before = rows.get(key);
   if (before !== undefined && performance.now() - before.atMs < cacheTtlMs) return before.catalogue;
@@ -44,56 +44,56 @@ export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
 
 const readCatalogue = async (reading: Reading): Promise<Catalogue> => {
   const [logs, traces, metrics] = await Promise.all([
-    recordsIn(reading, 'logs'),
-    recordsIn(reading, 'traces'),
-    metricsIn(reading),
+    readRecords(reading, 'logs'),
+    readRecords(reading, 'traces'),
+    readMetrics(reading),
   ]);
   return { logs, traces, metrics };
 };
 
 /** Returns the last week, limited by the plan's retention. */
-const weekOf = ({ nowMs, plan }: Reading, signal: SearchSignal | 'metrics'): Range => {
+const lastWeek = ({ nowMs, plan }: Reading, signal: SearchSignal | 'metrics'): Range => {
   const to = BigInt(Math.trunc(nowMs)) * 1_000_000n;
-  const days = BigInt(Math.max(1, Math.min(7, retentionDaysOf(plan, signal))));
+  const days = BigInt(Math.max(1, Math.min(7, getRetentionDays(plan, signal))));
   return { from: to - days * 24n * hourNs, to };
 };
 
 const mayRead = ({ plan }: Reading, signal: SearchSignal | 'metrics'): boolean =>
-  plan.entitlements.includes(signals[signal].entitlement);
+  plan.entitlements.includes(signalDefinitions[signal].entitlement);
 
 const kinds = spanFields.find(({ name }) => name === 'kind')?.names ?? [];
-const kindName = `[${kinds.map(quote).join(', ')}][toUInt8(kind) + 1]`;
+const kindName = `[${kinds.map(quoteString).join(', ')}][toUInt8(kind) + 1]`;
 
 const ownColumns: Readonly<Record<SearchSignal, Readonly<Record<string, string>>>> = {
   logs: { service: 'service' },
   traces: { service: 'service', name: 'name', kind: kindName },
 };
 
-const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownRecords> => {
+const readRecords = async (reading: Reading, signal: SearchSignal): Promise<KnownRecords> => {
   if (!mayRead(reading, signal)) return { services: [], fields: [] };
-  const week = weekOf(reading, signal);
-  const { range, isComplete } = await readable(reading, signal, week);
+  const week = lastWeek(reading, signal);
+  const { range, isComplete } = await chooseSampleRange(reading, signal, week);
   const [{ fields }, own, resources] = await Promise.all([
-    fieldCatalogue(reading, { signal, range: week, limit: maxFields }),
-    valuesOfRecords(reading, { signal, range, fields: ownColumns[signal] }),
-    valuesOfResources(reading, Number(week.from / 1_000_000n)),
+    listCatalogue(reading, { signal, range: week, limit: maxFields }),
+    readRecordValues(reading, { signal, range, fields: ownColumns[signal] }),
+    readResourceValues(reading, Number(week.from / 1_000_000n)),
   ]);
-  const names = fields.flatMap((field) => knownOf(field, signal, { own, resources, isComplete }) ?? []);
+  const names = fields.flatMap((field) => toKnownField(field, signal, { own, resources, isComplete }) ?? []);
   const builtInNames = signal === 'traces' ? (['name', 'kind'] as const) : [];
   return {
     services: own.get('service') ?? [],
-    fields: [...builtInNames.map((name) => fieldOf(name, own.get(name) ?? [], false)), ...names],
+    fields: [...builtInNames.map((name) => createField(name, own.get(name) ?? [], false)), ...names],
   };
 };
 
 /** Returns a range with few enough records that a sample is representative, and whether it covers the full week. */
-const readable = async (
+const chooseSampleRange = async (
   reading: Reading,
   signal: SearchSignal,
   week: Range,
 ): Promise<{ readonly range: Range; readonly isComplete: boolean }> => {
   const of = async (range: Range): Promise<number> =>
-    (await countedTotals(reading, { signal }, hoursOf(range))).records;
+    (await countRecords(reading, { signal }, overlappingHours(range))).records;
   const all = await of(week);
   if (all <= 10 * maxRecords) return { range: week, isComplete: all <= maxRecords };
   const last = (hours: bigint): Range => ({ from: week.to - hours * hourNs, to: week.to });
@@ -101,14 +101,14 @@ const readable = async (
   return { range: last(isFew ? 24n : 1n), isComplete: false };
 };
 
-const fieldOf = (name: string, values: readonly string[], isWhole: boolean, isNumber = false): KnownField => ({
+const createField = (name: string, values: readonly string[], isWhole: boolean, isNumber = false): KnownField => ({
   name,
   values,
   isNumber,
   hasAllValues: isWhole && values.length < maxValues,
 });
 
-interface Known {
+interface KnownValues {
   readonly own: Values;
   readonly resources: Values;
   readonly isComplete: boolean;
@@ -120,20 +120,20 @@ const numeric = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
  * Returns a catalogued attribute in the spelling of searches, without a prefix if that is unambiguous. Fields that all
  * records have are already known.
  */
-const knownOf = (
+const toKnownField = (
   { kind, key, name, types }: CataloguedField,
   signal: SearchSignal,
-  known: Known,
+  known: KnownValues,
 ): KnownField | undefined => {
   if (kind === 'field' || key === '') return undefined;
   const isOwn = known.own.has(key) && kind === 'resource';
-  const reference: Reference = referenceOf(signals[signal].fields, key);
+  const reference: Reference = resolveReference(signalDefinitions[signal].fields, key);
   const isPlain = kind !== 'scope' && !isOwn && reference.kind === 'any';
   const values = (kind === 'resource' ? known.resources : known.own).get(key) ?? [];
   const isTyped = types[0]?.type === 'integer' || types[0]?.type === 'double';
   const isNumber = isTyped || (values.length > 0 && values.every((value) => numeric.test(value)));
   // Numbers with few distinct values are matched by comparison, not by mention.
-  return fieldOf(isPlain ? key : name, values, known.isComplete && values.length > 0, isNumber);
+  return createField(isPlain ? key : name, values, known.isComplete && values.length > 0, isNumber);
 };
 
 interface MetricRow {
@@ -144,21 +144,21 @@ interface MetricRow {
   readonly service_names: readonly string[];
 }
 
-const metricsIn = async (reading: Reading): Promise<readonly KnownMetric[]> => {
+const readMetrics = async (reading: Reading): Promise<readonly KnownMetric[]> => {
   if (!mayRead(reading, 'metrics')) return [];
   const rows = await reading.columns.query<MetricRow>(
     `SELECT metric AS name, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.monotonic) AS of_monotonic,
       arraySort(groupUniqArray(100)(toString(series.service))) AS service_names
-    FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY metric ORDER BY metric LIMIT ${maxMetrics}`,
-    seriesSeenValues(weekOf(reading, 'metrics')),
+    FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} GROUP BY metric ORDER BY metric LIMIT ${maxMetrics}`,
+    seriesSeenParameters(lastWeek(reading, 'metrics')),
   );
   const names = new Set(rows.map(({ name }) => name));
   return rows.flatMap((row) => {
     const base = row.name.replace(/_(?:bucket|count|sum)$/, '');
     // A classic histogram is named without the suffix of its series.
     if (base !== row.name && names.has(`${base}_bucket`))
-      return row.name.endsWith('_bucket') ? [metricOf(row, base)] : [];
-    return [metricOf(row, row.name)];
+      return row.name.endsWith('_bucket') ? [toMetric(row, base)] : [];
+    return [toMetric(row, row.name)];
   });
 };
 
@@ -169,7 +169,7 @@ const kindOf = ({ name, of_kind, of_monotonic }: MetricRow): MetricKind => {
   return counts ? 'counter' : 'gauge';
 };
 
-const metricOf = (row: MetricRow, name: string): KnownMetric => ({
+const toMetric = (row: MetricRow, name: string): KnownMetric => ({
   name,
   kind: kindOf(row),
   unit: row.of_unit,
@@ -178,11 +178,11 @@ const metricOf = (row: MetricRow, name: string): KnownMetric => ({
 });
 
 /** Returns the given metrics with their labels, by name. */
-export const labelledMetrics = async (
+export const readMetricLabels = async (
   named: readonly KnownMetric[],
   reading: Reading,
 ): Promise<ReadonlyMap<string, KnownMetric>> => {
-  const week = weekOf(reading, 'metrics');
+  const week = lastWeek(reading, 'metrics');
   const labelled = named.map(
     async (metric): Promise<[string, KnownMetric]> => [
       metric.name,
@@ -193,9 +193,9 @@ export const labelledMetrics = async (
 };
 
 const labelsOf = async ({ name, kind }: KnownMetric, week: Range, reading: Reading): Promise<readonly KnownField[]> => {
-  const found = await valuesOfLabels(reading, name, week);
+  const found = await readLabelValues(reading, name, week);
   const isClassic = kind === 'histogram' && found.own.size + found.resource.size === 0;
-  const { own, resource } = isClassic ? await valuesOfLabels(reading, `${name}_bucket`, week) : found;
+  const { own, resource } = isClassic ? await readLabelValues(reading, `${name}_bucket`, week) : found;
   const others = [...resource].filter(([label]) => !own.has(label) && label !== 'service.name');
-  return [...own, ...others].map(([label, values]) => fieldOf(label, values, true));
+  return [...own, ...others].map(([label, values]) => createField(label, values, true));
 };

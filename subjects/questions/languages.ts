@@ -1,7 +1,7 @@
 /** Recognizes questions that are already PromQL or a search */
 
 import { QueryError } from '../../queries/errors.ts';
-import { expressionProblem } from '../../queries/promql/index.ts';
+import { findExpressionProblem } from '../../queries/promql/index.ts';
 import type { QueryRequest } from '../../queries/run.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
@@ -12,23 +12,23 @@ const promqlPattern = /^[^"]{0,512}[\w:}\])]\s?(?:\(|\{|\[\d)/;
 const maxPromqlLength = 4_096;
 
 /** Returns a PromQL query; `undefined` if the text is not PromQL. */
-export const promqlIn = (text: string): QueryRequest | undefined => {
+export const parsePromql = (text: string): QueryRequest | undefined => {
   const expression = text.trim();
   if (expression.length > maxPromqlLength || !promqlPattern.test(expression)) return undefined;
-  return expressionProblem(expression) === undefined ? { kind: 'promql', expression } : undefined;
+  return findExpressionProblem(expression) === undefined ? { kind: 'promql', expression } : undefined;
 };
 
 /** A condition, possibly in parentheses, or an operator */
-const piece = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*:.)/;
+const searchPart = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*:.)/;
 
 /** Returns whether a text is a search: only conditions and operators. */
 export const isSearch = (text: string): boolean => {
-  const pieces = withoutSpaces(text.trim()).split(/\s+/);
-  return pieces.every((each) => piece.test(each)) && pieces.some((each) => each.includes(':'));
+  const pieces = maskSpaces(text.trim()).split(/\s+/);
+  return pieces.every((each) => searchPart.test(each)) && pieces.some((each) => each.includes(':'));
 };
 
 /** Spaces in quotes, parentheses and brackets do not separate pieces. */
-const withoutSpaces = (text: string): string => {
+const maskSpaces = (text: string): string => {
   let depth = 0;
   let isQuoted = false;
   return [...text]
@@ -42,13 +42,13 @@ const withoutSpaces = (text: string): string => {
 };
 
 /** Returns the field names of a search; `undefined` if it is not a search of this telemetry signal. */
-const namesIn = (search: Search): string[] => {
+const fieldNames = (search: Search): string[] => {
   switch (search.is) {
     case 'and':
     case 'or':
-      return search.parts.flatMap(namesIn);
+      return search.parts.flatMap(fieldNames);
     case 'not':
-      return namesIn(search.part);
+      return fieldNames(search.part);
     case 'value':
       return search.reference.kind === 'field' ? [search.reference.field.name] : [search.reference.key];
     case 'number':
@@ -64,13 +64,17 @@ const namesIn = (search: Search): string[] => {
  * Returns a search query of a telemetry signal; `undefined` if it is not valid for the signal, or names fields that its
  * records lack.
  */
-export const searchOf = (text: string, signal: 'logs' | 'traces', lexicon: Lexicon): QueryRequest | undefined => {
+export const parseSearchQuery = (
+  text: string,
+  signal: 'logs' | 'traces',
+  lexicon: Lexicon,
+): QueryRequest | undefined => {
   const search = text.trim();
   try {
-    const names = namesIn(parseSearch(search, signal));
+    const names = fieldNames(parseSearch(search, signal));
     const known = new Set(lexicon.fields.map(({ name }) => name));
-    const bare = (name: string): boolean => known.has(name) || known.has(`resource.${name}`);
-    return names.every(bare) ? { kind: 'rows', signal, search } : undefined;
+    const isKnownName = (name: string): boolean => known.has(name) || known.has(`resource.${name}`);
+    return names.every(isKnownName) ? { kind: 'rows', signal, search } : undefined;
   } catch (error) {
     if (error instanceof QueryError) return undefined;
     throw error;

@@ -1,16 +1,16 @@
 /** Index of names and values of one telemetry signal or metric by words */
 
-import { signals } from '../../queries/signals/index.ts';
+import { signalDefinitions } from '../../queries/signals/index.ts';
 import type { Field } from '../../schemas/fields.ts';
 import type { Catalogue, KnownField, KnownMetric, KnownRecords } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
-import { partsOf, stemOf, type Word } from './words.ts';
+import { nameStems, stemOf, type Word } from './words.ts';
 
 /** Target of a question */
 export type Target = { readonly of: 'logs' | 'traces' } | { readonly of: 'metrics'; readonly metric: KnownMetric };
 
 /** Candidates for the meaning of words; several if ambiguous */
-export interface Named<Value> {
+export interface Candidates<Value> {
   readonly words: number;
   readonly options: readonly Value[];
 }
@@ -21,7 +21,7 @@ export interface NamedValue {
 }
 
 /** Fields that every record has and that questions can name. `timestamp` and similar fields are expressed as ranges. */
-const ownFields: Readonly<Record<'logs' | 'traces', readonly string[]>> = {
+const builtInFields: Readonly<Record<'logs' | 'traces', readonly string[]>> = {
   logs: ['service', 'severity', 'body', 'traceId', 'spanId', 'eventName', 'scope.name'],
   traces: ['service', 'name', 'kind', 'status', 'duration', 'statusMessage', 'traceId', 'spanId', 'scope.name'],
 };
@@ -42,7 +42,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Final words of a name that people omit: `host.name` is the host, `user.id` the user */
-const endings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'type', 'number', 'uid']);
+const optionalEndings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'type', 'number', 'uid']);
 const maxWords = 6;
 const maxOptions = 4;
 
@@ -50,10 +50,10 @@ const maxOptions = 4;
 const identifying: ReadonlySet<string> = new Set(['name', 'id', 'uid']);
 
 /** Returns the spoken forms of a name, the most certain first. */
-const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
-  const parts = partsOf(name);
+const spokenForms = (name: string): (readonly [form: string, rank: number])[] => {
+  const parts = nameStems(name);
   const forms: [string, number][] = [[parts.join(' '), 0]];
-  const trimmed = endings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
+  const trimmed = optionalEndings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
   if (trimmed !== undefined && trimmed.length > 0)
     forms.push([trimmed.join(' '), identifying.has(parts.at(-1) ?? '') ? 1 : 1.5]);
   // SDK metadata only matches its full name.
@@ -82,7 +82,7 @@ export class Lexicon {
   constructor(fields: readonly KnownField[]) {
     this.fields = fields;
     for (const field of fields) {
-      for (const [form, rank] of formsOf(field.name)) this.#addForm(form, rank, field);
+      for (const [form, rank] of spokenForms(field.name)) this.#addForm(form, rank, field);
       for (const value of field.values) this.#addValue(field.name, value);
     }
   }
@@ -110,13 +110,13 @@ export class Lexicon {
   }
 
   /** Returns the field that the most words at a position name. */
-  fieldAt(words: readonly Word[], at: number): Named<KnownField> | undefined {
+  fieldAt(words: readonly Word[], at: number): Candidates<KnownField> | undefined {
     const parts: string[] = [];
-    let found: Named<KnownField> | undefined;
+    let found: Candidates<KnownField> | undefined;
     for (let length = 1; length <= maxWords; length++) {
       const word = words[at + length - 1];
       if (word?.is !== 'word' || word.text.startsWith('/')) break;
-      parts.push(...partsOf(word.text));
+      parts.push(...nameStems(word.text));
       const form = this.#forms.get(parts.join(' '));
       const exact = form?.fields.filter(({ name }) => name === word.text);
       if (form !== undefined)
@@ -130,7 +130,7 @@ export class Lexicon {
     const parts: string[] = [];
     let found = 0;
     for (let length = 1; length <= maxWords && words[at + length - 1]?.is === 'word'; length++) {
-      parts.push(...partsOf(words[at + length - 1]?.text ?? ''));
+      parts.push(...nameStems(words[at + length - 1]?.text ?? ''));
       const form = this.#forms.get(parts.join(' '));
       if (form !== undefined && [...form.all].some(({ name }) => name === field)) found = length;
     }
@@ -141,8 +141,8 @@ export class Lexicon {
    * Returns the values that the most words at a position match. A value with the same case has precedence, and a
    * service has precedence over other values.
    */
-  valueAt(words: readonly Word[], at: number, field?: string): Named<NamedValue> | undefined {
-    let found: Named<NamedValue> | undefined;
+  valueAt(words: readonly Word[], at: number, field?: string): Candidates<NamedValue> | undefined {
+    let found: Candidates<NamedValue> | undefined;
     let phraseText = '';
     for (let length = 1; length <= maxWords; length++) {
       const word = words[at + length - 1];
@@ -151,19 +151,19 @@ export class Lexicon {
       const options =
         field === undefined
           ? this.#bareValues(phraseText)
-          : this.#valuesOf(phraseText).filter((each) => each.field === field);
+          : this.#findValues(phraseText).filter((each) => each.field === field);
       if (options.length > 0) found = { words: length, options: options.slice(0, maxOptions) };
     }
     return found;
   }
 
-  #valuesOf(text: string): readonly NamedValue[] {
+  #findValues(text: string): readonly NamedValue[] {
     return this.#values.get(text.toLowerCase()) ?? [];
   }
 
   /** Kinds and statuses are words of the language; alone, they do not refer to these fields. */
   #bareValues(text: string): readonly NamedValue[] {
-    const all = this.#valuesOf(text).filter(({ field }) => field !== 'kind' && field !== 'status');
+    const all = this.#findValues(text).filter(({ field }) => field !== 'kind' && field !== 'status');
     const services = all.filter(({ field }) => field === 'service');
     const chosen = services.length > 0 ? services : all;
     const exact = chosen.filter(({ value }) => value === text);
@@ -171,7 +171,7 @@ export class Lexicon {
     // "From households" matches the value household.
     const one = stemOf(text);
     const isPlural = one !== text.toLowerCase() && /^\p{L}{5,64}$/u.test(text);
-    return isPlural ? this.#bareValues(one).filter(({ field }) => !ownNames.has(field)) : [];
+    return isPlural ? this.#bareValues(one).filter(({ field }) => !exactFields.has(field)) : [];
   }
 
   /** Yields single words of names and values. */
@@ -188,9 +188,9 @@ export class Lexicon {
  * Fields without matching of plurals: the language covers all forms of severities, and a service only matches its exact
  * name
  */
-const ownNames: ReadonlySet<string> = new Set(['service', 'severity']);
+const exactFields: ReadonlySet<string> = new Set(['service', 'severity']);
 
-const textField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
+const createTextField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
   name,
   isNumber: false,
   values,
@@ -200,19 +200,19 @@ const textField = (name: string, values: readonly string[] = [], hasAllValues = 
 /** OpenTelemetry severities, as searches name them */
 const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-const ownOf = (of: 'logs' | 'traces', services: readonly string[]): KnownField[] =>
-  ownFields[of].map((name) => {
-    const field = signals[of].fields.find((each: Field<never>) => each.name === name);
-    if (name === 'service') return textField(name, services, true);
+const createBuiltInFields = (of: 'logs' | 'traces', services: readonly string[]): KnownField[] =>
+  builtInFields[of].map((name) => {
+    const field = signalDefinitions[of].fields.find((each: Field<never>) => each.name === name);
+    if (name === 'service') return createTextField(name, services, true);
     const values = name === 'severity' ? severities : (field?.names ?? []).filter((each) => each !== 'unspecified');
-    return { ...textField(name, values), isNumber: field?.type === 'duration' };
+    return { ...createTextField(name, values), isNumber: field?.type === 'duration' };
   });
 
 /** Returns the names that a question about a target may use. */
-export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
+export const getLexicon = (target: Target, catalogue: Catalogue): Lexicon => {
   if (target.of === 'metrics') {
     const { labels, services } = target.metric;
-    return new Lexicon([...labels, ...(services.length === 0 ? [] : [textField('service', services, true)])]);
+    return new Lexicon([...labels, ...(services.length === 0 ? [] : [createTextField('service', services, true)])]);
   }
   const records = catalogue[target.of];
   const made = lexiconCache[target.of].get(records) ?? recordsLexicon(target.of, records);
@@ -229,7 +229,7 @@ const lexiconCache = {
 const recordsLexicon = (of: 'logs' | 'traces', { services, fields }: KnownRecords): Lexicon => {
   // A span name of a single word is as ambiguous as any other word.
   const spanNames = fields.find(({ name }) => name === 'name')?.values.filter((value) => value.includes(' ')) ?? [];
-  const own = ownOf(of, services).map((field) =>
+  const own = createBuiltInFields(of, services).map((field) =>
     field.name === 'name' ? { ...field, values: [...field.values, ...spanNames] } : field,
   );
   const names = new Set(own.map(({ name }) => name));

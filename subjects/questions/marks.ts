@@ -43,7 +43,7 @@ export type Mark =
   | { readonly is: 'unknown' };
 
 /** Words with their meanings; several marks if ambiguous */
-export interface Marked {
+export interface MarkedWords {
   readonly text: string;
   readonly marks: readonly Mark[];
 }
@@ -54,4 +54,4 @@ export interface MarkCandidates {
   readonly marks: readonly Mark[];
 }
 
-export const one = (words: number, mark: Mark): MarkCandidates => ({ words, marks: [mark] });
+export const singleMark = (words: number, mark: Mark): MarkCandidates => ({ words, marks: [mark] });

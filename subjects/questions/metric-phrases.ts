@@ -1,7 +1,7 @@
 /** Finds the metrics that a question names */
 import type { KnownMetric } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
-import { partsOf, type Word } from './words.ts';
+import { nameStems, type Word } from './words.ts';
 
 /** Words of a question, and the metrics that they may name */
 export interface MetricPhrase {
@@ -12,7 +12,7 @@ export interface MetricPhrase {
 
 const maxWords = 8;
 /** Words that may occur between those of a name: "tickets that were sold", "messages in the queue" */
-const between: ReadonlySet<string> = new Set([
+const fillerWords: ReadonlySet<string> = new Set([
   'of',
   'in',
   'at',
@@ -46,14 +46,14 @@ const canonical: Readonly<Record<string, string>> = {
   disk: 'filesystem',
   count: 'number',
 };
-const wordOf = (part: string): string => {
+const canonicalWord = (part: string): string => {
   const word = canonical[part] ?? part;
   // "Delivered" also matches "did we deliver".
   return word.length > 6 && word.endsWith('ed') ? word.slice(0, -2) : word;
 };
 
 /** Suffixes that denote a unit or form, not the measured quantity */
-const units: ReadonlySet<string> = new Set([
+const unitWords: ReadonlySet<string> = new Set([
   'total',
   'second',
   'byte',
@@ -65,24 +65,24 @@ const units: ReadonlySet<string> = new Set([
   'minute',
 ]);
 
-interface Measured {
+interface IndexedMetric {
   readonly metric: KnownMetric;
   readonly parts: ReadonlySet<string>;
   readonly head: string;
 }
 
-const wordsIn = ({ is, text }: Word): string[] => (is === 'word' ? partsOf(text).map(wordOf) : []);
+const wordParts = ({ is, text }: Word): string[] => (is === 'word' ? nameStems(text).map(canonicalWord) : []);
 
 /** Index of metrics by the words of their names */
 export class MetricIndex {
-  readonly #byWord = new Map<string, Measured[]>();
+  readonly #byWord = new Map<string, IndexedMetric[]>();
   readonly #byName = new Map<string, KnownMetric>();
 
   constructor(metrics: readonly KnownMetric[]) {
     for (const metric of metrics) {
       this.#byName.set(metric.name.toLowerCase(), metric);
-      const parts = partsOf(metric.name).map(wordOf);
-      const head = parts.findLast((part) => !units.has(part)) ?? '';
+      const parts = nameStems(metric.name).map(canonicalWord);
+      const head = parts.findLast((part) => !unitWords.has(part)) ?? '';
       const measured = { metric, parts: new Set(parts), head };
       for (const part of measured.parts) {
         const known = this.#byWord.get(part) ?? [];
@@ -95,12 +95,12 @@ export class MetricIndex {
   /** Yields words as they occur in names, and as they are matched. */
   *words(): Iterable<string> {
     yield* this.#byWord.keys();
-    for (const name of this.#byName.keys()) yield* partsOf(name);
+    for (const name of this.#byName.keys()) yield* nameStems(name);
   }
 
   /** Returns the phrase of the question that names a metric with the most words; `undefined` if there is none. */
-  phraseIn(words: readonly Word[]): MetricPhrase | undefined {
-    const narrowed = new Map<string, readonly Measured[]>();
+  findPhrase(words: readonly Word[]): MetricPhrase | undefined {
+    const narrowed = new Map<string, readonly IndexedMetric[]>();
     let best: (MetricPhrase & { readonly parts: number }) | undefined;
     for (const at of words.keys()) {
       const found = this.#phraseAt(words, at, narrowed);
@@ -113,31 +113,31 @@ export class MetricIndex {
   #phraseAt(
     words: readonly Word[],
     at: number,
-    known: Map<string, readonly Measured[]>,
+    known: Map<string, readonly IndexedMetric[]>,
   ): (MetricPhrase & { readonly parts: number }) | undefined {
     const named = this.#byName.get(words[at]?.lower ?? '');
     if (named !== undefined) return { at, words: 1, metrics: [named], parts: Number.POSITIVE_INFINITY };
     const queryParts = new Set<string>();
-    const written = new Set<string>();
-    let candidates: readonly Measured[] | undefined;
+    const writtenParts = new Set<string>();
+    let candidates: readonly IndexedMetric[] | undefined;
     let length = 0;
     for (const [place, word] of words.slice(at, at + maxWords).entries()) {
-      if (place > 0 && between.has(word.lower)) continue;
-      const parts = wordsIn(word);
+      if (place > 0 && fillerWords.has(word.lower)) continue;
+      const parts = wordParts(word);
       const key = [...queryParts, ...parts].join(' ');
-      const narrowed = known.get(key) ?? this.#narrowed(candidates, parts);
+      const narrowed = known.get(key) ?? this.#narrow(candidates, parts);
       known.set(key, narrowed);
       if (narrowed.length === 0) break;
       candidates = narrowed;
       for (const part of parts) queryParts.add(part);
-      for (const part of partsOf(word.text)) written.add(part);
+      for (const part of nameStems(word.text)) writtenParts.add(part);
       length = place + 1;
     }
-    const metrics = surest(candidates ?? [], queryParts, written);
+    const metrics = selectSurest(candidates ?? [], queryParts, writtenParts);
     return metrics.length === 0 ? undefined : { at, words: length, metrics, parts: queryParts.size };
   }
 
-  #narrowed(candidates: readonly Measured[] | undefined, parts: readonly string[]): readonly Measured[] {
+  #narrow(candidates: readonly IndexedMetric[] | undefined, parts: readonly string[]): readonly IndexedMetric[] {
     const among = candidates ?? this.#byWord.get(parts[0] ?? '') ?? [];
     return parts.length === 0 ? [] : among.filter((each) => parts.every((part) => each.parts.has(part)));
   }
@@ -147,17 +147,19 @@ export class MetricIndex {
  * Returns metrics with exactly the name; otherwise those that end with it; otherwise those with all of the words.
  * Generic words alone name no metric.
  */
-const surest = (
-  all: readonly Measured[],
+const selectSurest = (
+  all: readonly IndexedMetric[],
   queryParts: ReadonlySet<string>,
   written: ReadonlySet<string>,
 ): KnownMetric[] => {
   // Names with the exact words have precedence over those with synonyms.
   const literal = all.filter(
-    ({ metric }) => partsOf(metric.name).filter((part) => written.has(part)).length === written.size,
+    ({ metric }) => nameStems(metric.name).filter((part) => written.has(part)).length === written.size,
   );
   const candidates = literal.length > 0 ? literal : all;
-  const equal = candidates.filter(({ parts }) => [...parts].every((part) => queryParts.has(part) || units.has(part)));
+  const equal = candidates.filter(({ parts }) =>
+    [...parts].every((part) => queryParts.has(part) || unitWords.has(part)),
+  );
   if (equal.length > 0) return equal.map(({ metric }) => metric);
   if ([...queryParts].every((part) => genericWords.has(part))) return [];
   const ending = candidates.filter(({ head }) => queryParts.has(head));

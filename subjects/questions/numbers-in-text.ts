@@ -1,8 +1,8 @@
 /** Parses words with numbers: steps, percentiles, limits, statuses */
 import { isUnit } from './conditions.ts';
 import type { Lexicon } from './lexicon.ts';
-import { type Mark, type MarkCandidates, one } from './marks.ts';
-import { numberIn, unitMs } from './quantities.ts';
+import { type Mark, type MarkCandidates, singleMark } from './marks.ts';
+import { parseNumber, unitToMs } from './quantities.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';
 
@@ -15,54 +15,54 @@ const adverbs: ReadonlyMap<string, string> = new Map([
   ['minutely', 'minute'],
 ]);
 
-const stepFound = (words: number, stepMs: number): MarkCandidates | undefined =>
-  Number.isSafeInteger(stepMs) && stepMs >= 1000 ? one(words, { is: 'step', stepMs }) : undefined;
+const toStep = (words: number, stepMs: number): MarkCandidates | undefined =>
+  Number.isSafeInteger(stepMs) && stepMs >= 1000 ? singleMark(words, { is: 'step', stepMs }) : undefined;
 
 /** Parses `per minute`, `every 5 minutes`, `hourly`, `by day`. A second is the unit of rates instead. */
-export const stepAt = (words: readonly Word[], at: number): MarkCandidates | undefined => {
+export const parseStep = (words: readonly Word[], at: number): MarkCandidates | undefined => {
   const adverb = adverbs.get(lowerAt(words, at));
-  if (adverb !== undefined) return stepFound(1, unitMs(adverb) ?? 0);
-  const intervals = intervalsAt(words, at);
+  if (adverb !== undefined) return toStep(1, unitToMs(adverb) ?? 0);
+  const intervals = parseInterval(words, at);
   if (intervals !== undefined) return intervals;
-  const before = eachAt(words, at);
+  const before = countIntroWords(words, at);
   if (before === 0) return undefined;
   const isArticle = before === 1 && ['a', 'an'].includes(lowerAt(words, at));
-  const number = isArticle ? undefined : numberIn(words[at + before]);
+  const number = isArticle ? undefined : parseNumber(words[at + before]);
   if (number === undefined) {
-    const unit = unitNamed(words[at + before]);
-    return unit === undefined || unit < 60_000 ? undefined : stepFound(before + 1, unit);
+    const unit = parseUnitName(words[at + before]);
+    return unit === undefined || unit < 60_000 ? undefined : toStep(before + 1, unit);
   }
-  if (number.unit !== '') return stepFound(before + 1, number.value * (unitMs(number.unit) ?? 0));
-  return stepFound(before + 2, number.value * (unitNamed(words[at + before + 1]) ?? 0));
+  if (number.unit !== '') return toStep(before + 1, number.value * (unitToMs(number.unit) ?? 0));
+  return toStep(before + 2, number.value * (parseUnitName(words[at + before + 1]) ?? 0));
 };
 
 const intervalWord = /^(?:interval|step|bucket|increment|resolution|granularity|window)$/;
 
 /** Parses `in 5 minute intervals`, `5-minute buckets`. */
-const intervalsAt = (words: readonly Word[], at: number): MarkCandidates | undefined => {
+const parseInterval = (words: readonly Word[], at: number): MarkCandidates | undefined => {
   const before = ['in', 'at', 'with', 'by', 'using'].includes(lowerAt(words, at)) ? 1 : 0;
   const [, digits, unit] = /^(\d{1,4})-?([a-z]+)?$/.exec(lowerAt(words, at + before)) ?? [];
   if (digits === undefined) return undefined;
   const place = at + before + (unit === undefined ? 2 : 1);
   if (!intervalWord.test(words[place]?.stem ?? '')) return undefined;
-  const ms = unitMs(unit ?? words[place - 1]?.stem);
-  return ms === undefined ? undefined : stepFound(place + 1 - at, Number(digits) * ms);
+  const ms = unitToMs(unit ?? words[place - 1]?.stem);
+  return ms === undefined ? undefined : toStep(place + 1 - at, Number(digits) * ms);
 };
 
 /** Returns the number of words that introduce a unit: `per`, `in each`. */
-const eachAt = (words: readonly Word[], at: number): number => {
+const countIntroWords = (words: readonly Word[], at: number): number => {
   const lower = lowerAt(words, at);
   if (['per', 'by', 'every', 'each', 'a', 'an'].includes(lower)) return 1;
   return ['in', 'for'].includes(lower) && ['each', 'every'].includes(lowerAt(words, at + 1)) ? 2 : 0;
 };
 
-const unitNamed = (word: Word | undefined): number | undefined =>
-  word !== undefined && word.stem.length >= 3 ? unitMs(word.stem) : undefined;
+const parseUnitName = (word: Word | undefined): number | undefined =>
+  word !== undefined && word.stem.length >= 3 ? unitToMs(word.stem) : undefined;
 
 /** Parses `p95`, `95th percentile`, `percentile 95`. */
-export const percentileAt = (words: readonly Word[], at: number): MarkCandidates | undefined => {
+export const parsePercentile = (words: readonly Word[], at: number): MarkCandidates | undefined => {
   const figure = (length: number, percentile: string): MarkCandidates =>
-    one(length, { is: 'figure', figure: { function: 'percentile', percentile: Number(percentile) } });
+    singleMark(length, { is: 'figure', figure: { function: 'percentile', percentile: Number(percentile) } });
   const [, short] = /^p(\d{1,2}(?:\.\d{1,3})?|100)$/.exec(lowerAt(words, at)) ?? [];
   if (short !== undefined) return figure(1, short);
   const [, ordinal] = /^(\d{1,2}(?:\.\d{1,3})?)(?:th|st|nd|rd)?$/.exec(lowerAt(words, at)) ?? [];
@@ -72,9 +72,9 @@ export const percentileAt = (words: readonly Word[], at: number): MarkCandidates
   return lowerAt(words, at) === 'percentile' && behind !== undefined ? figure(2, behind) : undefined;
 };
 
-const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first)$/;
+const orderWords = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first)$/;
 /** After a number, these words are an order; before it, they refer to the number: "the most 503". */
-const ordersBehind = /^(?:busiest|highest|lowest|most|least|noisiest)$/;
+const trailingOrderWords = /^(?:busiest|highest|lowest|most|least|noisiest)$/;
 const listing: ReadonlySet<string> = new Set([
   'show',
   'list',
@@ -90,12 +90,12 @@ const maxLimit = 10_000;
 const maxGroups = 1_000;
 
 /** Parses `top 5`, `5 slowest`, `latest 20`, `show 10 logs`: the number, next to the word that it limits. */
-export const limitAt = (
+export const parseLimit = (
   words: readonly Word[],
   at: number,
   { vocabulary, lexicon }: { readonly vocabulary: Vocabulary; readonly lexicon: Lexicon },
 ): MarkCandidates | undefined => {
-  const number = numberIn(words[at]);
+  const number = parseNumber(words[at]);
   const isCount = number?.unit === '' && Number.isInteger(number.value) && number.value >= 1;
   if (!isCount || ['a', 'an'].includes(lowerAt(words, at))) return undefined;
   const [before, behind] = [words[at - 1]?.stem ?? '', words[at + 1]?.stem ?? ''];
@@ -105,8 +105,8 @@ export const limitAt = (
   // "Which three routes": several values of a group.
   const isPlural = words[at + 1]?.lower !== behind && number.value <= maxGroups;
   const isGroups = isPlural && lexicon.fieldAt(words, at + 1) !== undefined;
-  return orders.test(before) || orders.test(behind) || ordersBehind.test(behind) || isListed || isGroups
-    ? one(1, { is: 'limit', limit: Math.min(number.value, maxLimit) })
+  return orderWords.test(before) || orderWords.test(behind) || trailingOrderWords.test(behind) || isListed || isGroups
+    ? singleMark(1, { is: 'limit', limit: Math.min(number.value, maxLimit) })
     : undefined;
 };
 
@@ -117,7 +117,7 @@ const statusCodeContext =
 export const statusField = /(?:^|\.)status_?code$/i;
 
 /** Parses `5xx`, `status 500`, `404s`, `HTTP 503` as conditions on HTTP status fields. */
-export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): MarkCandidates | undefined => {
+export const parseStatus = (words: readonly Word[], at: number, lexicon: Lexicon): MarkCandidates | undefined => {
   let place = at;
   while (place < at + 3 && statusWords.has(lowerAt(words, place))) place++;
   if (place > at && ['of', 'is', '='].includes(lowerAt(words, place))) place++;

@@ -5,7 +5,7 @@ import type { Word } from './words.ts';
 
 const maxWords = 5;
 
-const longestMatchAt = <Value>(
+const findLongestMatch = <Value>(
   words: readonly Word[],
   at: number,
   phrases: ReadonlyMap<string, Value>,
@@ -18,19 +18,19 @@ const longestMatchAt = <Value>(
   return undefined;
 };
 
-export const phraseAt = (
+export const matchPhrase = (
   words: readonly Word[],
   at: number,
   vocabulary: Vocabulary,
 ): { readonly words: number; readonly mark: Mark } | undefined => {
-  const found = longestMatchAt(words, at, vocabulary);
+  const found = findLongestMatch(words, at, vocabulary);
   return found && { words: found[0], mark: found[1] };
 };
 
-export const operatorAt = (
+export const matchOperator = (
   words: readonly Word[],
   at: number,
 ): { readonly words: number; readonly operator: Operator } | undefined => {
-  const found = longestMatchAt(words, at, operators);
+  const found = findLongestMatch(words, at, operators);
   return found && { words: found[0], operator: found[1] };
 };

@@ -28,11 +28,11 @@ export const units: ReadonlyMap<string, number> = new Map(
     fortnight: 14 * dayMs,
   }),
 );
-export const unitMs = (word: string | undefined): number | undefined => units.get(word ?? '');
+export const unitToMs = (word: string | undefined): number | undefined => units.get(word ?? '');
 
-const counts = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+const numberWords = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 export const numerals: ReadonlyMap<string, number> = new Map([
-  ...counts.map((word, number): [string, number] => [word, number]),
+  ...numberWords.map((word, number): [string, number] => [word, number]),
   ...Object.entries({
     a: 1,
     an: 1,
@@ -47,7 +47,7 @@ export const numerals: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Returns a number with its attached unit: `15`, `five`, `500ms`, `1.5h`, `80%`. */
-export const numberIn = (word: Word | undefined): { readonly value: number; readonly unit: string } | undefined => {
+export const parseNumber = (word: Word | undefined): { readonly value: number; readonly unit: string } | undefined => {
   if (word?.is !== 'word') return undefined;
   const named = numerals.get(word.lower);
   if (named !== undefined) return { value: named, unit: '' };

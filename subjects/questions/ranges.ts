@@ -1,6 +1,6 @@
 /** Combines all time expressions of a question into one range */
 import type { Range } from '../../queries/range.ts';
-import { wallClockOf } from '../../runtime/wall-clock.ts';
+import { getWallClock } from '../../runtime/wall-clock.ts';
 import { dayMs } from './quantities.ts';
 import type { Now, TimePart } from './times.ts';
 
@@ -14,31 +14,36 @@ const momentProblem = 'a point in time is not a range: write a start and an end,
 export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: Now): ParsedRange | undefined => {
   if (parts.length === 0) return undefined;
   if (parts.some(({ is }) => is === 'moment')) return { problem: momentProblem };
-  const of = <Is extends TimePart['is']>(is: Is) =>
+  const partsOfKind = <Is extends TimePart['is']>(is: Is) =>
     parts.filter((part): part is Extract<TimePart, { is: Is }> => part.is === is);
-  const [days, clocks, last, since] = [of('days'), of('clock'), of('last'), of('since')];
+  const [days, clocks, last, since] = [
+    partsOfKind('days'),
+    partsOfKind('clock'),
+    partsOfKind('last'),
+    partsOfKind('since'),
+  ];
   if (days.length > 1 || clocks.length > 1 || last.length + since.length > 1 || (last.length > 0 && parts.length > 1))
     return { problem: 'the question contains several times that do not form one range: use one range' };
   if (last[0] !== undefined)
     return last[0].ms > 0 && last[0].ms < 4e12
-      ? rangeFrom(nowMs - last[0].ms, nowMs, nowMs)
+      ? toRange(nowMs - last[0].ms, nowMs, nowMs)
       : { problem: 'the range has an invalid length' };
-  const clock = wallClockOf(timeZone);
+  const clock = getWallClock(timeZone);
   const now = clock.wallAt(nowMs);
   const today = Math.floor(now / dayMs) * dayMs;
   const day = days[0] ?? {
     from: since[0]?.day ?? today,
     to: since[0] === undefined ? today + dayMs : Number.POSITIVE_INFINITY,
   };
-  const [from, to] = within(day, clocks[0], since[0]);
+  const [from, to] = limitToClock(day, clocks[0], since[0]);
   if (from > now) return { problem: 'the range is in the future, where no data exists yet' };
-  return rangeFrom(clock.instantOf(from), to > now ? nowMs : clock.instantOf(to), nowMs);
+  return toRange(clock.instantOf(from), to > now ? nowMs : clock.instantOf(to), nowMs);
 };
 
 type Clock = Extract<TimePart, { is: 'clock' }>;
 type Since = Extract<TimePart, { is: 'since' }>;
 
-const within = (
+const limitToClock = (
   { from, to }: { readonly from: number; readonly to: number },
   clock: Clock | undefined,
   since: Since | undefined,
@@ -49,7 +54,7 @@ const within = (
 };
 
 /** Both ends of a range are inclusive, so a range until an hour ends one nanosecond before it. */
-const rangeFrom = (fromMs: number, toMs: number, nowMs: number): ParsedRange => {
+const toRange = (fromMs: number, toMs: number, nowMs: number): ParsedRange => {
   const from = BigInt(Math.trunc(fromMs)) * msNs;
   const to = BigInt(Math.trunc(toMs)) * msNs - (toMs < nowMs ? 1n : 0n);
   return from <= to ? { range: { from, to } } : { problem: 'the range ends before it begins' };

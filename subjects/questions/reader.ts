@@ -4,15 +4,15 @@
  */
 
 import { ComparisonReader } from './comparisons.ts';
-import { containing, equal, existing } from './conditions.ts';
-import type { Lexicon, Named, NamedValue, Target } from './lexicon.ts';
-import { type Condition, type Mark, type MarkCandidates, type Marked, one } from './marks.ts';
-import { limitAt, percentileAt, statusAt, stepAt } from './numbers-in-text.ts';
-import { operatorAt, phraseAt } from './phrases.ts';
-import { numberIn } from './quantities.ts';
+import { equalityCondition, existenceCondition, textCondition } from './conditions.ts';
+import type { Candidates, Lexicon, NamedValue, Target } from './lexicon.ts';
+import { type Condition, type Mark, type MarkCandidates, type MarkedWords, singleMark } from './marks.ts';
+import { parseLimit, parsePercentile, parseStatus, parseStep } from './numbers-in-text.ts';
+import { matchOperator, matchPhrase } from './phrases.ts';
+import { parseNumber } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
 import { type Vocabulary, vocabularies } from './vocabulary.ts';
-import { partsOf, type Word } from './words.ts';
+import { nameStems, type Word } from './words.ts';
 
 /** Part of the question that names the metric */
 export interface Phrase {
@@ -43,10 +43,10 @@ export class QuestionReader {
   }
 
   /** Returns marks for all words. They contain the words as `written`, before spelling corrections. */
-  read(written: readonly Word[] = this.#words): Marked[] {
-    const marked: Marked[] = [];
+  read(written: readonly Word[] = this.#words): MarkedWords[] {
+    const marked: MarkedWords[] = [];
     for (let at = 0; at < this.#words.length; ) {
-      const found = this.#at(at);
+      const found = this.#parseAt(at);
       const text = written
         .slice(at, at + found.words)
         .map((word) => word.text)
@@ -57,70 +57,70 @@ export class QuestionReader {
     return marked;
   }
 
-  #at(at: number): MarkCandidates {
+  #parseAt(at: number): MarkCandidates {
     const word = this.#words[at] as Word;
-    if (this.#phrase?.at === at) return one(this.#phrase.words, { is: 'noun', noun: 'metric' });
-    if (word.is === 'comma') return one(1, { is: 'and' });
-    if (word.is === 'condition') return this.#writtenCondition(word);
+    if (this.#phrase?.at === at) return singleMark(this.#phrase.words, { is: 'noun', noun: 'metric' });
+    if (word.is === 'comma') return singleMark(1, { is: 'and' });
+    if (word.is === 'condition') return this.#parseCondition(word);
     return (
-      stepAt(this.#words, at) ??
-      this.#time(at) ??
-      percentileAt(this.#words, at) ??
-      limitAt(this.#words, at, { vocabulary: this.#vocabulary, lexicon: this.#lexicon }) ??
-      statusAt(this.#words, at, this.#lexicon) ??
-      this.#comparisons.at(at) ??
+      parseStep(this.#words, at) ??
+      this.#parseTime(at) ??
+      parsePercentile(this.#words, at) ??
+      parseLimit(this.#words, at, { vocabulary: this.#vocabulary, lexicon: this.#lexicon }) ??
+      parseStatus(this.#words, at, this.#lexicon) ??
+      this.#comparisons.parseAt(at) ??
       this.#containing(at) ??
       this.#matchEntityNoun(at) ??
       this.#matchDuration(at) ??
-      this.#trace(at) ??
-      this.#nameOrPhrase(at) ??
-      this.#quoted(at) ??
-      this.#number(at) ??
-      one(1, { is: 'unknown' })
+      this.#parseTraceId(at) ??
+      this.#matchNameOrPhrase(at) ??
+      this.#parseQuoted(at) ??
+      this.#parseNumber(at) ??
+      singleMark(1, { is: 'unknown' })
     );
   }
 
   /** Parses `service:cart`, a condition in the search language. */
-  #writtenCondition({ text }: Word): MarkCandidates {
+  #parseCondition({ text }: Word): MarkCandidates {
     const search = text.startsWith('-') ? `NOT ${text.slice(1)}` : text;
     const field = text.slice(text.startsWith('-') ? 1 : 0, text.indexOf(':'));
-    return one(
+    return singleMark(
       1,
       this.#lexicon.field(field) === undefined ? { is: 'unknown' } : { is: 'condition', condition: { search, field } },
     );
   }
 
-  #time(at: number): MarkCandidates | undefined {
-    const timeMatch = this.#times.at(at);
-    return timeMatch && one(timeMatch.words, { is: 'time', time: timeMatch.value });
+  #parseTime(at: number): MarkCandidates | undefined {
+    const timeMatch = this.#times.parseAt(at);
+    return timeMatch && singleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
   /** Parses `containing "out of stock"`; one word needs no quotes. */
   #containing(at: number): MarkCandidates | undefined {
-    const operator = operatorAt(this.#words, at);
+    const operator = matchOperator(this.#words, at);
     const word = operator?.operator === 'contains' ? this.#words[at + operator.words] : undefined;
     if (operator === undefined || word === undefined || this.#target.of === 'metrics') return undefined;
-    return one(operator.words + 1, { is: 'condition', condition: containing(word.inside) });
+    return singleMark(operator.words + 1, { is: 'condition', condition: textCondition(word.inside) });
   }
 
   /** Matches "mean time" and "redis time": the duration of spans. */
   #matchDuration(at: number): MarkCandidates | undefined {
-    const before = at > 0 ? phraseAt(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
-    const isFigure = before === 'figure' || before === 'total' || percentileAt(this.#words, at - 1)?.words === 1;
+    const before = at > 0 ? matchPhrase(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
+    const isFigure = before === 'figure' || before === 'total' || parsePercentile(this.#words, at - 1)?.words === 1;
     const isOfDatabase =
       at > 0 &&
       this.#lexicon.valueAt(this.#words.slice(0, at), at - 1)?.options.some(({ field }) => /^db\./.test(field));
     return this.#target.of === 'traces' && this.#words[at]?.stem === 'time' && (isFigure || isOfDatabase)
-      ? one(1, { is: 'noun', noun: 'latency' })
+      ? singleMark(1, { is: 'noun', noun: 'latency' })
       : undefined;
   }
 
   /** Parses `4bf92f3577b34da6a3ce929d0e0e4736` and "trace 4bf92f…": the form of a trace id is unambiguous. */
-  #trace(at: number): MarkCandidates | undefined {
+  #parseTraceId(at: number): MarkCandidates | undefined {
     const before = this.#words[at]?.stem === 'trace' ? 1 : 0;
     const id = this.#words[at + before]?.lower ?? '';
     return this.#target.of !== 'metrics' && /^[0-9a-f]{32}$/.test(id)
-      ? one(before + 1, { is: 'condition', condition: equal('traceId', id) })
+      ? singleMark(before + 1, { is: 'condition', condition: equalityCondition('traceId', id) })
       : undefined;
   }
 
@@ -134,27 +134,27 @@ export class QuestionReader {
     const before = this.#words[at - 1];
     const isGroup =
       /^(?:by|per|each|which|top|common|frequent|unique|distinct|different)$/.test(before?.stem ?? '') ||
-      numberIn(before) !== undefined;
+      parseNumber(before) !== undefined;
     return isGroup
-      ? one(1, { is: 'field', field: name, isNumber: false })
-      : one(1, { is: 'condition', condition: existing(name) });
+      ? singleMark(1, { is: 'field', field: name, isNumber: false })
+      : singleMark(1, { is: 'condition', condition: existenceCondition(name) });
   }
 
   /**
    * Returns the longest match: a value, a field, or a phrase of the language. For equal lengths, the phrase has
    * precedence over a name.
    */
-  #nameOrPhrase(at: number): MarkCandidates | undefined {
-    const before = this.#valueBeforeField(at);
+  #matchNameOrPhrase(at: number): MarkCandidates | undefined {
+    const before = this.#matchValueBeforeField(at);
     if (before !== undefined) return before;
-    const phrase = phraseAt(this.#words, at, this.#vocabulary);
+    const phrase = matchPhrase(this.#words, at, this.#vocabulary);
     const value = this.#lexicon.valueAt(this.#words, at);
     const field = this.#lexicon.fieldAt(this.#words, at);
     const longest = Math.max(value?.words ?? 0, field?.words ?? 0);
     const word = this.#words[at] as Word;
     const isName = longest > 0 && this.#isName(at, { phraseKind: phrase?.mark.is, value, field });
-    if (phrase !== undefined && phrase.words >= longest && !isName) return one(phrase.words, phrase.mark);
-    const noun: readonly Mark[] = longest <= 1 && this.#isNounOfValue(at) ? [{ is: 'noise' }] : [];
+    if (phrase !== undefined && phrase.words >= longest && !isName) return singleMark(phrase.words, phrase.mark);
+    const noun: readonly Mark[] = longest <= 1 && this.#describesValue(at) ? [{ is: 'noise' }] : [];
     const isValue = value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0);
     const marks = isValue
       ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#toCondition(each, at) }))
@@ -166,16 +166,19 @@ export class QuestionReader {
   /** "From gates" and "by gates" name an origin. */
   #toCondition({ field, value }: NamedValue, at: number): Condition {
     const before = this.#words[at - 1]?.lower ?? '';
-    return { ...equal(field, value), ...(before === 'from' || before === 'by' ? { isFrom: true as const } : {}) };
+    return {
+      ...equalityCondition(field, value),
+      ...(before === 'from' || before === 'by' ? { isFrom: true as const } : {}),
+    };
   }
 
   /**
    * Returns whether a noun describes the value next to it: "rejected readings" with a field `reading.status`, "sports
    * articles" with `article.id`.
    */
-  #isNounOfValue(at: number): boolean {
+  #describesValue(at: number): boolean {
     const stem = this.#words[at]?.stem;
-    if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && partsOf(name)[0] === stem)) return false;
+    if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && nameStems(name)[0] === stem)) return false;
     const behind = beingForms.has(this.#words[at + 1]?.lower ?? '') ? at + 2 : at + 1;
     return [at - 1, behind].some((place) =>
       this.#lexicon
@@ -191,7 +194,7 @@ export class QuestionReader {
       phraseKind,
       value,
       field,
-    }: { phraseKind: Mark['is'] | undefined; value: Named<NamedValue> | undefined; field: unknown },
+    }: { phraseKind: Mark['is'] | undefined; value: Candidates<NamedValue> | undefined; field: unknown },
   ): boolean {
     const word = this.#words[at] as Word;
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
@@ -201,13 +204,13 @@ export class QuestionReader {
     // begins a question.
     const before = this.#words[at - 1]?.lower ?? '';
     const isOrder = at === 0 || requestWords.has(before);
-    const isBehind = (phraseKind === 'noise' && ofSomething.has(before)) || (phraseKind === 'list' && !isOrder);
+    const isBehind = (phraseKind === 'noise' && namePrepositions.has(before)) || (phraseKind === 'list' && !isOrder);
     if (isBehind && value?.options[0]?.field === 'service') return true;
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
   }
 
   /** Matches "first class" and "gold tier": a value followed by its field, whatever else the word means. */
-  #valueBeforeField(at: number): MarkCandidates | undefined {
+  #matchValueBeforeField(at: number): MarkCandidates | undefined {
     const value = this.#lexicon.valueAt(this.#words, at);
     if (value === undefined) return undefined;
     const behind = at + value.words;
@@ -218,25 +221,25 @@ export class QuestionReader {
     const matchingValues = value.options.filter((_each, index) => named[index] === words);
     return {
       words: value.words + words,
-      marks: matchingValues.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
+      marks: matchingValues.map((each) => ({ is: 'condition', condition: equalityCondition(each.field, each.value) })),
     };
   }
 
-  #quoted(at: number): MarkCandidates | undefined {
+  #parseQuoted(at: number): MarkCandidates | undefined {
     const word = this.#words[at] as Word;
     return word.is === 'quoted' && word.inside.trim() !== '' && this.#target.of !== 'metrics'
-      ? one(1, { is: 'condition', condition: containing(word.inside) })
+      ? singleMark(1, { is: 'condition', condition: textCondition(word.inside) })
       : undefined;
   }
 
-  #number(at: number): MarkCandidates | undefined {
-    const number = numberIn(this.#words[at]);
-    return number && one(1, { is: 'number', ...number });
+  #parseNumber(at: number): MarkCandidates | undefined {
+    const number = parseNumber(this.#words[at]);
+    return number && singleMark(1, { is: 'number', ...number });
   }
 }
 
 const beingForms: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'been', 'being']);
-const ofSomething: ReadonlySet<string> = new Set([
+const namePrepositions: ReadonlySet<string> = new Set([
   'of',
   'in',
   'for',

@@ -2,13 +2,13 @@
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import type { Measure } from '../../queries/query.ts';
 import type { QueryRequest } from '../../queries/run.ts';
-import { signals } from '../../queries/signals/index.ts';
-import { referenceOf } from '../../schemas/fields.ts';
-import { type Draft, type NamedField, Unclear } from './assemble.ts';
-import { existing } from './conditions.ts';
-import { hasRecordNoun, withExtremes } from './extremes.ts';
+import { signalDefinitions } from '../../queries/signals/index.ts';
+import { resolveReference } from '../../schemas/fields.ts';
+import { type Draft, type NamedField, UnclearQuestionError } from './assemble.ts';
+import { existenceCondition } from './conditions.ts';
+import { hasRecordNoun, resolveExtremes } from './extremes.ts';
 import type { Condition, Figure } from './marks.ts';
-import { refuseIncomplete } from './unmatched-words.ts';
+import { rejectIncomplete } from './unmatched-words.ts';
 
 /** A query, and the conditions of its search */
 export interface Meaning {
@@ -21,8 +21,8 @@ type Signal = 'logs' | 'traces';
 type Part = readonly Condition[];
 
 const defaultGroupLimit = 10;
-const served: Condition = { search: 'kind:server', field: 'kind' };
-const called: Condition = { search: 'kind:client', field: 'kind' };
+const serverSpan: Condition = { search: 'kind:server', field: 'kind' };
+const clientSpan: Condition = { search: 'kind:client', field: 'kind' };
 const root: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
 
 /** Fields of outgoing calls of a service; their spans are not requests that it serves */
@@ -32,12 +32,12 @@ const clientFields = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
  * Returns the queries that a draft may mean, the most likely first. `hasServerSpans` is whether span kinds identify
  * requests.
  */
-export const recordMeanings = (initialDraft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
-  refuseIncomplete(initialDraft);
-  const draft = withExtremes(initialDraft);
+export const interpretRecords = (initialDraft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
+  rejectIncomplete(initialDraft);
+  const draft = resolveExtremes(initialDraft);
   return nounConditions(draft, hasServerSpans).flatMap((noun) => {
-    if (draft.aggregationWords.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
-    return measuresOf(draft, signal).map((measures) =>
+    if (draft.aggregationWords.has('share')) return [buildShare(draft, signal, noun, hasServerSpans)];
+    return chooseMeasures(draft, signal).map((measures) =>
       queryOf(draft, signal, [...noun, ...draft.conditions], measures),
     );
   });
@@ -50,41 +50,41 @@ const nounConditions = (draft: Draft, hasServerSpans: boolean): Part[] => {
   const hasKindCondition = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
   // Outgoing calls are recorded by client spans only.
-  if (nouns.has('calls') && !hasKindCondition) return hasClientField ? [[called]] : [[served], [called]];
-  if (nouns.has('requests') && !hasKindCondition) return requestsOf(draft);
+  if (nouns.has('calls') && !hasKindCondition) return hasClientField ? [[clientSpan]] : [[serverSpan], [clientSpan]];
+  if (nouns.has('requests') && !hasKindCondition) return requestConditions(draft);
   const isNamed = conditions.some(({ field }) => field === 'name');
-  return nouns.has('latency') && !nouns.has('spans') && !hasClientField && !isNamed ? [[served]] : [[]];
+  return nouns.has('latency') && !nouns.has('spans') && !hasClientField && !isNamed ? [[serverSpan]] : [[]];
 };
 
 /** Requests that a service sends are outgoing calls; requests from a service are those, or the ones that it serves. */
-const requestsOf = ({ conditions, groupBy, aggregationWords: ways }: Draft): Part[] => {
+const requestConditions = ({ conditions, groupBy, aggregationWords: ways }: Draft): Part[] => {
   const services = conditions.filter(({ field }) => field === 'service');
-  if (ways.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[called]];
-  return services.some(({ isFrom }) => isFrom === true) ? [[served], [called]] : [[served]];
+  if (ways.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[clientSpan]];
+  return services.some(({ isFrom }) => isFrom === true) ? [[serverSpan], [clientSpan]] : [[serverSpan]];
 };
 
 /** Returns the measures of the query: an empty list returns rows, and several lists are alternatives. */
-const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
+const chooseMeasures = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
   const { figures, aggregationWords: ways, distinct } = draft;
   const field = measuredField(draft);
-  const ofField = figuresOfField(draft, signal, field);
+  const ofField = fieldMeasures(draft, signal, field);
   if (ofField.length > 0) return [[...extraMeasures(draft), ...ofField]];
   const isBySpan = ways.has('slowest') || ways.has('fastest');
   const isOfGroups = draft.groupBy.length + draft.unassignedFields.length > 0;
   if (isBySpan && (field === undefined || (field === 'duration' && !isOfGroups))) return byDuration(draft, signal);
   if (field !== undefined) return numbersAlone(field).map((measures) => [...extraMeasures(draft), ...measures]);
   if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
-  return figures.length > 0 ? [[{ function: 'rate' }]] : counted(draft);
+  return figures.length > 0 ? [[{ function: 'rate' }]] : countMeasures(draft);
 };
 
 /** Returns measures of a field: averages, percentiles, sums. */
-const figuresOfField = (draft: Draft, signal: Signal, field: string | undefined): Measure[] => {
+const fieldMeasures = (draft: Draft, signal: Signal, field: string | undefined): Measure[] => {
   const ofField = draft.figures.filter(({ function: name }) => name !== 'rate');
   // For spans, only percentiles of the duration need no field name.
   const isOfSpans = signal === 'traces' && ofField.every(({ function: name }) => name === 'percentile');
-  if (field === undefined && isOfSpans) return ofField.map((figure) => measured(figure, 'duration', draft));
+  if (field === undefined && isOfSpans) return ofField.map((figure) => withField(figure, 'duration', draft));
   if (draft.aggregationWords.has('total') && field !== undefined) ofField.push({ function: 'sum' });
-  return ofField.map((figure) => measured(figure, field, draft));
+  return ofField.map((figure) => withField(figure, field, draft));
 };
 
 /** "Number of requests and average latency": counts of records in addition to a measure of a field. */
@@ -93,9 +93,9 @@ const extraMeasures = ({ aggregationWords: ways, nouns, figures }: Draft): Measu
   ...figures.filter(({ function: name }) => name === 'rate'),
 ];
 
-const counted = (draft: Draft): (readonly Measure[])[] => {
+const countMeasures = (draft: Draft): (readonly Measure[])[] => {
   if (!isCounted(draft)) return [[]];
-  if (isRankedAlone(draft)) throw new Unclear('"most" has no field: name a field, such as "by service"');
+  if (isRankedAlone(draft)) throw new UnclearQuestionError('"most" has no field: name a field, such as "by service"');
   return [[draft.nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
 };
 
@@ -108,10 +108,10 @@ const measuredField = ({
 }: Draft): string | undefined => {
   const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
-    throw new Unclear(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
+    throw new UnclearQuestionError(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
   const field = nouns.has('latency') ? 'duration' : numbers[0];
   if (field !== undefined && field !== 'duration' && ways.has('count') && figures.length === 0)
-    throw new Unclear(`${field} is a number: use its sum, average or another aggregation`);
+    throw new UnclearQuestionError(`${field} is a number: use its sum, average or another aggregation`);
   return field;
 };
 
@@ -123,7 +123,7 @@ const byDuration = (
   { aggregationWords: ways, groupBy, unassignedFields: loose }: Draft,
   signal: Signal,
 ): (readonly Measure[])[] => {
-  if (signal === 'logs') throw new Unclear('log records have no duration: query requests or spans');
+  if (signal === 'logs') throw new UnclearQuestionError('log records have no duration: query requests or spans');
   if (groupBy.length + loose.length > 0) return numbersAlone('duration');
   return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
 };
@@ -143,10 +143,10 @@ const numbersAlone = (field: string): (readonly Measure[])[] => [
   [{ function: 'avg', field }],
 ];
 
-const measured = (figure: Figure, field: string | undefined, { nouns }: Draft): Measure => {
+const withField = (figure: Figure, field: string | undefined, { nouns }: Draft): Measure => {
   if (field !== undefined) return { ...figure, field };
   const of = nouns.has('logs') ? 'a field of the log records' : 'the duration or another field';
-  throw new Unclear(`the ${nameOf(figure)} has no field: name ${of}`);
+  throw new UnclearQuestionError(`the ${nameOf(figure)} has no field: name ${of}`);
 };
 
 const nameOf = ({ function: name, percentile }: Figure): string =>
@@ -192,16 +192,16 @@ const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: reado
 /** An order or limit would have no effect on a single value or on several measures. */
 const refuseOrders = ({ aggregationWords: ways, limit }: Draft, groupBy: readonly string[]): void => {
   if (groupBy.length === 0 && (ways.has('most') || ways.has('least') || limit !== undefined))
-    throw new Unclear('the order has no field: name a field, such as "by service"');
+    throw new UnclearQuestionError('the order has no field: name a field, such as "by service"');
   if (ways.has('newest') || ways.has('oldest'))
-    throw new Unclear('aggregations have no first or last: query the records, or name a range');
+    throw new UnclearQuestionError('aggregations have no first or last: query the records, or name a range');
 };
 
 /** Excludes records without the ranked field, because they form no group: "top 5 users" has five users. */
 const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal): Part => {
-  const isOwn = (name: string): boolean => referenceOf(signals[signal].fields, name).kind === 'field';
+  const isOwn = (name: string): boolean => resolveReference(signalDefinitions[signal].fields, name).kind === 'field';
   const missing = groupBy.filter((name) => !isOwn(name) && !conditions.some(({ field }) => field === name));
-  return [...conditions, ...missing.map(existing)];
+  return [...conditions, ...missing.map(existenceCondition)];
 };
 
 /** "The slowest requests" are single spans ordered by duration. */
@@ -225,7 +225,7 @@ const groupsOf = (
   const isRanked =
     limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => ways.has(way as 'most'));
   if (others.length > 0 && (!isRanked || groupBy.length > 0))
-    throw new Unclear(
+    throw new UnclearQuestionError(
       `the question contains ${others.join(' and ')} without a purpose: write "by ${others[0]}", or a value of it`,
     );
   return [...groupBy, ...others];
@@ -255,7 +255,7 @@ const rowsOf = (
 /**
  * Returns the numerator of a share: failures, otherwise a comparison such as a duration, otherwise the only condition.
  */
-const partOf = ({ conditions }: Draft): Part => {
+const numeratorConditions = ({ conditions }: Draft): Part => {
   const explicitParts = conditions.filter(({ isPart }) => isPart === true);
   const compared = conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
   return explicitParts.length > 0
@@ -266,18 +266,19 @@ const partOf = ({ conditions }: Draft): Part => {
 };
 
 /** Returns a share in percent. Failures define the numerator; all other conditions apply to both. */
-const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
-  const part = partOf(draft);
+const buildShare = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
+  const part = numeratorConditions(draft);
   if (part.length === 0)
-    throw new Unclear('the share has no condition: use the share of errors, or of a status such as 5xx');
-  if (signal === 'logs' && !draft.nouns.has('logs')) throw new Unclear('a share of log records needs the word "logs"');
+    throw new UnclearQuestionError('the share has no condition: use the share of errors, or of a status such as 5xx');
+  if (signal === 'logs' && !draft.nouns.has('logs'))
+    throw new UnclearQuestionError('a share of log records needs the word "logs"');
   const isBare =
     signal === 'traces' &&
     noun.length === 0 &&
     hasServerSpans &&
     !draft.nouns.has('spans') &&
     !draft.nouns.has('traces');
-  const all = [...(isBare ? [served] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
+  const all = [...(isBare ? [serverSpan] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
   const of = (measure: Measure): QueryRequest => ({
     kind: 'aggregate',
     signal,

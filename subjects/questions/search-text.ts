@@ -9,46 +9,48 @@ import { severityNames } from '../../schemas/records/severity.ts';
  * Describes the result of a search, such as `service is cart and severity is error or above`. Returns the search itself
  * if it cannot be parsed; empty for a search without conditions.
  */
-export const searchText = (search: string, signal: ReadSignal): string => {
+export const describeSearch = (search: string, signal: ReadSignal): string => {
   try {
-    return textOf(parseSearch(search, signal));
+    return describeTree(parseSearch(search, signal));
   } catch (error) {
     if (error instanceof QueryError) return search;
     throw error;
   }
 };
 
-const textOf = (search: Search): string => {
+const describeTree = (search: Search): string => {
   switch (search.is) {
     case 'all':
       return '';
     case 'none':
       return 'nothing is found';
     case 'and':
-      return search.parts.map((part) => (part.is === 'or' ? `(${textOf(part)})` : textOf(part))).join(' and ');
+      return search.parts
+        .map((part) => (part.is === 'or' ? `(${describeTree(part)})` : describeTree(part)))
+        .join(' and ');
     case 'or':
-      return search.parts.map(textOf).join(' or ');
+      return search.parts.map(describeTree).join(' or ');
     case 'not':
       return search.part.is === 'value' && search.part.test.is === 'exists'
-        ? `${nameOf(search.part.reference)} does not exist`
-        : `not (${textOf(search.part)})`;
+        ? `${referenceName(search.part.reference)} does not exist`
+        : `not (${describeTree(search.part)})`;
     case 'text':
-      return wordsText(search.test);
+      return describeWords(search.test);
     case 'value':
-      return `${nameOf(search.reference)} ${valueText(search.test)}`;
+      return `${referenceName(search.reference)} ${describeValue(search.test)}`;
     case 'severity':
-      return `severity ${severityText(search.interval)}`;
+      return `severity ${describeSeverity(search.interval)}`;
     default:
-      return `${search.field.name} ${numberText(search.interval, search.field.type, search.field.names)}`;
+      return `${search.field.name} ${describeNumber(search.interval, search.field.type, search.field.names)}`;
   }
 };
 
-const nameOf = (reference: SearchReference): string => {
+const referenceName = (reference: SearchReference): string => {
   if (reference.kind === 'field') return reference.field.name;
   return reference.kind === 'any' ? reference.key : `${reference.kind}.${reference.key}`;
 };
 
-const wordsText = (test: WordTest): string => {
+const describeWords = (test: WordTest): string => {
   switch (test.is) {
     case 'words':
       return `the text contains ${test.words.map((word) => `"${word}"`).join(' and ')}`;
@@ -61,7 +63,7 @@ const wordsText = (test: WordTest): string => {
   }
 };
 
-const valueText = (test: ValueTest): string => {
+const describeValue = (test: ValueTest): string => {
   switch (test.is) {
     case 'exists':
       return 'is there';
@@ -72,12 +74,12 @@ const valueText = (test: ValueTest): string => {
     case 'regex':
       return `matches /${test.regex.source}/`;
     default:
-      return intervalText(test.interval, String);
+      return describeInterval(test.interval, String);
   }
 };
 
 /** Severities have four numbers each, from 1 to 24. */
-const severityText = ({ from, to }: Interval<number>): string => {
+const describeSeverity = ({ from, to }: Interval<number>): string => {
   const name = (number: number): string => (severityNames[number] ?? String(number)).toLowerCase();
   const minSeverity = from === undefined ? 1 : from.value + (from.isInclusive ? 0 : 1);
   const maxSeverity = to === undefined ? 24 : to.value - (to.isInclusive ? 0 : 1);
@@ -87,16 +89,16 @@ const severityText = ({ from, to }: Interval<number>): string => {
   return isOne ? `is ${name(minSeverity)}` : `is ${name(minSeverity)} to ${name(maxSeverity)}`;
 };
 
-const numberText = (interval: Interval<number | bigint>, type: string, names: readonly string[] = []): string => {
-  const written = (value: number | bigint): string => {
-    if (type === 'duration') return durationText(BigInt(value));
+const describeNumber = (interval: Interval<number | bigint>, type: string, names: readonly string[] = []): string => {
+  const formatValue = (value: number | bigint): string => {
+    if (type === 'duration') return formatDuration(BigInt(value));
     if (type === 'time') return new Date(Number(BigInt(value) / 1_000_000n)).toISOString();
     return names[Number(value)] ?? String(value);
   };
-  return intervalText(interval, written);
+  return describeInterval(interval, formatValue);
 };
 
-const intervalText = <Value extends number | bigint | string>(
+const describeInterval = <Value extends number | bigint | string>(
   { from, to }: Interval<Value>,
   written: (value: Value) => string,
 ): string => {
@@ -116,7 +118,7 @@ const units: readonly (readonly [ns: bigint, unit: string])[] = [
   [1_000n, 'µs'],
 ];
 
-const durationText = (ns: bigint): string => {
+const formatDuration = (ns: bigint): string => {
   const [size, unit] = units.find(([each]) => ns >= each && ns % each === 0n) ?? [1n, 'ns'];
   return `${ns / size} ${unit}`;
 };

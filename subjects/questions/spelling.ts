@@ -13,10 +13,10 @@ const maxCorrected = 12;
  * Returns the maximum number of mistakes: one from four characters, two from eight. The first character is rarely
  * wrong.
  */
-const mistakesIn = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
+const allowedMistakes = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
 
 /** Returns the edit distance; a transposition of two adjacent characters counts as one. */
-const distanceOf = (word: string, known: string): number => {
+const distanceWithSwap = (word: string, known: string): number => {
   const differs = [...word].findIndex((character, at) => character !== known[at]);
   const swapped = `${word.slice(0, differs)}${word[differs + 1] ?? ''}${word[differs] ?? ''}${word.slice(differs + 2)}`;
   return differs >= 0 && swapped === known ? 1 : editDistance(word, known);
@@ -26,22 +26,22 @@ const distanceOf = (word: string, known: string): number => {
  * Returns whether the difference is an additional or missing character, or a transposition. A substituted character
  * makes a different word.
  */
-const isSlip = (word: string, known: string): boolean =>
+const isTypingSlip = (word: string, known: string): boolean =>
   word.length !== known.length || [...word].toSorted().join('') === [...known].toSorted().join('');
 
-interface Near {
+interface NearbyWord {
   readonly word: string;
   readonly distance: number;
 }
 
-const nearest = (word: string, known: Iterable<string>, maxDistance: number): Near[] => {
-  const found: Near[] = [];
+const findNearest = (word: string, known: Iterable<string>, maxDistance: number): NearbyWord[] => {
+  const found: NearbyWord[] = [];
   let compared = 0;
   for (const each of known) {
     if (++compared > maxCompared) break;
     // A difference of two characters in length is a different word: customers are not customs.
     if (Math.abs(each.length - word.length) > Math.min(maxDistance, 1) || each.length > maxNameLength) continue;
-    const distance = distanceOf(word, each);
+    const distance = distanceWithSwap(word, each);
     // In a word of four characters, one may be missing, but none substituted.
     if (distance <= maxDistance && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
   }
@@ -51,7 +51,7 @@ const nearest = (word: string, known: Iterable<string>, maxDistance: number): Ne
 /**
  * Returns the distance of a word from a name or its nearest part. A name that contains the word counts as one mistake.
  */
-const likeness = (word: string, name: string, maxDistance: number): number => {
+const nameDistance = (word: string, name: string, maxDistance: number): number => {
   if (word.length > 2 && name.includes(word)) return 1;
   // The first character is rarely a mistake.
   const near = [name, ...name.split(/[._/ -]/)].filter(
@@ -61,15 +61,15 @@ const likeness = (word: string, name: string, maxDistance: number): number => {
 };
 
 /** Returns at most three names that are similar to a word, the most similar first, for error messages. */
-export const namesLike = (word: string, names: Iterable<string>): string[] => {
+export const findSimilarNames = (word: string, names: Iterable<string>): string[] => {
   const lower = word.toLowerCase();
   if (lower.length > maxNameLength) return [];
   const maxDistance = Math.max(1, Math.ceil(lower.length / 3));
-  const like: Near[] = [];
+  const like: NearbyWord[] = [];
   let compared = 0;
   for (const name of names) {
     if (++compared > maxCompared) break;
-    const distance = likeness(lower, name.toLowerCase().slice(0, maxNameLength), maxDistance);
+    const distance = nameDistance(lower, name.toLowerCase().slice(0, maxNameLength), maxDistance);
     if (distance <= maxDistance) like.push({ word: name, distance });
   }
   like.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
@@ -80,7 +80,7 @@ export const namesLike = (word: string, names: Iterable<string>): string[] => {
  * Corrects typing errors if exactly one known word is nearest, for the first twelve unknown words. Only a slip is
  * corrected to a noise word (`empty`), because otherwise a significant word would be lost.
  */
-export const corrected = (
+export const correctSpelling = (
   words: readonly Word[],
   known: readonly ReadonlySet<string>[],
   empty: ReadonlySet<string> = new Set(),
@@ -92,9 +92,11 @@ export const corrected = (
     if (!isPlain || isKnown || ++compared > maxCorrected) return word;
     // For many words, the vocabulary contains only the stem.
     const correction =
-      correctionOf(word.lower, known) ??
-      (word.stem === word.lower ? undefined : correctionOf(word.stem, known, Math.min(1, mistakesIn(word.stem))));
-    const isLost = correction !== undefined && empty.has(stemOf(correction)) && !isSlip(word.lower, correction);
+      findCorrection(word.lower, known) ??
+      (word.stem === word.lower
+        ? undefined
+        : findCorrection(word.stem, known, Math.min(1, allowedMistakes(word.stem))));
+    const isLost = correction !== undefined && empty.has(stemOf(correction)) && !isTypingSlip(word.lower, correction);
     return correction === undefined || isLost
       ? word
       : { ...word, text: correction, lower: correction, stem: stemOf(correction), inside: correction };
@@ -102,12 +104,12 @@ export const corrected = (
 };
 
 /** Returns the single nearest known word. */
-const correctionOf = (
+const findCorrection = (
   word: string,
   known: readonly Iterable<string>[],
-  maxDistance: number = mistakesIn(word),
+  maxDistance: number = allowedMistakes(word),
 ): string | undefined => {
-  const [first, second] = maxDistance === 0 ? [] : nearest(word, withFirst(known, word), maxDistance);
+  const [first, second] = maxDistance === 0 ? [] : findNearest(word, sameFirstCharacter(known, word), maxDistance);
   const isSure =
     second === undefined ||
     second.distance > (first?.distance ?? 0) ||
@@ -115,6 +117,6 @@ const correctionOf = (
   return isSure ? first?.word : undefined;
 };
 
-function* withFirst(known: readonly Iterable<string>[], word: string): Iterable<string> {
+function* sameFirstCharacter(known: readonly Iterable<string>[], word: string): Iterable<string> {
   for (const names of known) for (const each of names) if (each[0] === word[0] && each.length >= 4) yield each;
 }

@@ -1,6 +1,6 @@
 /** Parses time expressions: "last hour", "yesterday between 2pm and 4pm", "since Monday", "on 3 March" */
-import { type WallClock, wallClockOf } from '../../runtime/wall-clock.ts';
-import { dayMs, hourMs, minuteMs, numberIn, numerals, unitMs, units } from './quantities.ts';
+import { getWallClock, type WallClock } from '../../runtime/wall-clock.ts';
+import { dayMs, hourMs, minuteMs, numerals, parseNumber, units, unitToMs } from './quantities.ts';
 import type { Word } from './words.ts';
 
 /** A time expression of a question. Wall times are milliseconds as if the zone were UTC; ends are exclusive. */
@@ -18,7 +18,7 @@ export interface Now {
 
 const months = 'january february march april may june july august september october november december'.split(' ');
 const weekdays = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
-const namedIn = (names: readonly string[], word: Word | undefined): number => {
+const findNamed = (names: readonly string[], word: Word | undefined): number => {
   const lower = word?.lower ?? '';
   return lower.length < 3
     ? -1
@@ -51,7 +51,7 @@ export class TimeReader {
 
   constructor(words: readonly Word[], { nowMs, timeZone }: Now) {
     this.#words = words;
-    this.#clock = wallClockOf(timeZone);
+    this.#clock = getWallClock(timeZone);
     this.#now = this.#clock.wallAt(nowMs);
     this.#today = Math.floor(this.#now / dayMs) * dayMs;
   }
@@ -60,50 +60,50 @@ export class TimeReader {
     return this.#words[at]?.lower ?? '';
   }
 
-  #is(at: number, ...words: string[]): boolean {
+  #isWord(at: number, ...words: string[]): boolean {
     return words.includes(this.#lower(at));
   }
 
   /** Returns the time expression that begins at a word. */
-  at(at: number): WordMatch<TimePart> | undefined {
-    const preposition = this.#is(at, 'in', 'over', 'during', 'for', 'within', 'on', 'of', 'from') ? 1 : 0;
-    const own = (from: number): WordMatch<TimePart> | undefined =>
+  parseAt(parseAt: number): WordMatch<TimePart> | undefined {
+    const preposition = this.#isWord(parseAt, 'in', 'over', 'during', 'for', 'within', 'on', 'of', 'from') ? 1 : 0;
+    const parseExpression = (from: number): WordMatch<TimePart> | undefined =>
       this.#since(from) ??
       this.#between(from) ??
-      this.#relative(from) ??
+      this.#parseRelative(from) ??
       this.#ago(from) ??
       this.#days(from) ??
       this.#partOfDay(from) ??
       this.#bounded(from);
-    const found = own(at);
+    const found = parseExpression(parseAt);
     if (found !== undefined || preposition === 0) return found;
-    const behind = this.#between(at + 1) ?? this.#relative(at + 1) ?? this.#days(at + 1);
+    const behind = this.#between(parseAt + 1) ?? this.#parseRelative(parseAt + 1) ?? this.#days(parseAt + 1);
     return behind === undefined ? undefined : { words: behind.words + 1, value: behind.value };
   }
 
   /** Parses `the last 15 minutes`, `past week`, `last 24h`; `last week` without an article is the calendar week. */
-  #relative(at: number): WordMatch<TimePart> | undefined {
-    const article = this.#is(at, 'the', 'these', 'this') ? 1 : 0;
+  #parseRelative(at: number): WordMatch<TimePart> | undefined {
+    const article = this.#isWord(at, 'the', 'these', 'this') ? 1 : 0;
     const place = at + article;
-    if (!this.#is(place, 'last', 'past', 'previous', 'latest')) return undefined;
-    const number = numberIn(this.#words[place + 1]);
+    if (!this.#isWord(place, 'last', 'past', 'previous', 'latest')) return undefined;
+    const number = parseNumber(this.#words[place + 1]);
     if (number === undefined) {
       const stem = this.#words[place + 1]?.stem ?? '';
-      const ms = stem.length > 1 ? unitMs(stem) : undefined;
+      const ms = stem.length > 1 ? unitToMs(stem) : undefined;
       if (ms === undefined) return undefined;
-      const calendar = article === 0 && !this.#is(place, 'past') && ms >= 7 * dayMs;
-      return calendar ? this.#formerly(place, stem) : { words: article + 2, value: { is: 'last', ms } };
+      const calendar = article === 0 && !this.#isWord(place, 'past') && ms >= 7 * dayMs;
+      return calendar ? this.#previousPeriod(place, stem) : { words: article + 2, value: { is: 'last', ms } };
     }
-    const own = unitMs(number.unit);
+    const own = unitToMs(number.unit);
     if (own !== undefined) return { words: article + 2, value: { is: 'last', ms: number.value * own } };
     // "Half an hour", "a couple of hours".
-    const joined = this.#is(place + 2, 'of', 'an', 'a') ? 1 : 0;
-    const ms = number.unit === '' ? unitMs(this.#words[place + 2 + joined]?.stem) : undefined;
+    const joined = this.#isWord(place + 2, 'of', 'an', 'a') ? 1 : 0;
+    const ms = number.unit === '' ? unitToMs(this.#words[place + 2 + joined]?.stem) : undefined;
     return ms === undefined ? undefined : { words: article + joined + 3, value: { is: 'last', ms: number.value * ms } };
   }
 
   /** Returns the previous week or month. */
-  #formerly(at: number, stem: string): WordMatch<TimePart> | undefined {
+  #previousPeriod(at: number, stem: string): WordMatch<TimePart> | undefined {
     const to = stem === 'month' ? this.#monthBegin() : this.#weekBegin();
     const from =
       stem === 'month' ? Date.UTC(new Date(to).getUTCFullYear(), new Date(to).getUTCMonth() - 1) : to - 7 * dayMs;
@@ -125,7 +125,7 @@ export class TimeReader {
     const one = this.#day(at);
     if (one !== undefined) return { words: one.words, value: { is: 'days', from: one.value, to: one.value + dayMs } };
     const now = this.#now + 1;
-    const spans: Readonly<Record<string, readonly [number, number]>> = {
+    const periods: Readonly<Record<string, readonly [number, number]>> = {
       week: [this.#weekBegin(), now],
       month: [this.#monthBegin(), now],
       hour: [Math.floor(this.#now / hourMs) * hourMs, now],
@@ -138,25 +138,27 @@ export class TimeReader {
     };
     const weekend = this.#weekend(at);
     if (weekend !== undefined) return weekend;
-    const span =
-      this.#is(at, 'this') && Object.hasOwn(spans, this.#lower(at + 1)) ? spans[this.#lower(at + 1)] : undefined;
-    return span && { words: 2, value: { is: 'days', from: span[0], to: span[1] } };
+    const period =
+      this.#isWord(at, 'this') && Object.hasOwn(periods, this.#lower(at + 1))
+        ? periods[this.#lower(at + 1)]
+        : undefined;
+    return period && { words: 2, value: { is: 'days', from: period[0], to: period[1] } };
   }
 
   /** Returns the latest Saturday and Sunday; `last weekend` has ended. */
   #weekend(at: number): WordMatch<TimePart> | undefined {
-    const article = this.#is(at, 'the') ? 1 : 0;
-    const which = this.#is(at + article, 'last', 'past', 'this') ? 1 : 0;
-    if (!this.#is(at + article + which, 'weekend')) return undefined;
+    const article = this.#isWord(at, 'the') ? 1 : 0;
+    const which = this.#isWord(at + article, 'last', 'past', 'this') ? 1 : 0;
+    if (!this.#isWord(at + article + which, 'weekend')) return undefined;
     const saturday = this.#weekBegin() + 5 * dayMs;
-    const isOver = saturday > this.#today || this.#is(at + article, 'last', 'past');
+    const isOver = saturday > this.#today || this.#isWord(at + article, 'last', 'past');
     const from = isOver ? saturday - 7 * dayMs : saturday;
     return { words: article + which + 1, value: { is: 'days', from, to: from + 2 * dayMs } };
   }
 
   /** Parses `yesterday morning`, `on Monday in the afternoon`: hours of the given day. */
   #partOfDay(at: number): WordMatch<TimePart> | undefined {
-    const before = this.#is(at, 'in') && this.#is(at + 1, 'the') ? 2 : 0;
+    const before = this.#isWord(at, 'in') && this.#isWord(at + 1, 'the') ? 2 : 0;
     const hours = partsOfDay[this.#lower(at + before)];
     const isBehindDay = this.#day(at - 1) !== undefined || before > 0;
     if (hours === undefined || !isBehindDay) return undefined;
@@ -165,18 +167,22 @@ export class TimeReader {
 
   /** Returns the wall time at which a day begins. */
   #day(at: number): WordMatch<number> | undefined {
-    if (this.#is(at, 'today')) return { words: 1, value: this.#today };
-    if (this.#is(at, 'yesterday')) return { words: 1, value: this.#today - dayMs };
-    const before = this.#is(at, 'the') ? 1 : 0;
-    if (this.#is(at + before, 'day') && this.#is(at + before + 1, 'before') && this.#is(at + before + 2, 'yesterday'))
+    if (this.#isWord(at, 'today')) return { words: 1, value: this.#today };
+    if (this.#isWord(at, 'yesterday')) return { words: 1, value: this.#today - dayMs };
+    const before = this.#isWord(at, 'the') ? 1 : 0;
+    if (
+      this.#isWord(at + before, 'day') &&
+      this.#isWord(at + before + 1, 'before') &&
+      this.#isWord(at + before + 2, 'yesterday')
+    )
       return { words: before + 3, value: this.#today - 2 * dayMs };
     return this.#weekday(at) ?? this.#date(at);
   }
 
   /** Returns the latest day with this name, including today; `last Monday` is before today. */
   #weekday(at: number): WordMatch<number> | undefined {
-    const last = this.#is(at, 'last') ? 1 : 0;
-    const weekday = namedIn(weekdays, this.#words[at + last]);
+    const last = this.#isWord(at, 'last') ? 1 : 0;
+    const weekday = findNamed(weekdays, this.#words[at + last]);
     if (weekday < 0) return undefined;
     const days = (new Date(this.#today).getUTCDay() - weekday + 7) % 7;
     return { words: last + 1, value: this.#today - (days === 0 && last === 1 ? 7 : days) * dayMs };
@@ -186,13 +192,13 @@ export class TimeReader {
   #date(at: number): WordMatch<number> | undefined {
     const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(this.#lower(at)) ?? [];
     if (year !== undefined) return this.#dated(1, Number(year), Number(month) - 1, Number(day));
-    const article = this.#is(at, 'the') ? 1 : 0;
-    const dayFirst = dayOf(this.#lower(at + article));
-    const of = this.#is(at + article + 1, 'of') ? 1 : 0;
-    const behind = namedIn(months, this.#words[at + article + 1 + of]);
+    const article = this.#isWord(at, 'the') ? 1 : 0;
+    const dayFirst = parseDayOfMonth(this.#lower(at + article));
+    const of = this.#isWord(at + article + 1, 'of') ? 1 : 0;
+    const behind = findNamed(months, this.#words[at + article + 1 + of]);
     if (dayFirst !== undefined && behind >= 0) return this.#withYear(at, article + 2 + of, behind, dayFirst);
-    const before = namedIn(months, this.#words[at]);
-    const dayBehind = dayOf(this.#lower(at + 1));
+    const before = findNamed(months, this.#words[at]);
+    const dayBehind = parseDayOfMonth(this.#lower(at + 1));
     return before >= 0 && dayBehind !== undefined ? this.#withYear(at, 2, before, dayBehind) : undefined;
   }
 
@@ -213,11 +219,11 @@ export class TimeReader {
 
   /** Parses `2pm`, `2 pm`, `14:00`, `noon` to milliseconds of the day. */
   #clockTime(at: number): WordMatch<number> | undefined {
-    if (this.#is(at, 'midnight')) return { words: 1, value: 0 };
-    if (this.#is(at, 'noon')) return { words: 1, value: 12 * hourMs };
+    if (this.#isWord(at, 'midnight')) return { words: 1, value: 0 };
+    if (this.#isWord(at, 'noon')) return { words: 1, value: 12 * hourMs };
     const [, hours, minutes = '0', half] = /^(\d{1,2})(?::(\d\d))?(am|pm)?$/.exec(this.#lower(at)) ?? [];
     if (hours === undefined || Number(minutes) > 59) return undefined;
-    const meridiem = half === undefined && this.#is(at + 1, 'am', 'pm') ? this.#lower(at + 1) : undefined;
+    const meridiem = half === undefined && this.#isWord(at + 1, 'am', 'pm') ? this.#lower(at + 1) : undefined;
     const hour = this.#hour(at, Number(hours), half ?? meridiem);
     return hour === undefined
       ? undefined
@@ -232,10 +238,10 @@ export class TimeReader {
 
   /** Parses `between 2pm and 4pm`, `from 14:00 to 15:30`, `from 9 to 17`, `between Monday and Wednesday`. */
   #between(at: number): WordMatch<TimePart> | undefined {
-    if (!this.#is(at, 'between', 'from')) return undefined;
+    if (!this.#isWord(at, 'between', 'from')) return undefined;
     const days = this.#dayPair(at);
     if (days !== undefined) return days;
-    const isJoined = (place: number): boolean => this.#is(place, 'and', 'to', 'till', 'until', '-', '–');
+    const isJoined = (place: number): boolean => this.#isWord(place, 'and', 'to', 'till', 'until', '-', '–');
     const first = this.#clockTime(at + 1) ?? this.#bareHour(at + 1, isJoined(at + 2));
     if (first === undefined || !isJoined(at + 1 + first.words)) return undefined;
     const place = at + 2 + first.words;
@@ -262,7 +268,7 @@ export class TimeReader {
 
   #dayPair(at: number): WordMatch<TimePart> | undefined {
     const first = this.#day(at + 1);
-    if (first === undefined || !this.#is(at + 1 + first.words, 'and', 'to', 'till', 'until')) return undefined;
+    if (first === undefined || !this.#isWord(at + 1 + first.words, 'and', 'to', 'till', 'until')) return undefined;
     const second = this.#day(at + 2 + first.words);
     if (second === undefined || second.value < first.value) return undefined;
     return {
@@ -273,15 +279,15 @@ export class TimeReader {
 
   /** Parses `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
   #since(at: number): WordMatch<TimePart> | undefined {
-    if (!this.#is(at, 'since', 'after')) return undefined;
-    const isMorning = this.#is(at + 1, 'this') && this.#is(at + 2, 'morning');
+    if (!this.#isWord(at, 'since', 'after')) return undefined;
+    const isMorning = this.#isWord(at + 1, 'this') && this.#isWord(at + 2, 'morning');
     const day = isMorning ? { words: 2, value: this.#today } : this.#day(at + 1);
     const behind = at + 1 + (day?.words ?? 0);
-    const preposition = day !== undefined && this.#is(behind, 'at') ? 1 : 0;
+    const preposition = day !== undefined && this.#isWord(behind, 'at') ? 1 : 0;
     const hour = behind + preposition;
     const next = this.#words[hour + 1];
     // "Since 8" is an hour at the end of a phrase, or next to a day.
-    const isHour = next === undefined || this.#day(hour + 1) !== undefined || this.#is(hour + 1, 'this');
+    const isHour = next === undefined || this.#day(hour + 1) !== undefined || this.#isWord(hour + 1, 'this');
     const clock = this.#clockTime(hour) ?? this.#bareHour(hour, isHour);
     if (day === undefined && clock === undefined) return undefined;
     const words = 1 + (day?.words ?? 0) + (clock === undefined ? 0 : preposition + clock.words);
@@ -290,20 +296,22 @@ export class TimeReader {
 
   /** Parses `before 9am` and `until noon` from the start of the day; `at 3pm` is not a range. */
   #bounded(at: number): WordMatch<TimePart> | undefined {
-    if (!this.#is(at, 'before', 'until', 'till', 'at', 'around')) return undefined;
+    if (!this.#isWord(at, 'before', 'until', 'till', 'at', 'around')) return undefined;
     const clock = this.#clockTime(at + 1);
     if (clock === undefined) return undefined;
-    const value: TimePart = this.#is(at, 'at', 'around') ? { is: 'moment' } : { is: 'clock', from: 0, to: clock.value };
+    const value: TimePart = this.#isWord(at, 'at', 'around')
+      ? { is: 'moment' }
+      : { is: 'clock', from: 0, to: clock.value };
     return { words: 1 + clock.words, value };
   }
 
   /** Parses `2 days ago` as that day; a shorter period is a moment and not a range. */
   #ago(at: number): WordMatch<TimePart> | undefined {
-    const number = numberIn(this.#words[at]);
-    const own = number === undefined ? undefined : unitMs(number.unit);
-    const ms = own ?? (number?.unit === '' ? unitMs(this.#words[at + 1]?.stem) : undefined);
+    const number = parseNumber(this.#words[at]);
+    const own = number === undefined ? undefined : unitToMs(number.unit);
+    const ms = own ?? (number?.unit === '' ? unitToMs(this.#words[at + 1]?.stem) : undefined);
     const words = own === undefined ? 3 : 2;
-    if (number === undefined || ms === undefined || !this.#is(at + words - 1, 'ago')) return undefined;
+    if (number === undefined || ms === undefined || !this.#isWord(at + words - 1, 'ago')) return undefined;
     if (ms !== dayMs) return { words, value: { is: 'moment' } };
     const from = this.#today - number.value * dayMs;
     return { words, value: { is: 'days', from, to: from + dayMs } };
@@ -316,7 +324,7 @@ const partsOfDay: Readonly<Record<string, readonly [number, number]>> = {
   evening: [18, 24],
 };
 
-const dayOf = (word: string): number | undefined => {
+const parseDayOfMonth = (word: string): number | undefined => {
   const [, digits] = /^(\d{1,2})(?:st|nd|rd|th)?$/.exec(word) ?? [];
   return digits === undefined || Number(digits) < 1 || Number(digits) > 31 ? undefined : Number(digits);
 };

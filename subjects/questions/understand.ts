@@ -1,20 +1,20 @@
 /** Interprets a question over a tenant's data. Pure: the same question, names and time have the same result. */
-import { kindOf } from '../../queries/query-kind.ts';
+import { getQueryKind } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
-import { stepOf } from '../../queries/steps.ts';
-import { assemble, Unclear } from './assemble.ts';
+import { resolveStepMs } from '../../queries/steps.ts';
+import { assemble, UnclearQuestionError } from './assemble.ts';
 import type { Catalogue, KnownMetric, KnownRecords } from './catalogue.ts';
 import { describeMark } from './format.ts';
-import { intentOf } from './intents.ts';
-import { isSearch, promqlIn, searchOf } from './languages.ts';
-import { type Lexicon, lexiconOf, type Target } from './lexicon.ts';
-import type { Mark, Marked } from './marks.ts';
+import { findIntent } from './intents.ts';
+import { isSearch, parsePromql, parseSearchQuery } from './languages.ts';
+import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
+import type { Mark, MarkedWords } from './marks.ts';
 import { MetricIndex } from './metric-phrases.ts';
-import { metricMeanings } from './metric-query.ts';
+import { interpretMetric } from './metric-query.ts';
 import { resolveRange } from './ranges.ts';
 import { type Phrase, QuestionReader } from './reader.ts';
-import { type Meaning, recordMeanings } from './records-query.ts';
-import { corrected, namesLike } from './spelling.ts';
+import { interpretRecords, type Meaning } from './records-query.ts';
+import { correctSpelling, findSimilarNames } from './spelling.ts';
 import { type Now, timeWords } from './times.ts';
 import type { Interpretation, ReadWord, Refusal, Understanding } from './understanding.ts';
 import { emptyWords, vocabularyWords } from './vocabulary.ts';
@@ -37,7 +37,7 @@ type Attempt =
   | { readonly interpretations: readonly Interpretation[] }
   | { readonly unknown: readonly string[]; readonly problem: string | undefined; readonly words: readonly ReadWord[] };
 
-interface Reading {
+interface TargetReading {
   readonly target: Target;
   readonly lexicon: Lexicon;
   readonly phrase?: Phrase;
@@ -51,13 +51,13 @@ export type Labelled = ReadonlyMap<string, KnownMetric>;
 
 export const understand = (input: Question, catalogue: Catalogue, labelled: Labelled = new Map()): Understanding => {
   const { question, defaultRange: range } = input;
-  const promql = promqlIn(question);
-  if (promql !== undefined) return written(question, range, [promql]);
-  const { records, index, names: landed } = preparedOf(catalogue);
+  const promql = parsePromql(question);
+  if (promql !== undefined) return toWrittenQuery(question, range, [promql]);
+  const { records, index, names: landed } = prepareCatalogue(catalogue);
   if (isSearch(question)) return inSearchLanguage(question, range, records);
   const all = wordsOf(question);
   if (all.length > maxWords)
-    return refused({
+    return createRefusal({
       code: 'unclear',
       reason: `the question has more than ${maxWords} words: enter a shorter question`,
       nearest: [],
@@ -66,29 +66,29 @@ export const understand = (input: Question, catalogue: Catalogue, labelled: Labe
   const labels = new Set(
     metricReadings(all, index, catalogue, labelled).flatMap(({ lexicon }) => [...lexicon.words()]),
   );
-  const words = corrected(all, [landed, labels, vocabularyWords, times], emptyWords);
-  const intent = intentOf(words, (word) => landed.has(word) || labels.has(word));
-  if (intent !== undefined) return refused(intent);
+  const words = correctSpelling(all, [landed, labels, vocabularyWords, times], emptyWords);
+  const intent = findIntent(words, (word) => landed.has(word) || labels.has(word));
+  if (intent !== undefined) return createRefusal(intent);
   const readings = [...records, ...metricReadings(words, index, catalogue, labelled)];
   const attempts = readings.map((reading) => attempt(words, all, reading, input, catalogue));
-  return concluded(attempts, readings, catalogue);
+  return conclude(attempts, readings, catalogue);
 };
 
 const times: ReadonlySet<string> = new Set(timeWords);
 
 /** Values derived from a catalogue once and reused */
 interface Prepared {
-  readonly records: readonly Reading[];
+  readonly records: readonly TargetReading[];
   readonly index: MetricIndex;
   readonly names: ReadonlySet<string>;
 }
 const prepared = new WeakMap<Catalogue, Prepared>();
 
-const preparedOf = (catalogue: Catalogue): Prepared => {
+const prepareCatalogue = (catalogue: Catalogue): Prepared => {
   const known = prepared.get(catalogue);
   if (known !== undefined) return known;
   const records = (['logs', 'traces'] as const).map(
-    (of): Reading => ({ target: { of }, lexicon: lexiconOf({ of }, catalogue) }),
+    (of): TargetReading => ({ target: { of }, lexicon: getLexicon({ of }, catalogue) }),
   );
   const index = new MetricIndex(catalogue.metrics);
   const names = new Set([...records.flatMap(({ lexicon }) => [...lexicon.words()]), ...index.words()]);
@@ -98,22 +98,22 @@ const preparedOf = (catalogue: Catalogue): Prepared => {
 };
 
 /** Returns the metrics that a question may name, for which label values are then read. */
-export const metricsNamed = (question: string, catalogue: Catalogue): readonly KnownMetric[] => {
-  const { index, names } = preparedOf(catalogue);
-  const words = corrected(wordsOf(question, maxWords), [names, vocabularyWords, times], emptyWords);
-  return index.phraseIn(words)?.metrics.slice(0, maxMetrics) ?? [];
+export const findNamedMetrics = (question: string, catalogue: Catalogue): readonly KnownMetric[] => {
+  const { index, names } = prepareCatalogue(catalogue);
+  const words = correctSpelling(wordsOf(question, maxWords), [names, vocabularyWords, times], emptyWords);
+  return index.findPhrase(words)?.metrics.slice(0, maxMetrics) ?? [];
 };
 
-const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understanding => ({
+const createRefusal = (refusal: Refusal, words: readonly ReadWord[] = []): Understanding => ({
   is: 'refusal',
   refusal,
   words,
 });
 
 /** Returns the result for a question that is already a query, in one language or for several telemetry signals. */
-const written = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
+const toWrittenQuery = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
   const interpretations = queries.map((query): Interpretation => {
-    const mappedTo = kindOf(query).promql === undefined ? 'a search' : 'a PromQL expression';
+    const mappedTo = getQueryKind(query).promql === undefined ? 'a search' : 'a PromQL expression';
     return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo: mappedTo }] };
   });
   return interpretations.length === 1
@@ -124,12 +124,12 @@ const written = (question: string, range: Range, queries: readonly Interpretatio
 /** Maximum number of names of a search for which similar names are searched */
 const maxNames = 8;
 
-const inSearchLanguage = (question: string, range: Range, records: readonly Reading[]): Understanding => {
+const inSearchLanguage = (question: string, range: Range, records: readonly TargetReading[]): Understanding => {
   const queries = records.flatMap(({ target, lexicon }) => {
-    const query = target.of === 'metrics' ? undefined : searchOf(question, target.of, lexicon);
+    const query = target.of === 'metrics' ? undefined : parseSearchQuery(question, target.of, lexicon);
     return query === undefined ? [] : [query];
   });
-  if (queries.length > 0) return written(question, range, queries);
+  if (queries.length > 0) return toWrittenQuery(question, range, queries);
   const candidateNames = question
     .split(/\s+/, maxNames)
     .map((piece) => piece.slice(0, Math.max(0, piece.indexOf(':'))));
@@ -137,8 +137,8 @@ const inSearchLanguage = (question: string, range: Range, records: readonly Read
   const unknown = candidateNames
     .map((name) => name.replace(/^[(-]{1,8}/, ''))
     .filter((name) => name !== '' && !names.includes(name));
-  const nearest = [...new Set(unknown.flatMap((name) => namesLike(name, names)))].slice(0, maxNamed);
-  return refused({
+  const nearest = [...new Set(unknown.flatMap((name) => findSimilarNames(name, names)))].slice(0, maxNamed);
+  return createRefusal({
     code: 'unknown-name',
     reason: 'the search uses names that neither log records nor spans have in full',
     nearest,
@@ -151,20 +151,20 @@ const metricReadings = (
   index: MetricIndex,
   catalogue: Catalogue,
   labelled: Labelled,
-): Reading[] => {
-  const phrase = index.phraseIn(words);
+): TargetReading[] => {
+  const phrase = index.findPhrase(words);
   return (phrase?.metrics ?? []).slice(0, maxMetrics).map((metric) => {
     const target: Target = { of: 'metrics', metric: labelled.get(metric.name) ?? metric };
     return {
       target,
-      lexicon: lexiconOf(target, catalogue),
+      lexicon: getLexicon(target, catalogue),
       phrase: { at: phrase?.at ?? 0, words: phrase?.words ?? 0 },
     };
   });
 };
 
 /** Returns all combinations of one mark per word. */
-const choices = (marked: readonly Marked[]): (readonly Mark[])[] => {
+const combineMarks = (marked: readonly MarkedWords[]): (readonly Mark[])[] => {
   let found: (readonly Mark[])[] = [[]];
   for (const { marks } of marked)
     found = found.flatMap((before) => marks.map((mark) => [...before, mark])).slice(0, maxReadings);
@@ -174,7 +174,7 @@ const choices = (marked: readonly Marked[]): (readonly Mark[])[] => {
 const attempt = (
   words: readonly Word[],
   all: readonly Word[],
-  { target, lexicon, phrase }: Reading,
+  { target, lexicon, phrase }: TargetReading,
   input: Question,
   catalogue: Catalogue,
 ): Attempt => {
@@ -185,14 +185,14 @@ const attempt = (
   const first = wordsRead(marked.map(({ marks }) => marks[0] as Mark));
   if (unknown.length > 0) return { unknown, problem: undefined, words: first };
   const problems: string[] = [];
-  const interpretations = choices(marked).flatMap((marks) => {
+  const interpretations = combineMarks(marked).flatMap((marks) => {
     try {
-      return meaningsOf(marks, target, input, catalogue).map((interpretation) => ({
+      return interpretMarks(marks, target, input, catalogue).map((interpretation) => ({
         ...interpretation,
         words: wordsRead(marks),
       }));
     } catch (error) {
-      if (!(error instanceof Unclear)) throw error;
+      if (!(error instanceof UnclearQuestionError)) throw error;
       problems.push(error.message);
       return [];
     }
@@ -202,20 +202,20 @@ const attempt = (
 
 type Read = Omit<Interpretation, 'words'>;
 
-const meaningsOf = (marks: readonly Mark[], target: Target, input: Question, catalogue: Catalogue): Read[] => {
+const interpretMarks = (marks: readonly Mark[], target: Target, input: Question, catalogue: Catalogue): Read[] => {
   const draft = assemble(marks);
   const parsedRange = resolveRange(draft.times, input);
-  if (parsedRange !== undefined && 'problem' in parsedRange) throw new Unclear(parsedRange.problem);
+  if (parsedRange !== undefined && 'problem' in parsedRange) throw new UnclearQuestionError(parsedRange.problem);
   const range = parsedRange?.range ?? input.defaultRange;
   const meanings =
     target.of === 'metrics'
-      ? metricMeanings(draft, target.metric)
-      : recordMeanings(draft, target.of, hasServerSpans(catalogue));
+      ? interpretMetric(draft, target.metric)
+      : interpretRecords(draft, target.of, hasServerSpans(catalogue));
   return meanings.map(({ query, conditions, stepMs }: Meaning) => ({
     query,
     conditions,
     range,
-    stepMs: stepMs === 'usual' ? stepOf(undefined, range) : stepMs,
+    stepMs: stepMs === 'usual' ? resolveStepMs(undefined, range) : stepMs,
   }));
 };
 
@@ -223,12 +223,16 @@ const meaningsOf = (marks: readonly Mark[], target: Target, input: Question, cat
 const hasServerSpans = ({ traces }: Catalogue): boolean =>
   (traces.fields.find(({ name }) => name === 'kind')?.values ?? ['server']).includes('server');
 
-const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], catalogue: Catalogue): Understanding => {
+const conclude = (
+  attempts: readonly Attempt[],
+  readings: readonly TargetReading[],
+  catalogue: Catalogue,
+): Understanding => {
   const all = attempts.flatMap((each) => ('interpretations' in each ? each.interpretations : []));
   // A data source without records is no second meaning.
   const landed = all.filter(({ query }) => {
     const signal = 'signal' in query ? query.signal : undefined;
-    return (signal !== 'logs' && signal !== 'traces') || hasLanded(catalogue[signal]);
+    return (signal !== 'logs' && signal !== 'traces') || hasData(catalogue[signal]);
   });
   const candidates = landed.length > 0 ? landed : all;
   const byQuery = new Map(candidates.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
@@ -238,23 +242,27 @@ const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], c
   const failed = attempts.flatMap((each) => ('unknown' in each ? [each] : []));
   const closest = failed.toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
   if (closest === undefined)
-    return refused({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
+    return createRefusal({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
   if (closest.problem !== undefined)
-    return refused({ code: 'unclear', reason: closest.problem, nearest: [], operation: null }, closest.words);
-  return refused(unknownNames(closest.unknown, readings, catalogue), closest.words);
+    return createRefusal({ code: 'unclear', reason: closest.problem, nearest: [], operation: null }, closest.words);
+  return createRefusal(unknownNames(closest.unknown, readings, catalogue), closest.words);
 };
 
-const hasLanded = ({ services, fields }: KnownRecords): boolean => services.length + fields.length > 0;
+const hasData = ({ services, fields }: KnownRecords): boolean => services.length + fields.length > 0;
 
 const maxNamed = 3;
 
-const unknownNames = (unknown: readonly string[], readings: readonly Reading[], { metrics }: Catalogue): Refusal => {
+const unknownNames = (
+  unknown: readonly string[],
+  readings: readonly TargetReading[],
+  { metrics }: Catalogue,
+): Refusal => {
   const names = new Set([
     ...readings.flatMap(({ lexicon }) => lexicon.fields.flatMap(({ name, values }) => [name, ...values])),
     ...metrics.map(({ name }) => name),
   ]);
   const shown = [...new Set(unknown)].slice(0, maxNamed);
-  const nearest = [...new Set(shown.flatMap((word) => namesLike(word, names)))].slice(0, maxNamed);
+  const nearest = [...new Set(shown.flatMap((word) => findSimilarNames(word, names)))].slice(0, maxNamed);
   const list = shown.map((word) => `"${word.slice(0, 100)}"`).join(' and ');
   const like = nearest.length === 0 ? '' : `; like it: ${nearest.join(', ')}`;
   return {

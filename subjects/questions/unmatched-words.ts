@@ -2,27 +2,29 @@
  * Rejects questions that lack required parts, or contain words that the query would ignore, because the result would
  * answer a different question
  */
-import { type Draft, Unclear } from './assemble.ts';
+import { type Draft, UnclearQuestionError } from './assemble.ts';
 
-export const refuseIncomplete = (draft: Draft): void => {
-  requireSomething(draft);
-  refuseGroupsOfOne(draft);
-  const [, reason] = lost.find(([isLost]) => isLost(draft)) ?? [];
-  if (reason !== undefined) throw new Unclear(reason);
+export const rejectIncomplete = (draft: Draft): void => {
+  requireSubject(draft);
+  rejectSingleGroups(draft);
+  const [, reason] = ignoredWordRules.find(([isLost]) => isLost(draft)) ?? [];
+  if (reason !== undefined) throw new UnclearQuestionError(reason);
 };
 
-const requireSomething = ({ nouns, conditions, unassignedFields: loose, groupBy, distinct }: Draft): void => {
+const requireSubject = ({ nouns, conditions, unassignedFields: loose, groupBy, distinct }: Draft): void => {
   if (nouns.size + conditions.length + loose.length + groupBy.length + distinct.length === 0)
-    throw new Unclear('the question has no subject: name logs, requests, spans, a service, a field or a metric');
+    throw new UnclearQuestionError(
+      'the question has no subject: name logs, requests, spans, a service, a field or a metric',
+    );
 };
 
 /** "Which services call billing": a single service cannot be grouped, so the question has a different meaning. */
-const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
+const rejectSingleGroups = ({ groupBy, conditions }: Draft): void => {
   const one = conditions.find(
     ({ field, search, value }) => value !== undefined && groupBy.includes(field) && !/^NOT |:\(/.test(search),
   );
   if (one !== undefined)
-    throw new Unclear(
+    throw new UnclearQuestionError(
       `the question groups by ${one.field}, but contains only one value of it: remove ${one.value} or "by ${one.field}"`,
     );
 };
@@ -31,7 +33,7 @@ const isRanked = ({ aggregationWords: ways }: Draft): boolean => ways.has('most'
 const hasNumber = ({ unassignedFields: loose }: Draft): boolean => loose.some(({ isNumber }) => isNumber);
 
 /** Words that the query would ignore, with the suggested alternative */
-const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
+const ignoredWordRules: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
   [
     ({ aggregationWords: ways, distinct }) => ways.has('distinct') && distinct.length === 0,
     'the distinct values have no field: name one, such as "different services"',

@@ -2,17 +2,20 @@
 import type { Mark, Noun, Operator } from './marks.ts';
 import { stemOf } from './words.ts';
 
-const split = (phrases: string): string[] => phrases.split('|');
+const splitPhrases = (phrases: string): string[] => phrases.split('|');
 
-const figureOf = (name: 'avg' | 'min' | 'max' | 'sum' | 'rate'): Mark => ({ is: 'figure', figure: { function: name } });
-const nounOf = (noun: Noun): Mark => ({ is: 'noun', noun });
-const severityAt = (search: string): Mark => ({
+const measureMark = (name: 'avg' | 'min' | 'max' | 'sum' | 'rate'): Mark => ({
+  is: 'figure',
+  figure: { function: name },
+});
+const nounMark = (noun: Noun): Mark => ({ is: 'noun', noun });
+const severityMark = (search: string): Mark => ({
   is: 'condition',
   condition: { search: `severity:${search}`, field: 'severity' },
 });
 
 /** For all telemetry signals, including metrics */
-const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
+const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     `a|an|the|of|in|on|for|to|from|at|is|are|was|were|be|been|being|did|do|does|done|has|had|have|having|there|me|my|our|we|us|i|you|your|
     please|can|could|would|should|want|need|like|know|see|look|looking|tell|it|its|their|they|them|these|those|this|that|what's|whats|how|
@@ -24,15 +27,15 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
     api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|related to|coming from|belonging to`,
     { is: 'noise' },
   ],
-  ['average|mean|avg|averaged|on average|typical', figureOf('avg')],
-  ['minimum|min|smallest|coldest|coolest|lightest', figureOf('min')],
-  ['maximum|max|peak|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest', figureOf('max')],
+  ['average|mean|avg|averaged|on average|typical', measureMark('avg')],
+  ['minimum|min|smallest|coldest|coolest|lightest', measureMark('min')],
+  ['maximum|max|peak|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest', measureMark('max')],
   ['shortest', { is: 'figure', figure: { function: 'min' }, isLongest: true }],
   ['longest', { is: 'figure', figure: { function: 'max' }, isLongest: true }],
   ['median', { is: 'figure', figure: { function: 'percentile', percentile: 50 } }],
-  ['sum|summed|sum of|added up', figureOf('sum')],
+  ['sum|summed|sum of|added up', measureMark('sum')],
   ['total', { is: 'total' }],
-  ['rate|per second|a second|every second|each second|rate per second|by second', figureOf('rate')],
+  ['rate|per second|a second|every second|each second|rate per second|by second', measureMark('rate')],
   [
     'how many|how many times|number of times|number|count|counts|how often|volume|amount of|quantity|how much',
     { is: 'count' },
@@ -73,7 +76,7 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
 ];
 
 /** Words between a field and its value */
-const comparing: readonly (readonly [phrases: string, operator: Operator])[] = [
+const comparisonPhrases: readonly (readonly [phrases: string, operator: Operator])[] = [
   [
     'contain|containing|contains|contain the word|containing the word|contains the word|with the word|mention the word|contain the text|containing the text|mention|mentioning|include|including|matching|match|saying|say|with text|with the text|that say|with message',
     'contains',
@@ -88,18 +91,18 @@ const comparing: readonly (readonly [phrases: string, operator: Operator])[] = [
 ];
 
 /** For records with a duration */
-const duration = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
+const durationOperator = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
   is: 'operator',
   operator,
   about: 'duration',
 });
 const spanError: Mark = { is: 'condition', condition: { search: 'status:error', field: 'status', isPart: true } };
-const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
+const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     'requests|request|responses|transactions|http requests|incoming requests|traffic|hits|http responses',
-    nounOf('requests'),
+    nounMark('requests'),
   ],
-  ['calls|invocations', nounOf('calls')],
+  ['calls|invocations', nounMark('calls')],
   [
     'outgoing calls|outgoing requests|client calls|client spans|client requests',
     { is: 'condition', condition: { search: 'kind:client', field: 'kind' } },
@@ -108,14 +111,14 @@ const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['send|sent|sending|make|made|making|issue|issued|issuing', { is: 'sent' }],
   ['send to|sent to|made to|made against|issued to|making to|sending to', { is: 'noise' }],
   ['longest running|longest lasting|most time consuming', { is: 'slowest' }],
-  ['server spans', nounOf('requests')],
+  ['server spans', nounMark('requests')],
   ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
   ['consumer spans', { is: 'condition', condition: { search: 'kind:consumer', field: 'kind' } }],
-  ['spans|operations', nounOf('spans')],
-  ['traces', nounOf('traces')],
+  ['spans|operations', nounMark('spans')],
+  ['traces', nounMark('traces')],
   [
     'latency|response time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time|time spent|time spent in|time spent on',
-    nounOf('latency'),
+    nounMark('latency'),
   ],
   [
     'errors|error|failed|failures|failure|failing|fail|fails|unsuccessful|erroneous|faulty|went wrong|errored|failed with errors',
@@ -127,37 +130,37 @@ const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
   ],
   [
     'slower than|longer than|took more than|take more than|took longer than|take longer than|taking longer than|taking more than|took over|taking over|ran longer than|ran for more than|running longer than|running for more than|lasted longer than|lasting more than',
-    duration('above'),
+    durationOperator('above'),
   ],
   [
     'faster than|quicker than|shorter than|took less than|take less than|taking less than|took under',
-    duration('below'),
+    durationOperator('below'),
   ],
-  ['took at least|take at least|lasting at least', duration('from')],
-  ['took at most|take at most', duration('upto')],
+  ['took at least|take at least|lasting at least', durationOperator('from')],
+  ['took at most|take at most', durationOperator('upto')],
   [
     'took between|take between|taking between|lasting between',
     { is: 'operator', operator: 'between', about: 'duration' },
   ],
 ];
 
-const logs: readonly (readonly [phrases: string, mark: Mark])[] = [
+const logPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     'logs|log|log lines|log records|log messages|log entries|log events|lines|messages|entries|log line|log entry|logged',
-    nounOf('logs'),
+    nounMark('logs'),
   ],
   [
     'errors|error|failures|failure|error level',
     { is: 'condition', condition: { search: 'severity:>=error', field: 'severity', isPart: true } },
   ],
-  ['warnings|warning|warn', severityAt('warn')],
-  ['fatal|fatal errors', severityAt('>=fatal')],
-  ['critical|critical errors', severityAt('critical')],
-  ['debug|debug level', severityAt('debug')],
-  ['info level|informational', severityAt('info')],
+  ['warnings|warning|warn', severityMark('warn')],
+  ['fatal|fatal errors', severityMark('>=fatal')],
+  ['critical|critical errors', severityMark('critical')],
+  ['debug|debug level', severityMark('debug')],
+  ['info level|informational', severityMark('info')],
 ];
 
-const metrics: readonly (readonly [phrases: string, mark: Mark])[] = [
+const metricPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     'metric|metrics|gauge|counter|histogram|reading|how big|how large|how high|how low|how full|how long is|use|uses|using|consume|consumes|consumed|consuming',
     { is: 'noise' },
@@ -167,26 +170,26 @@ const metrics: readonly (readonly [phrases: string, mark: Mark])[] = [
 
 export type Vocabulary = ReadonlyMap<string, Mark>;
 
-const vocabularyOf = (...rows: readonly (readonly (readonly [string, Mark])[])[]): Vocabulary =>
+const createVocabulary = (...rows: readonly (readonly (readonly [string, Mark])[])[]): Vocabulary =>
   new Map(
     rows
       .flat()
       .flatMap(([phrases, mark]) =>
-        split(phrases).map((phrase): [string, Mark] => [phrase.trim().split(' ').map(stemOf).join(' '), mark]),
+        splitPhrases(phrases).map((phrase): [string, Mark] => [phrase.trim().split(' ').map(stemOf).join(' '), mark]),
       ),
   );
 
 /** Earlier entries have lower precedence than those of a telemetry signal for the same words. */
 export const vocabularies = {
-  logs: vocabularyOf(shared, logs),
-  traces: vocabularyOf(shared, traces),
-  metrics: vocabularyOf(shared, metrics),
+  logs: createVocabulary(sharedPhrases, logPhrases),
+  traces: createVocabulary(sharedPhrases, tracePhrases),
+  metrics: createVocabulary(sharedPhrases, metricPhrases),
 } as const;
 
 /** Operators by phrase; only valid after a field and before a duration */
 export const operators: ReadonlyMap<string, Operator> = new Map(
-  comparing.flatMap(([phrases, operator]) =>
-    split(phrases).map((phrase): [string, Operator] => [phrase.split(' ').map(stemOf).join(' '), operator]),
+  comparisonPhrases.flatMap(([phrases, operator]) =>
+    splitPhrases(phrases).map((phrase): [string, Operator] => [phrase.split(' ').map(stemOf).join(' '), operator]),
   ),
 );
 
@@ -204,7 +207,7 @@ export const emptyWords: ReadonlySet<string> = new Set(
 
 /** Ambiguous words that are not part of one name; they do not name a metric alone */
 export const genericWords: ReadonlySet<string> = new Set(
-  split(
+  splitPhrases(
     'request|response|error|failed|failure|duration|latency|count|total|rate|time|log|server|client|number|size|current|sum|max|min|average|usage|second|bucket|ratio|status|call|span|trace|by|service|http|name|id|type|code|message|active|limit',
   ),
 );

@@ -18,16 +18,16 @@ export const maxWords = 200;
  * A condition of the search language, a quoted text, an operator, a comma, or a word. Each is only tried at the current
  * position.
  */
-const pieces = {
+const tokenPatterns = {
   condition: /-?[A-Za-z_@$][\w.@$/-]{0,512}:(?:"[^"]*"|[^\s",;?!]+)/y,
   quoted: /["“”][^"“”]*["“”]/y,
   operator: />=|<=|!=|==|[=<>≥≤]/y,
   comma: /[,;]/y,
   word: /[^\s"“”,;?!()<>=≥≤]+/y,
 } as const;
-const kinds = Object.keys(pieces) as (keyof typeof pieces)[];
+const tokenKinds = Object.keys(tokenPatterns) as (keyof typeof tokenPatterns)[];
 
-const irregular: ReadonlyMap<string, string> = new Map([
+const irregularForms: ReadonlyMap<string, string> = new Map([
   ['this', 'this'],
   ['status', 'status'],
   ['statuses', 'status'],
@@ -37,14 +37,14 @@ const irregular: ReadonlyMap<string, string> = new Map([
 /** Returns the singular in lower case. It may not be a word, but is equal for all forms of a word. */
 export const stemOf = (text: string): string => {
   const lower = text.toLowerCase();
-  const known = irregular.get(lower);
+  const known = irregularForms.get(lower);
   if (known !== undefined) return known;
   if (lower.length < 3 || !lower.endsWith('s') || /(?:ss|us|is)$/.test(lower)) return lower;
   if (lower.endsWith('ies')) return `${lower.slice(0, -3)}y`;
   return /(?:x|ch|sh|ss)es$/.test(lower) ? lower.slice(0, -2) : lower.slice(0, -1);
 };
 
-const wordOf = (is: Word['is'], text: string): Word => ({
+const createWord = (is: Word['is'], text: string): Word => ({
   is,
   text,
   lower: text.toLowerCase(),
@@ -54,7 +54,7 @@ const wordOf = (is: Word['is'], text: string): Word => ({
 });
 
 /** Returns a word without final punctuation and possessive: `checkout's` becomes `checkout`. */
-const bare = (text: string): string => {
+const stripSuffix = (text: string): string => {
   let end = text.length;
   while (end > 0 && ".:'’*".includes(text[end - 1] as string)) end--;
   const word = text.slice(0, end);
@@ -62,35 +62,35 @@ const bare = (text: string): string => {
 };
 
 /** A word, and its length in the text including the removed suffix */
-interface Piece {
+interface Token {
   readonly word: Word;
   readonly length: number;
 }
 
-const pieceAt = (text: string, at: number): Piece | undefined => {
-  for (const is of kinds) {
-    const pattern = pieces[is];
+const matchToken = (text: string, at: number): Token | undefined => {
+  for (const is of tokenKinds) {
+    const pattern = tokenPatterns[is];
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
     if (found !== undefined)
-      return { word: wordOf(is, is === 'word' ? bare(found) || found : found), length: found.length };
+      return { word: createWord(is, is === 'word' ? stripSuffix(found) || found : found), length: found.length };
   }
   return undefined;
 };
 
 /** A rate with a slash, which is not a path: `requests/s` */
-const perUnit = /\b(requests?|reqs?|logs?|errors?|spans?|calls?)\/(s|sec|second|min|minute|h|hour|day)\b/gi;
+const ratePattern = /\b(requests?|reqs?|logs?|errors?|spans?|calls?)\/(s|sec|second|min|minute|h|hour|day)\b/gi;
 const unitNames: Readonly<Record<string, string>> = { s: 'second', sec: 'second', min: 'minute', h: 'hour' };
 
 /** Returns the words of a question, at most `limit`; further words are omitted. */
 export const wordsOf = (input: string, limit = maxWords + 1): Word[] => {
   const question = input
-    .replace(perUnit, (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`)
+    .replace(ratePattern, (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`)
     .replace(/(?<=^|\s)non-(?=[\w/])/gi, 'not ');
   const words: Word[] = [];
   let at = 0;
   while (at < question.length && words.length < limit) {
-    const piece = pieceAt(question, at);
+    const piece = matchToken(question, at);
     if (piece !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(piece.word.text)) words.push(piece.word);
     at += Math.max(1, piece?.length ?? 1);
   }
@@ -98,7 +98,7 @@ export const wordsOf = (input: string, limit = maxWords + 1): Word[] => {
 };
 
 /** Returns the stems of a name: `http.request.statusCode` becomes `http request status code`. */
-export const partsOf = (name: string): string[] =>
+export const nameStems = (name: string): string[] =>
   name
     .slice(0, 512)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

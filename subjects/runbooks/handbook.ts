@@ -6,13 +6,13 @@ import type { PassageSource } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const isElsewhere = (name: string): boolean => name === 'node_modules' || name === 'test' || name.startsWith('.');
+const isExcluded = (name: string): boolean => name === 'node_modules' || name === 'test' || name.startsWith('.');
 
-let known: Promise<readonly PassageSource[]> | undefined;
+let cachedSources: Promise<readonly PassageSource[]> | undefined;
 
 const readAll = async (): Promise<readonly PassageSource[]> => {
   const paths: string[] = [];
-  const exclude = (path: string): boolean => path.split(/[/\\]/).some(isElsewhere);
+  const exclude = (path: string): boolean => path.split(/[/\\]/).some(isExcluded);
   for await (const path of glob('**/README.md', { cwd: root, exclude })) paths.push(path.replaceAll('\\', '/'));
   return Promise.all(
     paths.sort().map(async (path): Promise<PassageSource> => {
@@ -24,7 +24,7 @@ const readAll = async (): Promise<readonly PassageSource[]> => {
 };
 
 /** Returns all READMEs by path; they are read on the first call. */
-export const handbook = (): Promise<readonly PassageSource[]> => {
-  known ??= readAll();
-  return known;
+export const readHandbook = (): Promise<readonly PassageSource[]> => {
+  cachedSources ??= readAll();
+  return cachedSources;
 };

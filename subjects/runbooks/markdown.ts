@@ -1,14 +1,14 @@
 /** Parses Markdown to lines and headings. The text is preserved, except HTML that would be executed or hidden. */
 import type { Line } from './html.ts';
 
-const heading = /^ {0,3}(#{1,6})(?![^ \t])/;
-const underline = /^ {0,3}(=+|-+)[ \t]*$/;
-const fence = /^ {0,3}(`{3,}|~{3,})/;
+const headingPattern = /^ {0,3}(#{1,6})(?![^ \t])/;
+const underlinePattern = /^ {0,3}(=+|-+)[ \t]*$/;
+const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
 /** Line that an underline turns into a heading; not a list, quotation or table */
-const paragraph = /^ {0,3}[^\s>*+|-]/;
+const paragraphPattern = /^ {0,3}[^\s>*+|-]/;
 
 /** Markup that a browser would execute or hide, from start to end */
-const hidden = [
+const hiddenMarkup = [
   ['<!--', '-->'],
   ['<script', '</script>'],
   ['<style', '</style>'],
@@ -24,7 +24,7 @@ const withoutHashes = (text: string): string => {
 };
 
 /** Removes the text between two marks, including the marks; without the second mark, removes the remainder. */
-const without = (text: string, begin: string, end: string): string => {
+const removeBetween = (text: string, begin: string, end: string): string => {
   const lower = text.toLowerCase();
   let result = '';
   let at = 0;
@@ -38,7 +38,7 @@ const without = (text: string, begin: string, end: string): string => {
 };
 
 /** Returns the title of a YAML front matter, and the text after it. */
-const withoutHead = (text: string): { readonly title: string; readonly rest: string } => {
+const splitFrontMatter = (text: string): { readonly title: string; readonly rest: string } => {
   if (!text.startsWith('---\n')) return { title: '', rest: text };
   const end = text.indexOf('\n---', 3);
   if (end < 0) return { title: '', rest: text };
@@ -53,23 +53,23 @@ const withoutHead = (text: string): { readonly title: string; readonly rest: str
 
 /** Adds a line outside of code, or turns the previous line into a heading. */
 const addLine = (lines: Line[], line: string): void => {
-  const [mark = '', hashes] = heading.exec(line) ?? [];
-  const [, under] = underline.exec(line) ?? [];
+  const [mark = '', hashes] = headingPattern.exec(line) ?? [];
+  const [, under] = underlinePattern.exec(line) ?? [];
   const before = lines.at(-1);
   if (hashes !== undefined) lines.push({ level: hashes.length, text: withoutHashes(line.slice(mark.length)) });
-  else if (under !== undefined && before?.level === 0 && paragraph.test(before.text))
+  else if (under !== undefined && before?.level === 0 && paragraphPattern.test(before.text))
     lines[lines.length - 1] = { level: under.startsWith('=') ? 1 : 2, text: before.text.trim() };
   else lines.push({ level: 0, text: line });
 };
 
 /** Parses Markdown in linear time. */
 export const readMarkdown = (text: string): { readonly title: string; readonly lines: readonly Line[] } => {
-  const { title, rest } = withoutHead(text);
-  const shown = hidden.reduce((left, [begin, end]) => without(left, begin, end), rest);
+  const { title, rest } = splitFrontMatter(text);
+  const shown = hiddenMarkup.reduce((left, [begin, end]) => removeBetween(left, begin, end), rest);
   const lines: Line[] = [];
   let fenced = '';
   for (const line of shown.split('\n')) {
-    const mark = fence.exec(line)?.[1];
+    const mark = fencePattern.exec(line)?.[1];
     if (fenced === '' && mark === undefined) addLine(lines, line);
     else lines.push({ level: 0, text: line });
     if (fenced === '') fenced = mark ?? '';

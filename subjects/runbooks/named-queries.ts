@@ -1,7 +1,7 @@
 /** Extracts queries from passages: in code, as PromQL or as a JSON query; for a rule, its own query */
 import { Query } from '../../queries/query.ts';
-import { type QueryRequest, queryOf } from '../../queries/run.ts';
-import { promqlIn } from '../questions/languages.ts';
+import { parseQuery, type QueryRequest } from '../../queries/run.ts';
+import { parsePromql } from '../questions/languages.ts';
 import type { FoundPassage } from './passage-index.ts';
 
 export interface NamedQuery {
@@ -10,33 +10,33 @@ export interface NamedQuery {
   readonly passage: number;
 }
 
-const fence = /^ {0,3}(`{3,}|~{3,})/;
+const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
 const maxSpanLength = 1_000;
 
 /** Returns the texts between two backticks of a line. */
-const spansIn = (line: string): string[] =>
+const findCodeSpans = (line: string): string[] =>
   line
     .split('`')
     .slice(0, -1)
     .filter((each, index) => index % 2 === 1 && each.length <= maxSpanLength);
 
 /** Returns code: blocks, and spans within a line. */
-const codeIn = (text: string): string[] => {
+const findCode = (text: string): string[] => {
   const found: string[] = [];
   let block: string[] | undefined;
   for (const line of text.split('\n')) {
-    if (fence.test(line)) {
+    if (fencePattern.test(line)) {
       if (block !== undefined) found.push(block.join('\n'));
       block = block === undefined ? [] : undefined;
     } else if (block !== undefined) block.push(line);
-    else found.push(...spansIn(line));
+    else found.push(...findCodeSpans(line));
   }
   return block === undefined ? found : [...found, block.join('\n')];
 };
 
 const queryIn = (code: string): QueryRequest | undefined => {
   const text = code.trim();
-  if (!text.startsWith('{"') && !text.startsWith('{\n')) return promqlIn(text);
+  if (!text.startsWith('{"') && !text.startsWith('{\n')) return parsePromql(text);
   try {
     return Query.safeParse(JSON.parse(text)).data;
   } catch {
@@ -45,21 +45,21 @@ const queryIn = (code: string): QueryRequest | undefined => {
 };
 
 /** Returns each query once, with the first passage that contains it. Shell commands are excluded. */
-export const namedQueries = (found: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
-  const named = new Map<string, NamedQuery>();
-  for (const [passage, { book, text }] of found.entries()) {
+export const extractQueries = (found: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
+  const queriesByKey = new Map<string, NamedQuery>();
+  for (const [passage, { origin, text }] of found.entries()) {
     // Anyone who can send logs can create a pattern, so no query from a pattern is run.
-    const codes = book.source === 'log-pattern' || book.source === 'handbook' ? [] : codeIn(text);
+    const codes = origin.source === 'log-pattern' || origin.source === 'handbook' ? [] : findCode(text);
     const queries = [
-      ...(book.query === undefined ? [] : [book.query]),
+      ...(origin.query === undefined ? [] : [origin.query]),
       ...codes.flatMap((code) => queryIn(code) ?? []),
     ];
     for (const request of queries) {
-      const query = queryOf(request);
+      const query = parseQuery(request);
       const key = JSON.stringify(query);
-      if (!named.has(key)) named.set(key, { query, passage });
-      if (named.size >= maxQueries) return [...named.values()];
+      if (!queriesByKey.has(key)) queriesByKey.set(key, { query, passage });
+      if (queriesByKey.size >= maxQueries) return [...queriesByKey.values()];
     }
   }
-  return [...named.values()];
+  return [...queriesByKey.values()];
 };

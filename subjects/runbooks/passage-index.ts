@@ -21,7 +21,7 @@ export interface PassageSource {
   readonly query?: Query | undefined;
 }
 
-export interface Searching {
+export interface SearchOptions {
   readonly from: ReadonlySet<Source>;
   readonly limit: number;
   /** Returns the similarity of the question to user-written text (`writtenTexts`); `undefined` if unknown */
@@ -29,7 +29,7 @@ export interface Searching {
 }
 
 export interface FoundPassage {
-  readonly book: Omit<PassageSource, 'passages'>;
+  readonly origin: Omit<PassageSource, 'passages'>;
   /** Index in its book, from 0 */
   readonly nth: number;
   readonly headings: readonly string[];
@@ -52,10 +52,10 @@ const weights: Readonly<Record<Source, number>> = {
 /** Maximum number of words of a question that are searched */
 const maxWords = 200;
 /** Number of passages to index before yielding to the event loop */
-const atOnce = 20;
+const batchSize = 20;
 
 /** Sources that people write, unlike telemetry or rules */
-const written: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
+const userWritten: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
 /** Maximum number of passages that are found by similarity alone */
 const maxSimilar = 10;
 /** Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009) */
@@ -97,7 +97,7 @@ export class PassageIndex {
     if (this.#books.has(key)) return;
     this.#books.set(key, book);
     for (const [nth, { headings, text }] of book.passages.entries()) {
-      if (nth > 0 && nth % atOnce === 0) await yieldToEventLoop();
+      if (nth > 0 && nth % batchSize === 0) await yieldToEventLoop();
       // The book was removed in the meantime.
       if (this.#books.get(key) !== book) return;
       const { source, title } = book;
@@ -116,12 +116,12 @@ export class PassageIndex {
 
   /** Yields the texts from which vectors are computed: user-written passages with their headings. */
   *writtenTexts(from: ReadonlySet<Source>): Iterable<string> {
-    for (const { text } of this.#written(from)) yield text;
+    for (const { text } of this.#writtenPassages(from)) yield text;
   }
 
-  *#written(from: ReadonlySet<Source>): Iterable<{ readonly id: string; readonly text: string }> {
+  *#writtenPassages(from: ReadonlySet<Source>): Iterable<{ readonly id: string; readonly text: string }> {
     for (const [key, { source, title, passages }] of this.#books)
-      if (written.has(source) && from.has(source))
+      if (userWritten.has(source) && from.has(source))
         for (const [nth, { headings, text }] of passages.entries())
           yield { id: `${nth} ${key}`, text: [title, ...headings, text].join('\n') };
   }
@@ -130,21 +130,21 @@ export class PassageIndex {
    * Returns the best matches first; of equal ones, the first by position. Without similarity, scores are those of BM25,
    * otherwise those of the combined ranks.
    */
-  search(question: string, { from, limit, similarity }: Searching): FoundPassage[] {
-    const byWords = this.#byWords(question, from);
-    const alike = similarity === undefined ? [] : this.#alike(from, similarity);
-    const found = alike.length === 0 ? byWords : merged([byWords.map(({ id }) => id), alike]);
+  search(question: string, { from, limit, similarity }: SearchOptions): FoundPassage[] {
+    const byWords = this.#searchWords(question, from);
+    const alike = similarity === undefined ? [] : this.#rankSimilar(from, similarity);
+    const found = alike.length === 0 ? byWords : mergeRanks([byWords.map(({ id }) => id), alike]);
     return found.slice(0, limit).flatMap(({ id, score }) => {
-      const book = this.#bookOf(id);
+      const book = this.#findBook(id);
       const nth = Number.parseInt(id, 10);
       const passage = book?.passages[nth];
       if (book === undefined || passage === undefined) return [];
       const { passages: _, ...named } = book;
-      return [{ book: named, nth, ...passage, score }];
+      return [{ origin: named, nth, ...passage, score }];
     });
   }
 
-  #byWords(question: string, from: ReadonlySet<Source>): readonly Scored[] {
+  #searchWords(question: string, from: ReadonlySet<Source>): readonly ScoredPassage[] {
     const words = [...new Set(wordsOf(question))].slice(0, maxWords);
     return this.#search.search(words.join(' '), {
       tokenize: (text) => text.split(' '),
@@ -156,8 +156,8 @@ export class PassageIndex {
     });
   }
 
-  #alike(from: ReadonlySet<Source>, similarity: (text: string) => number | undefined): readonly string[] {
-    const known = [...this.#written(from)].flatMap(({ id, text }) => {
+  #rankSimilar(from: ReadonlySet<Source>, similarity: (text: string) => number | undefined): readonly string[] {
+    const known = [...this.#writtenPassages(from)].flatMap(({ id, text }) => {
       const score = similarity(text);
       return score === undefined ? [] : [{ id, score }];
     });
@@ -165,18 +165,18 @@ export class PassageIndex {
     return best.map(({ id }) => id);
   }
 
-  #bookOf(id: string): PassageSource | undefined {
+  #findBook(id: string): PassageSource | undefined {
     return this.#books.get(id.slice(id.indexOf(' ') + 1));
   }
 }
 
-interface Scored {
+interface ScoredPassage {
   readonly id: string;
   readonly score: number;
 }
 
 /** Merges lists by reciprocal rank: an entry in both lists precedes one with the same rank in a single list. */
-const merged = (lists: readonly (readonly string[])[]): readonly Scored[] => {
+const mergeRanks = (lists: readonly (readonly string[])[]): readonly ScoredPassage[] => {
   const scores = new Map<string, number>();
   for (const ids of lists)
     for (const [rank, id] of ids.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (rankOffset + rank + 1));

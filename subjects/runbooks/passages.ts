@@ -25,7 +25,7 @@ const maxHeadingLength = 200;
  * Returns where a long text is split: after a paragraph, a line or a sentence in the second half of the limit,
  * otherwise at the limit.
  */
-const cutOf = (text: string): number => {
+const findSplit = (text: string): number => {
   for (const mark of ['\n\n', '\n', '. ', ' ']) {
     const at = text.lastIndexOf(mark, maxPassageLength - mark.length);
     if (at >= maxPassageLength / 2) return at + mark.length;
@@ -33,18 +33,18 @@ const cutOf = (text: string): number => {
   return maxPassageLength;
 };
 
-const piecesOf = (text: string): string[] => {
+const splitText = (text: string): string[] => {
   const pieces: string[] = [];
   let rest = text.trim();
   while (rest.length > maxPassageLength) {
-    const cut = cutOf(rest.slice(0, maxPassageLength));
+    const cut = findSplit(rest.slice(0, maxPassageLength));
     pieces.push(rest.slice(0, cut).trim().toWellFormed());
     rest = rest.slice(cut).trim();
   }
   return rest === '' ? pieces : [...pieces, rest];
 };
 
-const shortened = (text: string): string => text.slice(0, maxHeadingLength).toWellFormed();
+const truncateHeading = (text: string): string => text.slice(0, maxHeadingLength).toWellFormed();
 
 const readers: Readonly<Record<Format, (text: string) => { readonly title: string; readonly lines: readonly Line[] }>> =
   {
@@ -57,7 +57,7 @@ const readers: Readonly<Record<Format, (text: string) => { readonly title: strin
  * Parses a document. The title is the given one, otherwise the document's own, otherwise its first words. Takes linear
  * time.
  */
-export const readDocument = (content: string, format: Format, given = ''): ReadDocument => {
+export const readDocument = (content: string, format: Format, givenTitle = ''): ReadDocument => {
   // Control characters have no meaning, and some stores reject them.
   const clean = content
     .toWellFormed()
@@ -65,12 +65,12 @@ export const readDocument = (content: string, format: Format, given = ''): ReadD
     .replace(/[^\P{Cc}\t\n]/gu, '');
   const { title: own, lines } = readers[format](clean);
   const passages: Passage[] = [];
-  let open: (string | undefined)[] = [];
-  let first = '';
+  let openHeadings: (string | undefined)[] = [];
+  let firstHeading = '';
   let text: string[] = [];
-  const end = (): void => {
-    const headings = open.flatMap((each) => (each === undefined || each === '' ? [] : [each]));
-    const pieces = piecesOf(text.join('\n'));
+  const endSection = (): void => {
+    const headings = openHeadings.flatMap((each) => (each === undefined || each === '' ? [] : [each]));
+    const pieces = splitText(text.join('\n'));
     for (const piece of pieces) passages.push({ headings, text: piece });
     text = [];
   };
@@ -79,13 +79,15 @@ export const readDocument = (content: string, format: Format, given = ''): ReadD
       text.push(line.text);
       continue;
     }
-    end();
-    const heading = shortened(line.text);
-    if (first === '' && line.level === 1) first = heading;
-    open = [...Array.from({ length: line.level - 1 }, (_, index) => open[index]), heading];
+    endSection();
+    const heading = truncateHeading(line.text);
+    if (firstHeading === '' && line.level === 1) firstHeading = heading;
+    openHeadings = [...Array.from({ length: line.level - 1 }, (_, index) => openHeadings[index]), heading];
   }
-  end();
-  const title = shortened(given || own || first || lines.find((line) => line.text.trim() !== '')?.text.trim() || '');
+  endSection();
+  const title = truncateHeading(
+    givenTitle || own || firstHeading || lines.find((line) => line.text.trim() !== '')?.text.trim() || '',
+  );
   const named = passages.map(({ headings, text: passageText }) => ({
     headings: headings[0] === title ? headings.slice(1) : headings,
     text: passageText,

@@ -1,10 +1,10 @@
 /** Related sources in addition to runbooks: resolved incidents, texts of alert rules, log patterns */
 import type { Reading } from '../../queries/reading.ts';
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { incidentNotes, incidentPostmortems, incidents } from '../../schemas/resources/incident.ts';
-import { readRule } from '../alerts/rule.ts';
+import { parseStoredRule } from '../alerts/rule.ts';
 import type { PassageSource } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
@@ -14,13 +14,13 @@ const maxRules = 1_000;
 const maxPatterns = 500;
 
 /** A book, and a key that changes with its content */
-export interface KeyedBook {
+export interface KeyedSource {
   readonly key: string;
   readonly book: PassageSource;
 }
 
-const keyed = (book: PassageSource): KeyedBook => ({
-  key: `${book.source}:${book.id}:${hashOf(book.title, book.passages)}`,
+const withKey = (book: PassageSource): KeyedSource => ({
+  key: `${book.source}:${book.id}:${computeHashId(book.title, book.passages)}`,
   book,
 });
 
@@ -57,12 +57,13 @@ const readIncidents = async (documents: TenantDocuments): Promise<PassageSource[
 };
 
 /** URLs in responses become links, so only web URLs are allowed. */
-const linkOf = (text: string): string => (/^https?:\/\/[^\s<>"]+$/.test(text) && !text.includes('{{') ? text : '');
+const webUrlOrEmpty = (text: string): string =>
+  /^https?:\/\/[^\s<>"]+$/.test(text) && !text.includes('{{') ? text : '';
 
 const readRules = async (documents: TenantDocuments): Promise<PassageSource[]> => {
   const { items } = await documents.collection(alertRules).list({ limit: maxRules });
   return items.flatMap((stored): PassageSource[] => {
-    const rule = readRule(stored);
+    const rule = parseStoredRule(stored);
     if (rule === undefined) return [];
     const { id, name, description, annotations, condition } = rule;
     const { runbook_url: link = '', ...texts } = annotations;
@@ -70,7 +71,7 @@ const readRules = async (documents: TenantDocuments): Promise<PassageSource[]> =
     const passages = readDocument(text, 'text', name).passages;
     const query = condition.kind === 'composite' ? undefined : condition.query;
     const own = passages.length === 0 ? [{ headings: [], text: name }] : passages;
-    return [{ source: 'rule', id, title: name, url: linkOf(link), passages: own, query }];
+    return [{ source: 'rule', id, title: name, url: webUrlOrEmpty(link), passages: own, query }];
   });
 };
 
@@ -89,11 +90,11 @@ const readPatterns = async ({ columns }: Reading): Promise<PassageSource[]> => {
 };
 
 /** Returns the related books that the reader's plan includes. */
-export const readRelated = async (documents: TenantDocuments, reading: Reading): Promise<readonly KeyedBook[]> => {
+export const readRelated = async (documents: TenantDocuments, reading: Reading): Promise<readonly KeyedSource[]> => {
   const found = await Promise.all([
     readIncidents(documents),
     readRules(documents),
     reading.plan.entitlements.includes('logs') ? readPatterns(reading) : [],
   ]);
-  return found.flat().map(keyed);
+  return found.flat().map(withKey);
 };

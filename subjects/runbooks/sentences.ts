@@ -2,15 +2,15 @@
 import type { FoundPassage } from './passage-index.ts';
 import { stemsOf } from './words.ts';
 
-const segments = new Intl.Segmenter('en', { granularity: 'sentence' });
-const fence = /^ {0,3}(?:`{3,}|~{3,})/;
+const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+const fencePattern = /^ {0,3}(?:`{3,}|~{3,})/;
 /** Start of a list item, a quotation or a table row */
-const mark = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
+const blockMarkPattern = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
 const minSentenceLength = 12;
 const maxSentenceLength = 600;
 
 /** Removes link targets: `[words](address)` becomes `words`. */
-const withoutAddresses = (text: string): string => {
+const removeLinkTargets = (text: string): string => {
   let result = '';
   let at = 0;
   for (let middle = text.indexOf(']('); middle >= 0; middle = text.indexOf('](', at)) {
@@ -25,10 +25,10 @@ const withoutAddresses = (text: string): string => {
 };
 
 /** Returns readable text: link labels without targets, and no emphasis. Code retains its marks. */
-const plain = (text: string): string => withoutAddresses(text).replaceAll('**', '').replaceAll('__', '').trim();
+const toPlainText = (text: string): string => removeLinkTargets(text).replaceAll('**', '').replaceAll('__', '').trim();
 
 /** Returns blocks of prose: paragraphs and list items. Code blocks contain no sentences. */
-const blocksOf = (text: string): string[] => {
+const splitBlocks = (text: string): string[] => {
   const blocks: string[] = [];
   let open: string[] = [];
   let isCode = false;
@@ -37,14 +37,14 @@ const blocksOf = (text: string): string[] => {
     open = [];
   };
   for (const line of text.split('\n')) {
-    if (fence.test(line)) {
+    if (fencePattern.test(line)) {
       end();
       isCode = !isCode;
       continue;
     }
     if (isCode) continue;
-    if (line.trim() === '' || mark.test(line)) end();
-    const lineText = plain(line.replace(mark, ''));
+    if (line.trim() === '' || blockMarkPattern.test(line)) end();
+    const lineText = toPlainText(line.replace(blockMarkPattern, ''));
     if (lineText !== '') open.push(lineText);
   }
   end();
@@ -52,38 +52,38 @@ const blocksOf = (text: string): string[] => {
 };
 
 /** Returns the sentences of a passage in linear time. */
-export const sentencesOf = (text: string): string[] =>
-  blocksOf(text).flatMap((block) =>
-    [...segments.segment(block)]
+export const splitSentences = (text: string): string[] =>
+  splitBlocks(text).flatMap((block) =>
+    [...sentenceSegmenter.segment(block)]
       .map(({ segment }) => segment.trim())
       .filter((each) => each.length >= minSentenceLength)
       .map((each) => (each.length > maxSentenceLength ? `${each.slice(0, maxSentenceLength).toWellFormed()} …` : each)),
   );
 
-export interface Cited {
+export interface CitedSentence {
   readonly text: string;
   /** Indexes in the list of passages */
   readonly passages: readonly number[];
 }
 
 export interface BestSentences {
-  readonly sentences: readonly Cited[];
+  readonly sentences: readonly CitedSentence[];
   /** Why there are no sentences */
   readonly reason: string | null;
 }
 
 /** Minimum score relative to the first passage; passages with lower scores are off-topic */
-const fairScore = 0.4;
+const minRelativeScore = 0.4;
 /** Minimum share of the weight of a question's words that the first passage must contain */
-const fairPart = 0.25;
+const minWeightShare = 0.25;
 const maxSentences = 6;
-const maxPerPassage = 2;
+const maxSentencesPerPassage = 2;
 
-const stemsOfPassage = ({ book, headings, text }: FoundPassage): Set<string> =>
-  stemsOf([book.title, ...headings, text].join('\n'));
+const passageStems = ({ origin, headings, text }: FoundPassage): Set<string> =>
+  stemsOf([origin.title, ...headings, text].join('\n'));
 
 /** Returns the weight of each stem of the question, by how few of the found passages contain it. */
-const weightsOf = (question: string, stems: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> =>
+const stemWeights = (question: string, stems: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> =>
   new Map(
     [...stemsOf(question)].map((stem) => {
       const having = stems.filter((each) => each.has(stem)).length;
@@ -91,14 +91,14 @@ const weightsOf = (question: string, stems: readonly ReadonlySet<string>[]): Rea
     }),
   );
 
-const partOf = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number => {
-  let has = 0;
-  let all = 0;
+const weightShare = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number => {
+  let matchedWeight = 0;
+  let totalWeight = 0;
   for (const [stem, weight] of weights) {
-    all += weight;
-    if (stems.has(stem)) has += weight;
+    totalWeight += weight;
+    if (stems.has(stem)) matchedWeight += weight;
   }
-  return all === 0 ? 0 : has / all;
+  return totalWeight === 0 ? 0 : matchedWeight / totalWeight;
 };
 
 /**
@@ -106,24 +106,24 @@ const partOf = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>
  * occurs in several passages cites all of them.
  */
 export const bestSentences = (question: string, found: readonly FoundPassage[]): BestSentences => {
-  const stems = found.map(stemsOfPassage);
-  const weights = weightsOf(question, stems);
+  const stems = found.map(passageStems);
+  const weights = stemWeights(question, stems);
   const [first] = found;
-  if (first === undefined || partOf(weights, stems[0] ?? new Set()) < fairPart)
+  if (first === undefined || weightShare(weights, stems[0] ?? new Set()) < minWeightShare)
     return { sentences: [], reason: 'unknown, because no passage contains an answer to the question' };
   const fair = found.flatMap((passage, index) =>
-    passage.score >= fairScore * first.score ? [{ passage, index }] : [],
+    passage.score >= minRelativeScore * first.score ? [{ passage, index }] : [],
   );
   const candidates = fair.flatMap(({ passage, index }) =>
-    sentencesOf(passage.text)
+    splitSentences(passage.text)
       .map((text, place) => ({
         text,
         index,
         place,
-        rank: partOf(weights, stemsOf(text)) + (0.5 * passage.score) / first.score,
+        rank: weightShare(weights, stemsOf(text)) + (0.5 * passage.score) / first.score,
       }))
       .sort((one, other) => other.rank - one.rank || one.place - other.place)
-      .slice(0, maxPerPassage),
+      .slice(0, maxSentencesPerPassage),
   );
   const places = new Map<string, number[]>();
   for (const { text, index } of candidates) places.set(text, [...(places.get(text) ?? []), index]);

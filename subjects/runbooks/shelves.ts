@@ -1,6 +1,6 @@
 /** In-memory passages of each organization, in sync with its documents */
 import type { Reading } from '../../queries/reading.ts';
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
@@ -9,7 +9,7 @@ import {
   runbookShelves,
   runbookTexts,
 } from '../../schemas/resources/runbook.ts';
-import { handbook } from './handbook.ts';
+import { readHandbook } from './handbook.ts';
 import { PassageIndex, type Source, sources } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 import { readRelated } from './related.ts';
@@ -17,7 +17,7 @@ import { readRelated } from './related.ts';
 /** Maximum number of passages of all organizations; the least recently used are evicted. A passage takes about 7 KB. */
 const defaultMaxPassages = 30_000;
 /** Maximum age of related sources */
-const relatedForMs = 30_000;
+const maxRelatedAgeMs = 30_000;
 
 interface TenantIndex {
   readonly index: PassageIndex;
@@ -32,7 +32,7 @@ interface IndexRequest {
   readonly reading: Reading;
 }
 
-const keyOf = (id: string): string => `document:${id}`;
+const documentKey = (id: string): string => `document:${id}`;
 
 export class PassageIndexCache {
   readonly #indexes = new Map<string, TenantIndex>();
@@ -57,24 +57,24 @@ export class PassageIndexCache {
       };
       this.#indexes.delete(tenantId);
       this.#indexes.set(tenantId, tenantIndex);
-      await bringUp(tenantIndex, request);
-      this.#makeRoom(tenantId);
+      await updateIndex(tenantIndex, request);
+      this.#evict(tenantId);
       return tenantIndex.index;
     });
   }
 
-  #makeRoom(exceptTenantId: string): void {
-    let held = [...this.#indexes.values()].reduce((sum, { index }) => sum + index.passages, 0);
+  #evict(exceptTenantId: string): void {
+    let heldPassages = [...this.#indexes.values()].reduce((sum, { index }) => sum + index.passages, 0);
     for (const [tenantId, { index }] of this.#indexes) {
-      if (held <= this.#maxPassages) return;
+      if (heldPassages <= this.#maxPassages) return;
       if (tenantId === exceptTenantId) continue;
       this.#indexes.delete(tenantId);
-      held -= index.passages;
+      heldPassages -= index.passages;
     }
   }
 }
 
-const bringUp = async (tenantIndex: TenantIndex, request: IndexRequest): Promise<void> => {
+const updateIndex = async (tenantIndex: TenantIndex, request: IndexRequest): Promise<void> => {
   const { documents } = request;
   const stored = await documents.collection(runbookShelves).find(runbookIndexRevisionId);
   const revision = stored?.revision ?? '';
@@ -82,17 +82,17 @@ const bringUp = async (tenantIndex: TenantIndex, request: IndexRequest): Promise
     await indexDocuments(tenantIndex.index, documents);
     tenantIndex.revision = revision;
   }
-  if (performance.now() - tenantIndex.relatedAtMs < relatedForMs) return;
+  if (performance.now() - tenantIndex.relatedAtMs < maxRelatedAgeMs) return;
   const at = performance.now();
-  for (const book of await handbook()) await tenantIndex.index.add(`handbook:${book.id}`, book);
+  for (const book of await readHandbook()) await tenantIndex.index.add(`handbook:${book.id}`, book);
   await indexRelated(tenantIndex.index, request);
   tenantIndex.relatedAtMs = at;
 };
 
 const indexDocuments = async (index: PassageIndex, documents: TenantDocuments): Promise<void> => {
   const removedKeys = new Set([...index.keys()].filter((key) => key.startsWith('document:')));
-  for await (const { id, title, format, url } of documentsIn(documents.collection(runbookDocuments))) {
-    const key = keyOf(id);
+  for await (const { id, title, format, url } of iterateDocuments(documents.collection(runbookDocuments))) {
+    const key = documentKey(id);
     removedKeys.delete(key);
     if (index.has(key)) continue;
     const text = await documents.collection(runbookTexts).find(id);
@@ -115,5 +115,5 @@ const indexRelated = async (index: PassageIndex, { documents, reading }: IndexRe
 };
 
 /** Returns the sources that a plan includes. */
-export const sourcesOf = ({ plan }: Pick<Reading, 'plan'>): readonly Source[] =>
+export const availableSources = ({ plan }: Pick<Reading, 'plan'>): readonly Source[] =>
   sources.filter((source) => source !== 'log-pattern' || plan.entitlements.includes('logs'));

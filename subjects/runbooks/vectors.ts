@@ -10,7 +10,7 @@ export type Vector = Int8Array;
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 /** Returns numbers as shares of the largest; `undefined` if they have no direction. */
-export const directionOf = (numbers: readonly number[]): Vector | undefined => {
+export const quantize = (numbers: readonly number[]): Vector | undefined => {
   const largest = numbers.reduce((max, number) => Math.max(max, Math.abs(number)), 0);
   if (!(largest > 0 && Number.isFinite(largest))) return undefined;
   return Int8Array.from(numbers, (number) => Math.round((number / largest) * 127));
@@ -37,7 +37,7 @@ export const cosine = (one: Vector, other: Vector | undefined): number | undefin
 export const vectorKey = (text: string): string => hash('sha256', text, 'base64url');
 
 export class Vectors {
-  readonly #held = new Map<string, Map<string, Vector>>();
+  readonly #vectorsByTenant = new Map<string, Map<string, Vector>>();
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -46,30 +46,30 @@ export class Vectors {
   }
 
   get(tenantId: string, key: string): Vector | undefined {
-    return this.#of(tenantId).get(key);
+    return this.#tenantVectors(tenantId).get(key);
   }
 
   set(tenantId: string, key: string, vector: Vector): void {
-    const held = this.#of(tenantId);
+    const held = this.#tenantVectors(tenantId);
     this.#bytes += vector.byteLength - (held.get(key)?.byteLength ?? 0);
     held.set(key, vector);
-    for (const [other, theirs] of this.#held) {
+    for (const [other, otherVectors] of this.#vectorsByTenant) {
       if (this.#bytes <= this.#maxBytes) return;
       // If one organization alone exceeds the limit, its oldest vectors are evicted.
-      for (const [oldest, { byteLength }] of theirs) {
+      for (const [oldest, { byteLength }] of otherVectors) {
         if (this.#bytes <= this.#maxBytes) break;
-        theirs.delete(oldest);
+        otherVectors.delete(oldest);
         this.#bytes -= byteLength;
       }
-      if (theirs.size === 0 && other !== tenantId) this.#held.delete(other);
+      if (otherVectors.size === 0 && other !== tenantId) this.#vectorsByTenant.delete(other);
     }
   }
 
   /** Marks the organization as the most recently used. */
-  #of(tenantId: string): Map<string, Vector> {
-    const held = this.#held.get(tenantId) ?? new Map<string, Vector>();
-    this.#held.delete(tenantId);
-    this.#held.set(tenantId, held);
+  #tenantVectors(tenantId: string): Map<string, Vector> {
+    const held = this.#vectorsByTenant.get(tenantId) ?? new Map<string, Vector>();
+    this.#vectorsByTenant.delete(tenantId);
+    this.#vectorsByTenant.set(tenantId, held);
     return held;
   }
 }

@@ -2,7 +2,7 @@
 import { stemmer } from 'stemmer';
 
 /** Words that occur in every text and do not distinguish texts */
-const filler = new Set(
+const fillerWords = new Set(
   `a about above after all also an and any are as at be because been before being below but by can could did do does
   for from had has have he her here his how i if in into is it its itself just may me might more most must my no not
   now of off on once only or other our out over own same she should so some such than that the their them then there
@@ -11,7 +11,7 @@ const filler = new Set(
 );
 
 const maxWordLength = 64;
-const run = /[\p{L}\p{N}]+/gu;
+const wordPattern = /[\p{L}\p{N}]+/gu;
 
 /** Splits camel case: `KubePodCrashLooping` → `Kube Pod Crash Looping`, `HTTPServer` → `HTTP Server`. */
 const splitCamelCase = (name: string): readonly string[] =>
@@ -23,12 +23,12 @@ const splitCamelCase = (name: string): readonly string[] =>
 /** Returns words in their order; names in camel case by their parts and in full. Fillers are omitted. */
 export const wordsOf = (text: string): string[] => {
   const words: string[] = [];
-  for (const [found] of text.normalize('NFKC').matchAll(run)) {
+  for (const [found] of text.normalize('NFKC').matchAll(wordPattern)) {
     const name = found.slice(0, maxWordLength);
     const parts = splitCamelCase(name);
     for (const part of parts.length > 1 ? [...parts, name] : parts) {
       const word = part.toLowerCase();
-      if (!filler.has(word)) words.push(word);
+      if (!fillerWords.has(word)) words.push(word);
     }
   }
   return words;

@@ -1,6 +1,6 @@
 /** Requests, errors and durations of calls, as SQL over a group of count rows and as response fields */
 import { z } from 'zod';
-import { durationQuantile } from '../../schemas/tables/durations.ts';
+import { buildQuantileSql } from '../../schemas/tables/durations.ts';
 
 const nanoseconds = z.number().describe('Nanoseconds');
 
@@ -14,7 +14,7 @@ export const CallDurations = z.strictObject({
 type CallDurations = z.output<typeof CallDurations>;
 
 /** SQL of the quantiles of `duration_buckets`, and the maximum */
-export const quantileColumns = `toString(max(duration_max)) AS longest, ${durationQuantile(0.5)} AS p50, ${durationQuantile(0.95)} AS p95, ${durationQuantile(0.99)} AS p99`;
+export const quantileColumns = `toString(max(duration_max)) AS longest, ${buildQuantileSql(0.5)} AS p50, ${buildQuantileSql(0.95)} AS p95, ${buildQuantileSql(0.99)} AS p99`;
 
 export interface QuantilesRow {
   readonly longest: string;
@@ -24,17 +24,17 @@ export interface QuantilesRow {
 }
 
 /** Returns durations. Quantiles are those of buckets, limited to the maximum duration. */
-export const durationsOf = ({ longest, p50, p95, p99 }: QuantilesRow, mean: number): CallDurations => {
+export const toDurations = ({ longest, p50, p95, p99 }: QuantilesRow, mean: number): CallDurations => {
   const max = Number(longest);
   const quantile = (value: number): number => Math.min(Math.round(value), max);
   return { mean, p50: quantile(p50), p95: quantile(p95), p99: quantile(p99), max };
 };
 
 /** SQL of the columns of `service_edges`, summed over a group */
-export const edgeColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toString(sum(timed)) AS all_timed,
+export const callColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toString(sum(timed)) AS all_timed,
       sum(duration_sum) / greatest(1, sum(timed)) AS mean, ${quantileColumns}`;
 
-export interface EdgeFiguresRow extends QuantilesRow {
+export interface CallMetricsRow extends QuantilesRow {
   readonly all_requests: string;
   readonly all_errors: string;
   readonly all_timed: string;
@@ -42,13 +42,13 @@ export interface EdgeFiguresRow extends QuantilesRow {
 }
 
 /** Returns the statistics of a group in a number of seconds; the duration is `null` if no call has one. */
-export const edgeFiguresOf = (row: EdgeFiguresRow, seconds: number) => {
+export const toCallMetrics = (row: CallMetricsRow, seconds: number) => {
   const [requests, errors] = [Number(row.all_requests), Number(row.all_errors)];
   return {
     requests,
     errors,
     ratePerSecond: requests / seconds,
     errorRate: errors / requests,
-    duration: row.all_timed === '0' ? null : durationsOf(row, row.mean),
+    duration: row.all_timed === '0' ? null : toDurations(row, row.mean),
   };
 };

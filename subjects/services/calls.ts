@@ -2,7 +2,7 @@
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { minutesCondition, minutesOf, minutesValues } from './minutes.ts';
+import { minutesCondition, minutesParameters, toFullMinutes } from './minutes.ts';
 
 export interface ServiceCalls {
   readonly client: string;
@@ -26,7 +26,7 @@ export const readCallsBetween = async (
     FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND server_kind = 'service'
       AND client != server AND client IN ${named} AND server IN ${named}
     GROUP BY client, server ORDER BY sum(service_edges.errors) DESC, sum(service_edges.requests) DESC, client, server LIMIT 1000`,
-    { ...minutesValues(minutesOf(range, reading.nowMs)), services: [...services] },
+    { ...minutesParameters(toFullMinutes(range, reading.nowMs)), services: [...services] },
   );
   return rows.map(({ requests, errors, ...names }) => ({
     ...names,

@@ -6,7 +6,7 @@
  * independent requests. Student's t with the smaller number of minutes decides; the three tests share the error
  * probability.
  */
-import { type DurationBuckets, quantileOfBuckets } from '../../schemas/tables/durations.ts';
+import { computeQuantile, type DurationBuckets } from '../../schemas/tables/durations.ts';
 
 /** Counts of one minute */
 export interface MinuteCounts {
@@ -23,12 +23,12 @@ export const maxFalseAlarmRate = 0.01;
  * Smallest relevant differences: of the share of failed requests, of slow requests, and of the probability that a
  * request took longer
  */
-export const relevant = { errors: 0.005, tail: 0.05, latency: 0.05 } as const;
+export const minDifferences = { errors: 0.005, tail: 0.05, latency: 0.05 } as const;
 
 export const aspects = ['errors', 'latency', 'tail'] as const;
 export type Aspect = (typeof aspects)[number];
 
-export interface Compared {
+export interface AspectComparison {
   readonly aspect: Aspect;
   readonly before: number;
   readonly after: number;
@@ -49,46 +49,50 @@ interface Cluster {
   readonly squares: number;
 }
 
-const meanOf = (clusters: readonly Cluster[]): { mean: number; variance: number; size: number } => {
+const clusterMean = (clusters: readonly Cluster[]): { mean: number; variance: number; size: number } => {
   const size = clusters.reduce((sum, cluster) => sum + cluster.size, 0);
   const mean = clusters.reduce((sum, cluster) => sum + cluster.sum, 0) / size;
   const squares = clusters.reduce((sum, cluster) => sum + cluster.squares, 0);
   const count = clusters.length;
-  const between = clusters.reduce((sum, cluster) => sum + (cluster.sum - cluster.size * mean) ** 2, 0) / size ** 2;
-  const clustered = (between * count) / Math.max(1, count - 1);
+  const betweenVariance =
+    clusters.reduce((sum, cluster) => sum + (cluster.sum - cluster.size * mean) ** 2, 0) / size ** 2;
+  const clusteredVariance = (betweenVariance * count) / Math.max(1, count - 1);
   // If no score differs, one more request could: the half request of Agresti and Coull ensures a variance above 0.
-  const independent = Math.max(squares / size - mean ** 2, 0.5 / size) / size;
-  return { mean, variance: Math.max(clustered, independent), size };
+  const independentVariance = Math.max(squares / size - mean ** 2, 0.5 / size) / size;
+  return { mean, variance: Math.max(clusteredVariance, independentVariance), size };
 };
 
 /**
  * Compares the three aspects. Scores: failed or not; the share of the other requests that were faster; slower than 95%
  * before.
  */
-export const compare = (before: readonly MinuteCounts[], after: readonly MinuteCounts[]): readonly Compared[] => {
-  const all = sumOf([...before, ...after]);
-  const slow = thresholdOf(sumOf(before));
-  const rank = ranksOf(all);
+export const compare = (
+  before: readonly MinuteCounts[],
+  after: readonly MinuteCounts[],
+): readonly AspectComparison[] => {
+  const all = sumBuckets([...before, ...after]);
+  const slow = slowBucket(sumBuckets(before));
+  const rank = rankByBucket(all);
   const scores: Readonly<Record<Aspect, (minute: MinuteCounts) => Cluster>> = {
     errors: ({ requests, errors }) => ({ size: requests, sum: errors, squares: errors }),
-    latency: ({ requests, buckets }) => clusterOf(requests, buckets, rank),
-    tail: ({ requests, buckets }) => clusterOf(requests, buckets, (bucket) => (bucket > slow ? 1 : 0)),
+    latency: ({ requests, buckets }) => createCluster(requests, buckets, rank),
+    tail: ({ requests, buckets }) => createCluster(requests, buckets, (bucket) => (bucket > slow ? 1 : 0)),
   };
   return aspects.map((aspect) => {
     const [one, two] = [before.map(scores[aspect]), after.map(scores[aspect])];
     // Ranks cover both sides, so their means differ by half of the probability's difference from 0.5.
-    return judged(aspect, one, two);
+    return judgeAspect(aspect, one, two);
   });
 };
 
-const sumOf = (minutes: readonly MinuteCounts[]): DurationBuckets => {
+const sumBuckets = (minutes: readonly MinuteCounts[]): DurationBuckets => {
   const sum = new Map<number, number>();
   for (const { buckets } of minutes)
     for (const [bucket, spans] of buckets) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
   return sum;
 };
 
-const clusterOf = (size: number, buckets: DurationBuckets, scoreOf: (bucket: number) => number): Cluster => {
+const createCluster = (size: number, buckets: DurationBuckets, scoreOf: (bucket: number) => number): Cluster => {
   let sum = 0;
   let squares = 0;
   for (const [bucket, spans] of buckets) {
@@ -100,8 +104,8 @@ const clusterOf = (size: number, buckets: DurationBuckets, scoreOf: (bucket: num
 };
 
 /** Returns the bucket of the 95th percentile. */
-const thresholdOf = (buckets: DurationBuckets): number => {
-  const quantile = quantileOfBuckets(buckets, 0.95) ?? 0;
+const slowBucket = (buckets: DurationBuckets): number => {
+  const quantile = computeQuantile(buckets, 0.95) ?? 0;
   return Math.floor(8 * Math.log2(quantile));
 };
 
@@ -109,7 +113,7 @@ const thresholdOf = (buckets: DurationBuckets): number => {
  * Returns the share of requests that were faster than one of a bucket; half of those in the same bucket count (Mann and
  * Whitney).
  */
-const ranksOf = (buckets: DurationBuckets): ((bucket: number) => number) => {
+const rankByBucket = (buckets: DurationBuckets): ((bucket: number) => number) => {
   const sorted = [...buckets].sort(([one], [other]) => one - other);
   const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
   const ranks = new Map<number, number>();
@@ -121,13 +125,13 @@ const ranksOf = (buckets: DurationBuckets): ((bucket: number) => number) => {
   return (bucket) => ranks.get(bucket) ?? 0;
 };
 
-const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Cluster[]): Compared => {
-  const [one, two] = [meanOf(before), meanOf(after)];
+const judgeAspect = (aspect: Aspect, before: readonly Cluster[], after: readonly Cluster[]): AspectComparison => {
+  const [one, two] = [clusterMean(before), clusterMean(after)];
   const difference = two.mean - one.mean;
   const deviation = Math.sqrt(one.variance + two.variance);
   const freedom = Math.max(1, Math.min(before.length, after.length) - 1);
   const p = 2 * studentTProbability(Math.abs(difference) / deviation, freedom);
-  const minDifference = relevant[aspect];
+  const minDifference = minDifferences[aspect];
   const [low, high] = [
     difference - studentQuantile(freedom) * deviation,
     difference + studentQuantile(freedom) * deviation,
@@ -136,11 +140,15 @@ const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Clus
   const adjustedP = Math.min(1, p * aspects.length);
   if (adjustedP < maxFalseAlarmRate && Math.abs(difference) >= minDifference)
     return { ...shared, confidence: 1 - adjustedP, verdict: difference > 0 ? 'worse' : 'better' };
-  const within =
+  const irrelevanceProbability =
     1 -
     studentTProbability((minDifference - difference) / deviation, freedom) -
     studentTProbability((minDifference + difference) / deviation, freedom);
-  return { ...shared, confidence: Math.max(0, within), verdict: within >= 0.8 ? 'no difference' : 'unknown' };
+  return {
+    ...shared,
+    confidence: Math.max(0, irrelevanceProbability),
+    verdict: irrelevanceProbability >= 0.8 ? 'no difference' : 'unknown',
+  };
 };
 
 /**
@@ -177,11 +185,11 @@ const incompleteBeta = (x: number, a: number, b: number): number => {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
-  return x < (a + 1) / (a + b + 2) ? (front * fraction(x, a, b)) / a : 1 - (front * fraction(1 - x, b, a)) / b;
+  return x < (a + 1) / (a + b + 2) ? (front * betaFraction(x, a, b)) / a : 1 - (front * betaFraction(1 - x, b, a)) / b;
 };
 
 /** Lentz' method. */
-const fraction = (x: number, a: number, b: number): number => {
+const betaFraction = (x: number, a: number, b: number): number => {
   const tiny = 1e-300;
   const avoidZero = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
   let c = 1;

@@ -1,15 +1,15 @@
 /** Deployments: recorded ones, and those detected from version changes */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import { type FeedEvent, readEvents } from '../events/events.ts';
-import { environmentOf } from './chosen-activity.ts';
-import { type DetectedDeployment, deploymentsIn, type VersionActivity } from './detection.ts';
-import { minuteMs, minutesCondition, minutesValues } from './minutes.ts';
+import { environmentSql } from './chosen-activity.ts';
+import { type DetectedDeployment, detectDeployments, type VersionActivity } from './detection.ts';
+import { minuteMs, minutesCondition, minutesParameters } from './minutes.ts';
 
 export const deploymentSources = ['recorded', 'detected'] as const;
 
@@ -35,7 +35,7 @@ export const Deployment = z.strictObject({
 });
 export type Deployment = z.output<typeof Deployment>;
 
-export interface DeploymentQuestion extends ProjectScope {
+export interface DeploymentQuery extends ProjectScope {
   readonly range: Range;
   readonly service?: string | undefined;
   readonly environment?: string | undefined;
@@ -45,33 +45,36 @@ const maxDeployments = 5_000;
 /** Period before a range from which the versions active at its start are read */
 const lookbackMs = 24 * 3_600_000;
 /** Time without telemetry after which a version counts as stopped */
-const quietMs = 5 * minuteMs;
+const inactivityMs = 5 * minuteMs;
 /** Maximum time between a recorded and a detected deployment of one version that are merged */
-const sameMs = 30 * minuteMs;
+const maxMergeDistanceMs = 30 * minuteMs;
 
 const timeMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
 /** Returns all deployments of a range, the newest first. */
 export const readDeployments = async (
   reading: Reading,
-  question: DeploymentQuestion,
+  question: DeploymentQuery,
 ): Promise<{ readonly deployments: readonly Deployment[]; readonly partial: readonly Incompleteness[] }> => {
   const { range, environment, service } = question;
-  const wider = { from: range.from - BigInt(sameMs) * 1_000_000n, to: range.to + BigInt(sameMs) * 1_000_000n };
+  const wider = {
+    from: range.from - BigInt(maxMergeDistanceMs) * 1_000_000n,
+    to: range.to + BigInt(maxMergeDistanceMs) * 1_000_000n,
+  };
   const [events, { detected, stepMs }] = await Promise.all([
     readEvents(reading, { ...question, range: wider, kinds: ['deployment'] }, { limit: maxDeployments + 1 }),
-    detect(reading, question),
+    readDetected(reading, question),
   ]);
   const recorded = events
     .slice(0, maxDeployments)
-    .map(recordedOf)
+    .map(toRecordedDeployment)
     .filter((each) => environment === undefined || each.environment === environment);
   const all = [...recorded];
   for (const found of detected) {
     const atMs = found.step * stepMs;
-    const same = all.findIndex((each) => isSame(each, found, atMs));
+    const same = all.findIndex((each) => isSameDeployment(each, found, atMs));
     const known = all[same];
-    if (known === undefined) all.push(detectedOf(found, atMs));
+    if (known === undefined) all.push(toDetectedDeployment(found, atMs));
     else
       all[same] = {
         ...known,
@@ -100,7 +103,7 @@ export const readDeployments = async (
   };
 };
 
-const isSame = (
+const isSameDeployment = (
   { service, version, environment, time, sources }: Deployment,
   found: DetectedDeployment,
   atMs: number,
@@ -110,12 +113,12 @@ const isSame = (
   service === found.service &&
   version === found.version &&
   (environment === '' || environment === found.environment) &&
-  Math.abs(timeMs(time) - atMs) <= sameMs;
+  Math.abs(timeMs(time) - atMs) <= maxMergeDistanceMs;
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Returns the deployment in an event. */
-export const recordedOf = ({
+export const toRecordedDeployment = ({
   id,
   service,
   environment,
@@ -132,18 +135,18 @@ export const recordedOf = ({
   time,
   description,
   link,
-  version: text(details['version']),
-  commit: text(details['commit']),
+  version: textOrEmpty(details['version']),
+  commit: textOrEmpty(details['commit']),
   sources: ['recorded'],
   previousVersion: null,
   isRollback: null,
 });
 
-const detectedOf = (
+const toDetectedDeployment = (
   { service, version, environment, previousVersion, isRollback }: DetectedDeployment,
   atMs: number,
 ): Deployment => ({
-  id: hashOf(service, environment, version, atMs),
+  id: computeHashId(service, environment, version, atMs),
   service,
   version,
   environment,
@@ -158,29 +161,29 @@ const detectedOf = (
 });
 
 /** Returns a step of full minutes that is large enough for the limit of one response. */
-const stepOf = (fromMs: number, toMs: number): number =>
+const chooseStep = (fromMs: number, toMs: number): number =>
   Math.max(1, Math.ceil((toMs - fromMs) / minuteMs / 3_000)) * minuteMs;
 
-const detect = async (
+const readDetected = async (
   { columns, nowMs }: Reading,
-  { range, service, environment, ...scope }: DeploymentQuestion,
+  { range, service, environment, ...scope }: DeploymentQuery,
 ): Promise<{ readonly detected: readonly DetectedDeployment[]; readonly stepMs: number }> => {
   const fromMs = Number(range.from / 1_000_000n) - lookbackMs;
-  const toMs = Math.min(Number(range.to / 1_000_000n) + quietMs, nowMs);
-  const stepMs = stepOf(fromMs, toMs);
+  const toMs = Math.min(Number(range.to / 1_000_000n) + inactivityMs, nowMs);
+  const stepMs = chooseStep(fromMs, toMs);
   const rows = await columns.query<{ of: string; place: string; version: string; steps: number[]; received: string }>(
     `SELECT service AS of, said.place AS place, said.version AS version, arraySort(groupUniqArray(toUInt32(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})))) AS steps, toString(toUnixTimestamp64Milli(min(said.first))) AS received
     FROM resource_activity INNER JOIN (
-      SELECT resource_id, any(attributes['service.version']) AS version, any(${environmentOf('attributes')}) AS place, min(first_seen) AS first
+      SELECT resource_id, any(attributes['service.version']) AS version, any(${environmentSql('attributes')}) AS place, min(first_seen) AS first
       FROM resources WHERE tenant_id = {tenant:String} AND attributes['service.version'] != '' AND ({service:String} = '' OR service = {service:String}) GROUP BY resource_id
     ) AS said ON resource_activity.resource_id = said.resource_id
     WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND ({service:String} = '' OR service = {service:String}) AND ({environment:String} = '' OR said.place = {environment:String})${projectScopeCondition(scope)}
     GROUP BY of, place, version ORDER BY of, place, version LIMIT 100000`,
     {
-      ...minutesValues({ from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n + 1n }),
+      ...minutesParameters({ from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n + 1n }),
       service: service ?? '',
       environment: environment ?? '',
-      ...projectScopeValues(scope),
+      ...projectScopeParameterValues(scope),
     },
   );
   const activity = rows.map(
@@ -193,11 +196,11 @@ const detect = async (
     }),
   );
   const end = Math.floor(toMs / stepMs);
-  return { detected: deploymentsIn(activity, { maxQuietSteps: Math.ceil(quietMs / stepMs), end }), stepMs };
+  return { detected: detectDeployments(activity, { maxQuietSteps: Math.ceil(inactivityMs / stepMs), end }), stepMs };
 };
 
 /** Returns a deployment as an event of the feed. */
-export const deploymentEvent = (deployment: Deployment): FeedEvent => {
+export const toDeploymentEvent = (deployment: Deployment): FeedEvent => {
   const { id, service, version, environment, projectId, time, description, link, sources, ...rest } = deployment;
   return {
     id,

@@ -2,13 +2,13 @@
 
 import { z } from 'zod';
 import { Attributes } from '../../queries/attributes.ts';
-import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type Resource, resourcesOf } from '../../queries/resources.ts';
+import { getResources, type Resource } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
-import { anyRow } from '../../schemas/tables/any-row.ts';
-import { type Choice, chosenActivity } from './chosen-activity.ts';
+import { anyRowClause } from '../../schemas/tables/any-row.ts';
+import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import { readEdges } from './edges.ts';
 
 const Sent = {
@@ -57,33 +57,33 @@ export const ServiceParts = z.strictObject({
     .describe('Numbers of callers and of called services (`/api/dependencies`)'),
 });
 type ServiceParts = z.output<typeof ServiceParts>;
-type Sums = { -readonly [Name in keyof typeof Sent]: z.output<(typeof Sent)[Name]> };
+type TelemetrySums = { -readonly [Name in keyof typeof Sent]: z.output<(typeof Sent)[Name]> };
 
 /** Returns whether the scope contains stored data of a service. */
 export const isService = async (
   { columns }: Reading,
-  choice: Choice & { readonly service: string },
+  choice: ActivityFilter & { readonly service: string },
 ): Promise<boolean> => {
   const scope = projectScopeCondition(choice);
-  const values = { service: choice.service, ...projectScopeValues(choice) };
+  const values = { service: choice.service, ...projectScopeParameterValues(choice) };
   const inScope =
     scope === ''
       ? ''
       : ` AND resource_id IN (SELECT resource_id FROM resource_activity WHERE tenant_id = {tenant:String} AND service = {service:String}${scope})`;
   const found = await Promise.all([
     columns.query(
-      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} ${anyRow}`,
+      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} ${anyRowClause}`,
       values,
     ),
     columns.query(
-      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} ${anyRow}`,
+      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} ${anyRowClause}`,
       values,
     ),
   ]);
   return choice.service !== '' && found.some((rows) => rows.length > 0);
 };
 
-interface Row {
+interface ResourceRow {
   readonly id: string;
   readonly all_logs: string;
   readonly all_spans: string;
@@ -96,7 +96,7 @@ interface Row {
 const maxResources = 1_000;
 const maxEdges = 1_000;
 
-const sumsOf = (row: Row): Sums => ({
+const toSums = (row: ResourceRow): TelemetrySums => ({
   logs: Number(row.all_logs),
   spans: Number(row.all_spans),
   requests: Number(row.all_requests),
@@ -105,7 +105,7 @@ const sumsOf = (row: Row): Sums => ({
   lastSeen: formatTime(BigInt(row.last)),
 });
 
-const add = (one: Sums, other: Sums): Sums => ({
+const addSums = (one: TelemetrySums, other: TelemetrySums): TelemetrySums => ({
   logs: one.logs + other.logs,
   spans: one.spans + other.spans,
   requests: one.requests + other.requests,
@@ -117,29 +117,29 @@ const add = (one: Sums, other: Sums): Sums => ({
 /** Returns the instances, versions and runtimes of a service in a range. */
 export const readServiceParts = async (
   { columns }: Reading,
-  choice: Choice & { readonly service: string },
+  choice: ActivityFilter & { readonly service: string },
 ): Promise<{ readonly parts: ServiceParts; readonly partial: readonly Incompleteness[] }> => {
-  const { where, parameters } = chosenActivity(choice);
+  const { where, parameters } = buildActivityFilter(choice);
   const [rows, received, endpoints, edges] = await Promise.all([
-    columns.query<Row>(
+    columns.query<ResourceRow>(
       `SELECT toString(resource_id) AS id, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors,
         toString(toUnixTimestamp64Nano(min(first_seen))) AS first, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
       FROM resource_activity WHERE ${where} GROUP BY resource_id ORDER BY max(last_seen) DESC, resource_id LIMIT ${maxResources + 1}`,
       parameters,
     ),
-    firstReceipts({ columns }, choice.service),
+    readFirstReceipts({ columns }, choice.service),
     columns.query<{ endpoints: string }>(
-      `SELECT toString(uniqExact(endpoint)) AS endpoints FROM span_metrics WHERE ${chosenActivity({ ...choice, environment: undefined }).where} AND kind IN (0, 1, 2, 5)`,
-      chosenActivity({ ...choice, environment: undefined }).parameters,
+      `SELECT toString(uniqExact(endpoint)) AS endpoints FROM span_metrics WHERE ${buildActivityFilter({ ...choice, environment: undefined }).where} AND kind IN (0, 1, 2, 5)`,
+      buildActivityFilter({ ...choice, environment: undefined }).parameters,
     ),
     readEdges(columns, choice, { minutes: choice.minutes, limit: maxEdges + 1, isMap: true }),
   ]);
   const shown = rows.slice(0, maxResources);
-  const resources = await resourcesOf(
+  const resources = await getResources(
     columns,
     shown.map(({ id }) => id),
   );
-  const seen = shown.map((row) => ({ ...row, sums: sumsOf(row), text: textsOf(resources.get(row.id)) }));
+  const seen = shown.map((row) => ({ ...row, sums: toSums(row), text: createAttributeReader(resources.get(row.id)) }));
   const partial: Incompleteness[] = [];
   if (rows.length > maxResources)
     partial.push({
@@ -151,26 +151,26 @@ export const readServiceParts = async (
     [...new Set(seen.map(({ text }) => text(key)))].filter((text) => text !== '').sort();
   return {
     parts: {
-      instances: instancesOf(seen),
-      versions: versionsOf(seen, received),
+      instances: toInstances(seen),
+      versions: toVersions(seen, received),
       environments: distinct('environment'),
-      runtimes: uniqueOf(
+      runtimes: distinctItems(
         seen.map(({ text }) => ({
           language: text('telemetry.sdk.language'),
           name: text('process.runtime.name'),
           version: text('process.runtime.version'),
         })),
       ),
-      sdks: uniqueOf(
+      sdks: distinctItems(
         seen.map(({ text }) => ({
           name: text('telemetry.sdk.name'),
           version: text('telemetry.sdk.version'),
           language: text('telemetry.sdk.language'),
         })),
       ),
-      attributes: sharedOf(shown.flatMap(({ id }) => resources.get(id) ?? [])),
+      attributes: sharedAttributes(shown.flatMap(({ id }) => resources.get(id) ?? [])),
       endpoints: { count: Number(endpoints[0]?.endpoints ?? 0) },
-      dependencies: dependenciesOf(
+      dependencies: countDependencies(
         choice.service,
         edges.slice(0, maxEdges).map(({ edge }) => edge),
       ),
@@ -179,15 +179,15 @@ export const readServiceParts = async (
   };
 };
 
-type Text = (key: string) => string;
-interface Seen {
+type AttributeReader = (key: string) => string;
+interface SeenResource {
   readonly id: string;
-  readonly sums: Sums;
-  readonly text: Text;
+  readonly sums: TelemetrySums;
+  readonly text: AttributeReader;
 }
 
 /** Returns resource attributes as text; `environment` under both of its names. */
-const textsOf = (resource: Resource | undefined): Text => {
+const createAttributeReader = (resource: Resource | undefined): AttributeReader => {
   const attribute = (key: string): string => {
     const value = resource?.attributes[key];
     return value === undefined || value === null ? '' : String(value);
@@ -199,24 +199,24 @@ const textsOf = (resource: Resource | undefined): Text => {
 };
 
 const instanceKeys = ['service.instance.id', 'k8s.pod.uid', 'k8s.pod.name', 'container.id', 'host.name'];
-const instanceIdOf = ({ id, text }: Seen): string =>
+const instanceId = ({ id, text }: SeenResource): string =>
   instanceKeys.map(text).find((value) => value !== '') ?? `resource ${id}`;
 
 const byLastSeen = (one: { readonly lastSeen: string }, other: { readonly lastSeen: string }): number =>
   one.lastSeen < other.lastSeen ? 1 : -1;
 
 /** An instance may run several versions in sequence, such as a host that is updated. Its version is the last one. */
-const instancesOf = (seen: readonly Seen[]): ServiceParts['instances'] => {
+const toInstances = (seen: readonly SeenResource[]): ServiceParts['instances'] => {
   const instances = new Map<string, ServiceParts['instances'][number]>();
   const latestFirst = seen.toSorted(({ sums: one }, { sums: other }) => byLastSeen(one, other));
   for (const each of latestFirst) {
     const { text, sums } = each;
-    const id = instanceIdOf(each);
+    const id = instanceId(each);
     const version = text('service.version');
     const known = instances.get(id);
     if (known !== undefined) {
       const versions = new Set([...known.versions, version].filter((one) => one !== ''));
-      instances.set(id, { ...known, ...add(known, sums), versions: [...versions] });
+      instances.set(id, { ...known, ...addSums(known, sums), versions: [...versions] });
       continue;
     }
     instances.set(id, {
@@ -233,17 +233,17 @@ const instancesOf = (seen: readonly Seen[]): ServiceParts['instances'] => {
   return [...instances.values()].sort(byLastSeen);
 };
 
-const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>): ServiceParts['versions'] => {
-  const versions = new Map<string, { sums: Sums; environments: Set<string>; instances: Set<string> }>();
+const toVersions = (seen: readonly SeenResource[], received: ReadonlyMap<string, string>): ServiceParts['versions'] => {
+  const versions = new Map<string, { sums: TelemetrySums; environments: Set<string>; instances: Set<string> }>();
   for (const each of seen) {
     const version = each.text('service.version');
     if (version === '') continue;
     const known = versions.get(version);
     const { environments, instances } = known ?? { environments: new Set<string>(), instances: new Set<string>() };
     if (each.text('environment') !== '') environments.add(each.text('environment'));
-    instances.add(instanceIdOf(each));
+    instances.add(instanceId(each));
     versions.set(version, {
-      sums: known === undefined ? each.sums : add(known.sums, each.sums),
+      sums: known === undefined ? each.sums : addSums(known.sums, each.sums),
       environments,
       instances,
     });
@@ -263,7 +263,7 @@ const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>
 };
 
 /** Returns when the organization first received data of each version of a service. */
-const firstReceipts = async (
+const readFirstReceipts = async (
   { columns }: Pick<Reading, 'columns'>,
   service: string,
 ): Promise<ReadonlyMap<string, string>> => {
@@ -276,14 +276,14 @@ const firstReceipts = async (
 };
 
 /** Returns the combinations without duplicates and without empty ones. */
-const uniqueOf = <Item extends Readonly<Record<string, string>>>(items: readonly Item[]): Item[] => {
+const distinctItems = <Item extends Readonly<Record<string, string>>>(items: readonly Item[]): Item[] => {
   const found = new Map(items.map((item) => [JSON.stringify(item), item]));
   return [...found.values()]
     .filter((item) => Object.values(item).some((text) => text !== ''))
     .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 };
 
-const sharedOf = (resources: readonly Resource[]): ServiceParts['attributes'] => {
+const sharedAttributes = (resources: readonly Resource[]): ServiceParts['attributes'] => {
   const [first, ...others] = resources;
   if (first === undefined) return {};
   const same = (key: string): boolean =>
@@ -291,10 +291,10 @@ const sharedOf = (resources: readonly Resource[]): ServiceParts['attributes'] =>
   return Object.fromEntries(Object.entries(first.attributes).filter(([key]) => same(key)));
 };
 
-type Edges = Awaited<ReturnType<typeof readEdges>>[number]['edge'];
+type DependencyEdge = Awaited<ReturnType<typeof readEdges>>[number]['edge'];
 
-const dependenciesOf = (service: string, edges: readonly Edges[]): ServiceParts['dependencies'] => {
-  const isSelf = ({ kind, name }: Edges['client']): boolean => kind === 'service' && name === service;
+const countDependencies = (service: string, edges: readonly DependencyEdge[]): ServiceParts['dependencies'] => {
+  const isSelf = ({ kind, name }: DependencyEdge['client']): boolean => kind === 'service' && name === service;
   const callers = new Set(
     edges.filter(({ client, server }) => isSelf(server) && !isSelf(client)).map(({ client }) => client.id),
   );

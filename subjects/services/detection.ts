@@ -21,7 +21,7 @@ export interface DetectedDeployment {
   readonly isRollback: boolean;
 }
 
-interface Run {
+interface VersionRun {
   readonly version: VersionActivity;
   readonly first: number;
   readonly last: number;
@@ -38,16 +38,16 @@ interface Run {
  * version is not a deployment either. `quiet` is the number of empty steps that end a run; `end` is the last known
  * step.
  */
-export const deploymentsIn = (
+export const detectDeployments = (
   activity: readonly VersionActivity[],
   { maxQuietSteps, end }: { readonly maxQuietSteps: number; readonly end: number },
 ): DetectedDeployment[] => {
-  const places = Map.groupBy(activity, ({ service, environment }) => JSON.stringify([service, environment]));
-  return [...places.values()].flatMap((versions) => deploymentsOf(versions, maxQuietSteps, end));
+  const byEnvironment = Map.groupBy(activity, ({ service, environment }) => JSON.stringify([service, environment]));
+  return [...byEnvironment.values()].flatMap((versions) => detectInEnvironment(versions, maxQuietSteps, end));
 };
 
-const runsOf = (version: VersionActivity, maxQuietSteps: number): Run[] => {
-  const runs: Run[] = [];
+const splitRuns = (version: VersionActivity, maxQuietSteps: number): VersionRun[] => {
+  const runs: VersionRun[] = [];
   let first: number | undefined;
   let last = 0;
   let active = 0;
@@ -68,15 +68,15 @@ const runsOf = (version: VersionActivity, maxQuietSteps: number): Run[] => {
 };
 
 /** Minimum active steps of a returning version; with fewer, it may be a version that rarely sends data */
-const minActive = 2;
+const minActiveSteps = 2;
 
-const deploymentsOf = (
+const detectInEnvironment = (
   versions: readonly VersionActivity[],
   maxQuietSteps: number,
   end: number,
 ): DetectedDeployment[] => {
   const runs = versions
-    .flatMap((version) => runsOf(version, maxQuietSteps))
+    .flatMap((version) => splitRuns(version, maxQuietSteps))
     .sort((one, other) => one.first - other.first);
   return runs.flatMap((run): DetectedDeployment[] => {
     const { version, first } = run;
@@ -95,11 +95,11 @@ const deploymentsOf = (
       step: first,
     };
     if (run.isFirst) return [{ ...found, isRollback: version.firstReceivedMs < previous.version.firstReceivedMs }];
-    const mine = runs.filter((other) => other.version === version && other.last < first).at(-1);
+    const previousRun = runs.filter((other) => other.version === version && other.last < first).at(-1);
     // No other version was active since: this is a restart.
-    if (mine !== undefined && previous.last <= mine.last) return [];
-    const isReplaced = previous.last + maxQuietSteps <= end && previous.last < run.last;
-    const isBack = run.active >= minActive && isReplaced;
-    return isBack ? [{ ...found, isRollback: true }] : [];
+    if (previousRun !== undefined && previous.last <= previousRun.last) return [];
+    const replacesPrevious = previous.last + maxQuietSteps <= end && previous.last < run.last;
+    const isReturn = run.active >= minActiveSteps && replacesPrevious;
+    return isReturn ? [{ ...found, isRollback: true }] : [];
   });
 };

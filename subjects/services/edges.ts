@@ -1,11 +1,11 @@
 /** Calls between services in a time range, from the table of service edges */
 import { z } from 'zod';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import { type Connection, connections, type NodeKind, nodeKinds, unpairedReasons } from '../../schemas/edges.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from './call-figures.ts';
-import { minutesCondition, minutesValues, secondsOf } from './minutes.ts';
+import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from './call-figures.ts';
+import { minutesCondition, minutesParameters, secondsOf } from './minutes.ts';
 
 /** A caller or a called node */
 export const Node = z.strictObject({
@@ -62,7 +62,7 @@ export interface EdgeQuery extends ProjectScope {
   readonly environment?: string | undefined;
 }
 
-interface Row extends EdgeFiguresRow {
+interface EdgeRow extends CallMetricsRow {
   readonly connection: Connection;
   readonly client: string;
   readonly client_kind: NodeKind;
@@ -77,9 +77,9 @@ interface Row extends EdgeFiguresRow {
 }
 
 /** Columns that identify an edge, in list order */
-const keyColumns = ['client', 'client_kind', 'server', 'server_kind', 'connection', 'system', 'via'] as const;
+const edgeKeyColumns = ['client', 'client_kind', 'server', 'server_kind', 'connection', 'system', 'via'] as const;
 export type EdgeKey = readonly string[];
-export const keySize = keyColumns.length;
+export const edgeKeySize = edgeKeyColumns.length;
 
 /**
  * Returns edges of full minutes: in key order after `after`, or those with the most requests first. `isMap` excludes
@@ -101,8 +101,8 @@ export const readEdges = async (
   },
 ): Promise<{ readonly edge: Edge; readonly key: EdgeKey }[]> => {
   const parameters: Record<string, string> = {
-    ...minutesValues(minutes),
-    ...projectScopeValues(query),
+    ...minutesParameters(minutes),
+    ...projectScopeParameterValues(query),
   };
   const conditions: string[] = [];
   if (query.service !== undefined) {
@@ -121,42 +121,43 @@ export const readEdges = async (
     );
   if (after !== undefined) {
     conditions.push(
-      `(${keyColumns.join(', ')}) > (${keyColumns.map((_, index) => `{after${index}:String}`).join(', ')})`,
+      `(${edgeKeyColumns.join(', ')}) > (${edgeKeyColumns.map((_, index) => `{after${index}:String}`).join(', ')})`,
     );
     for (const [index, part] of after.entries()) parameters[`after${index}`] = part;
   }
-  const rows = await columns.query<Row>(
-    `SELECT ${keyColumns.join(', ')}, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
-      ${edgeColumns},
+  const rows = await columns.query<EdgeRow>(
+    `SELECT ${edgeKeyColumns.join(', ')}, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
+      ${callColumns},
       ${unpairedReasons.map((reason) => `toString(sum(unpaired['${reason}'])) AS ${reason}`).join(', ')}
     FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition}
       ${conditions.map((condition) => ` AND ${condition}`).join('')}${projectScopeCondition(query, ['project_id', 'server_project_id'])}
-    GROUP BY ${keyColumns.join(', ')} ORDER BY ${isMap ? `sum(requests) DESC, ${keyColumns.join(', ')}` : keyColumns.join(', ')} LIMIT ${limit}`,
+    GROUP BY ${edgeKeyColumns.join(', ')} ORDER BY ${isMap ? `sum(requests) DESC, ${edgeKeyColumns.join(', ')}` : edgeKeyColumns.join(', ')} LIMIT ${limit}`,
     parameters,
   );
   const seconds = secondsOf(minutes);
-  return rows.map((row) => ({ edge: edgeOf(row, seconds), key: keyColumns.map((column) => row[column]) }));
+  return rows.map((row) => ({ edge: toEdge(row, seconds), key: edgeKeyColumns.map((column) => row[column]) }));
 };
 
 /** Returns the node of a name. */
-export const nodeOf = (kind: NodeKind, name: string, system = ''): Node => ({
+export const createNode = (kind: NodeKind, name: string, system = ''): Node => ({
   id: [kind, ...(system === '' ? [] : [system]), ...(name === '' ? [] : [name])].join(':'),
   kind,
   name,
   system,
 });
 
-const systems: readonly NodeKind[] = ['database', 'queue'];
+const kindsWithSystem: readonly NodeKind[] = ['database', 'queue'];
 
-const edgeOf = (row: Row, seconds: number): Edge => {
-  const node = (kind: NodeKind, name: string): Node => nodeOf(kind, name, systems.includes(kind) ? row.system : '');
+const toEdge = (row: EdgeRow, seconds: number): Edge => {
+  const node = (kind: NodeKind, name: string): Node =>
+    createNode(kind, name, kindsWithSystem.includes(kind) ? row.system : '');
   return {
     client: node(row.client_kind, row.client),
     server: node(row.server_kind, row.server),
     connection: row.connection,
     via: row.via,
     addresses: [...row.addresses],
-    ...edgeFiguresOf(row, seconds),
+    ...toCallMetrics(row, seconds),
     unpaired: { expired: Number(row.expired), late: Number(row.late), evicted: Number(row.evicted) },
   };
 };

@@ -2,16 +2,22 @@
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { type Choice, chosenActivity } from './chosen-activity.ts';
-import { type CountedRow, countedOf, RequestMetrics, requestCountColumns, toRequestMetrics } from './figures.ts';
+import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import {
+  type RequestCountRow,
+  RequestMetrics,
+  requestCountColumns,
+  toRequestCounts,
+  toRequestMetrics,
+} from './figures.ts';
 import { secondsOf } from './minutes.ts';
 
-const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 export const Endpoint = z.strictObject({
   name: z.string().describe('`http.route` if the spans have it, otherwise the span name'),
   kind: z
-    .enum(kinds)
+    .enum(spanKinds)
     .describe(
       'Kind of the spans: `server` receives requests, `consumer` reads a queue, `internal` and `unspecified` start traces',
     ),
@@ -24,14 +30,14 @@ const maxEndpoints = 10_000;
 /** Returns all endpoints of a service, ordered by name. */
 export const readEndpoints = async (
   { columns }: Reading,
-  question: Choice & {
+  question: ActivityFilter & {
     readonly service: string;
     readonly search?: string | undefined;
     readonly apdexThresholdMs: number;
   },
 ): Promise<{ readonly endpoints: readonly Endpoint[]; readonly partial: readonly Incompleteness[] }> => {
-  const { where, parameters } = chosenActivity(question);
-  const rows = await columns.query<CountedRow & { readonly endpoint: string; readonly kind: number }>(
+  const { where, parameters } = buildActivityFilter(question);
+  const rows = await columns.query<RequestCountRow & { readonly endpoint: string; readonly kind: number }>(
     `SELECT endpoint, kind, ${requestCountColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${question.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
     GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${maxEndpoints + 1}`,
     { ...parameters, ...(question.search !== undefined && { search: question.search }) },
@@ -40,8 +46,8 @@ export const readEndpoints = async (
   return {
     endpoints: rows.slice(0, maxEndpoints).map((row) => ({
       name: row.endpoint,
-      kind: kinds[row.kind] ?? 'unspecified',
-      figures: toRequestMetrics(countedOf(row), seconds, question.apdexThresholdMs),
+      kind: spanKinds[row.kind] ?? 'unspecified',
+      figures: toRequestMetrics(toRequestCounts(row), seconds, question.apdexThresholdMs),
     })),
     partial:
       rows.length > maxEndpoints

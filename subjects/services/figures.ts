@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { Unknown } from '../../queries/result.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import {
-  beginningOfBucket,
+  bucketsPerFourfold,
+  computeQuantile,
   type DurationBuckets,
-  fourfold,
-  nearestBucket,
-  quantileOfBuckets,
+  getBucketStart,
+  getNearestBucket,
 } from '../../schemas/tables/durations.ts';
 
 const nanoseconds = z.number().describe('Nanoseconds');
@@ -61,7 +61,7 @@ export interface RequestCounts {
 export const requestCountColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toFloat64(sum(duration_sum)) AS all_duration,
   toFloat64(max(duration_max)) AS longest, sumMap(duration_buckets) AS buckets, sumMap(error_buckets) AS failed_buckets`;
 
-export interface CountedRow {
+export interface RequestCountRow {
   readonly all_requests: string;
   readonly all_errors: string;
   readonly all_duration: number;
@@ -70,19 +70,19 @@ export interface CountedRow {
   readonly failed_buckets: Readonly<Record<string, string>>;
 }
 
-const bucketsOf = (counts: Readonly<Record<string, string>>): DurationBuckets =>
+const toBuckets = (counts: Readonly<Record<string, string>>): DurationBuckets =>
   new Map(Object.entries(counts).map(([bucket, spans]) => [Number(bucket), Number(spans)]));
 
-export const countedOf = (row: CountedRow): RequestCounts => ({
+export const toRequestCounts = (row: RequestCountRow): RequestCounts => ({
   requests: Number(row.all_requests),
   errors: Number(row.all_errors),
   durationSum: row.all_duration,
   durationMax: row.longest,
-  buckets: bucketsOf(row.buckets),
-  errorBuckets: bucketsOf(row.failed_buckets),
+  buckets: toBuckets(row.buckets),
+  errorBuckets: toBuckets(row.failed_buckets),
 });
 
-export const nothingCounted: RequestCounts = {
+export const noRequestCounts: RequestCounts = {
   requests: 0,
   errors: 0,
   durationSum: 0,
@@ -91,36 +91,39 @@ export const nothingCounted: RequestCounts = {
   errorBuckets: new Map(),
 };
 
-const merged = (one: DurationBuckets, other: DurationBuckets): DurationBuckets => {
+const mergeBuckets = (one: DurationBuckets, other: DurationBuckets): DurationBuckets => {
   const sum = new Map(one);
   for (const [bucket, spans] of other) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
   return sum;
 };
 
 /** Returns the sum of counts. */
-export const sumOfCounted = (times: readonly RequestCounts[]): RequestCounts =>
+export const sumRequestCounts = (times: readonly RequestCounts[]): RequestCounts =>
   times.reduce(
     (sum, counted): RequestCounts => ({
       requests: sum.requests + counted.requests,
       errors: sum.errors + counted.errors,
       durationSum: sum.durationSum + counted.durationSum,
       durationMax: Math.max(sum.durationMax, counted.durationMax),
-      buckets: merged(sum.buckets, counted.buckets),
-      errorBuckets: merged(sum.errorBuckets, counted.errorBuckets),
+      buckets: mergeBuckets(sum.buckets, counted.buckets),
+      errorBuckets: mergeBuckets(sum.errorBuckets, counted.errorBuckets),
     }),
-    nothingCounted,
+    noRequestCounts,
   );
 
 /**
  * Returns the Apdex threshold of a service: the requested one, otherwise its own, otherwise that of the organization.
  */
-export const thresholdsOf = (settings: ServiceSettings, overrideMs?: number): ((service: string) => number) => {
+export const createThresholdLookup = (
+  settings: ServiceSettings,
+  overrideMs?: number,
+): ((service: string) => number) => {
   const own = new Map(settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]));
   return (service) => overrideMs ?? own.get(service) ?? settings.apdexThresholdMs;
 };
 
-const unknown = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });
-const noRequests = unknown('there were no requests');
+const unknownValue = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });
+const noRequestsValue = unknownValue('there were no requests');
 
 /** Returns the metrics of counts in a number of seconds. */
 export const toRequestMetrics = (counted: RequestCounts, seconds: number, thresholdMs: number): RequestMetrics => {
@@ -129,20 +132,20 @@ export const toRequestMetrics = (counted: RequestCounts, seconds: number, thresh
     requests,
     errors,
     ratePerSecond: requests / seconds,
-    errorRate: requests === 0 ? noRequests : errors / requests,
-    duration: requests === 0 ? noRequests : durationsOf(counted),
-    apdex: apdexOf(counted, thresholdMs),
+    errorRate: requests === 0 ? noRequestsValue : errors / requests,
+    duration: requests === 0 ? noRequestsValue : toDurations(counted),
+    apdex: computeApdex(counted, thresholdMs),
   };
 };
 
 /** Returns a quantile in nanoseconds, limited to the maximum duration. */
-export const quantileIn = ({ buckets, durationMax }: RequestCounts, quantile: number): number | undefined => {
-  const value = quantileOfBuckets(buckets, quantile);
+export const durationAtQuantile = ({ buckets, durationMax }: RequestCounts, quantile: number): number | undefined => {
+  const value = computeQuantile(buckets, quantile);
   return value === undefined ? undefined : Math.min(Math.round(value), durationMax);
 };
 
-const durationsOf = (counted: RequestCounts): z.output<typeof Durations> => {
-  const quantile = (share: number): number => quantileIn(counted, share) ?? 0;
+const toDurations = (counted: RequestCounts): z.output<typeof Durations> => {
+  const quantile = (share: number): number => durationAtQuantile(counted, share) ?? 0;
   return {
     mean: counted.durationSum / counted.requests,
     p50: quantile(0.5),
@@ -152,24 +155,29 @@ const durationsOf = (counted: RequestCounts): z.output<typeof Durations> => {
   };
 };
 
-const sumOf = (buckets: DurationBuckets, before = Number.POSITIVE_INFINITY): number => {
+const sumBuckets = (buckets: DurationBuckets, before = Number.POSITIVE_INFINITY): number => {
   let sum = 0;
   for (const [bucket, spans] of buckets) if (bucket < before) sum += spans;
   return sum;
 };
 
-export const apdexOf = (counted: RequestCounts, thresholdMs: number): RequestMetrics['apdex'] => {
+export const computeApdex = (counted: RequestCounts, thresholdMs: number): RequestMetrics['apdex'] => {
   const { requests, errors, buckets, errorBuckets } = counted;
-  if (requests === 0) return noRequests;
-  if (sumOf(errorBuckets) !== errors)
-    return unknown('some of these requests were counted by an earlier version, without durations of failed requests');
-  const bound = nearestBucket(thresholdMs * 1e6);
-  const satisfied = sumOf(buckets, bound) - sumOf(errorBuckets, bound);
-  const tolerated = sumOf(buckets, bound + fourfold) - sumOf(errorBuckets, bound + fourfold) - satisfied;
+  if (requests === 0) return noRequestsValue;
+  if (sumBuckets(errorBuckets) !== errors)
+    return unknownValue(
+      'some of these requests were counted by an earlier version, without durations of failed requests',
+    );
+  const thresholdBucket = getNearestBucket(thresholdMs * 1e6);
+  const satisfied = sumBuckets(buckets, thresholdBucket) - sumBuckets(errorBuckets, thresholdBucket);
+  const tolerated =
+    sumBuckets(buckets, thresholdBucket + bucketsPerFourfold) -
+    sumBuckets(errorBuckets, thresholdBucket + bucketsPerFourfold) -
+    satisfied;
   return {
     value: (satisfied + tolerated / 2) / requests,
     thresholdMs,
-    effectiveThresholdMs: beginningOfBucket(bound) / 1e6,
+    effectiveThresholdMs: getBucketStart(thresholdBucket) / 1e6,
     satisfied,
     tolerated,
     frustrated: requests - satisfied - tolerated,

@@ -1,10 +1,10 @@
 /** Service map: nodes and edges of a time range */
 import { z } from 'zod';
-import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { Edge, type EdgeQuery, Node, nodeOf, readEdges } from './edges.ts';
-import { minutesCondition, minutesValues } from './minutes.ts';
+import { createNode, Edge, type EdgeQuery, Node, readEdges } from './edges.ts';
+import { minutesCondition, minutesParameters } from './minutes.ts';
 
 const MapNode = Node.extend({
   requests: z.int().describe('Requests over the edges to this node'),
@@ -29,18 +29,18 @@ export const readServiceMap = async (
   const found = await readEdges(columns, query, { minutes, limit: limit + 1, isMap: true });
   const edges = found.slice(0, limit).map(({ edge }) => edge);
   const nodes = new Map<string, MapNode>();
-  const nodeFor = (node: Node): MapNode => {
+  const getNode = (node: Node): MapNode => {
     const known = nodes.get(node.id) ?? { ...node, requests: 0, errors: 0 };
     nodes.set(node.id, known);
     return known;
   };
   for (const { client, server, requests, errors } of edges) {
-    nodeFor(client);
-    const to = nodeFor(server);
+    getNode(client);
+    const to = getNode(server);
     to.requests += requests;
     to.errors += errors;
   }
-  for (const service of await servicesOf(columns, query, minutes)) nodeFor(nodeOf('service', service));
+  for (const service of await readServiceNames(columns, query, minutes)) getNode(createNode('service', service));
   return {
     nodes: [...nodes.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
     edges,
@@ -54,15 +54,15 @@ const maxServices = 1_000;
  * Returns services with spans in these minutes. Span counts have no environment, so with an environment only the
  * services of its edges are returned.
  */
-const servicesOf = async (columns: TenantColumns, query: EdgeQuery, minutes: Range): Promise<string[]> => {
+const readServiceNames = async (columns: TenantColumns, query: EdgeQuery, minutes: Range): Promise<string[]> => {
   if (query.environment !== undefined) return [];
   const rows = await columns.query<{ service: string }>(
     `SELECT DISTINCT service FROM span_metrics WHERE tenant_id = {tenant:String} AND ${minutesCondition}
       AND service != '' AND ({service:String} = '' OR service = {service:String})${projectScopeCondition(query)} ORDER BY service LIMIT ${maxServices}`,
     {
-      ...minutesValues(minutes),
+      ...minutesParameters(minutes),
       service: query.service ?? '',
-      ...projectScopeValues(query),
+      ...projectScopeParameterValues(query),
     },
   );
   return rows.map(({ service }) => service);

@@ -7,7 +7,7 @@ const minuteNs = 60_000_000_000n;
 export const minuteMs = 60_000;
 
 /** Returns the full minutes that a range overlaps, up to now; `to` is exclusive. */
-export const minutesOf = ({ from, to }: Range, nowMs: number): { readonly from: bigint; readonly to: bigint } => {
+export const toFullMinutes = ({ from, to }: Range, nowMs: number): { readonly from: bigint; readonly to: bigint } => {
   const first = from - (((from % minuteNs) + minuteNs) % minuteNs);
   const end = to - (((to % minuteNs) + minuteNs) % minuteNs) + minuteNs;
   const now = BigInt(Math.trunc(nowMs)) * 1_000_000n;
@@ -20,7 +20,7 @@ export const minutesFields = {
   to: z.string().describe('End of the last counted minute, or now; exclusive'),
 } as const;
 
-export const minutesAnswer = ({ from, to }: Range): { from: string; to: string } => ({
+export const formatMinutes = ({ from, to }: Range): { from: string; to: string } => ({
   from: formatTime(from),
   to: formatTime(to),
 });
@@ -30,7 +30,7 @@ export const minutesCondition =
   "minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC') AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')";
 
 /** Returns the parameters of that condition. */
-export const minutesValues = ({ from, to }: Range): { from: string; to: string } => ({
+export const minutesParameters = ({ from, to }: Range): { from: string; to: string } => ({
   from: String(from / 1_000_000_000n),
   to: String((to - 1n) / 1_000_000_000n),
 });

@@ -2,25 +2,25 @@
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { parseTime } from '../../queries/time.ts';
-import { type Choice, chosenActivity } from './chosen-activity.ts';
-import { type Compared, compare, minMinutes, minRequests } from './comparison.ts';
-import { type Deployment, type DeploymentQuestion, readDeployments } from './deployments.ts';
+import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type AspectComparison, compare, minMinutes, minRequests } from './comparison.ts';
+import { type Deployment, type DeploymentQuery, readDeployments } from './deployments.ts';
 import {
-  type CountedRow,
-  countedOf,
-  quantileIn,
+  durationAtQuantile,
+  type RequestCountRow,
   type RequestCounts,
   requestCountColumns,
-  sumOfCounted,
+  sumRequestCounts,
+  toRequestCounts,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
-import { evaluateDeployment, type JudgedSides, withMargin } from './verdicts.ts';
+import { evaluateDeployment, extendByMargin, type JudgedSides } from './verdicts.ts';
 
 /** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */
 const maxSteps = 60;
 const maxServices = 1_000;
 /** Significance level: fewer than one in a thousand unchanged services is reported as slower */
-const chance = 0.001;
+const significanceLevel = 0.001;
 
 /** A service with a larger share of slow requests than in the previous range */
 export interface SlowerService {
@@ -33,7 +33,7 @@ export interface SlowerService {
   readonly p95Before: number;
 }
 
-type Question = Omit<Choice, 'minutes'> & { readonly minutes: Range; readonly previous: Range };
+type SlowerServicesQuery = Omit<ActivityFilter, 'minutes'> & { readonly minutes: Range; readonly previous: Range };
 
 /**
  * Returns services that became significantly slower, compared over the steps of both ranges as verdicts are over
@@ -41,30 +41,37 @@ type Question = Omit<Choice, 'minutes'> & { readonly minutes: Range; readonly pr
  */
 export const readSlowerServices = async (
   reading: Reading,
-  { minutes, previous, ...choice }: Question,
+  { minutes, previous, ...choice }: SlowerServicesQuery,
 ): Promise<readonly SlowerService[]> => {
   const [now, before] = await Promise.all(
-    [minutes, previous].map((range) => stepsByService(reading, { ...choice, minutes: range })),
+    [minutes, previous].map((range) => readStepsByService(reading, { ...choice, minutes: range })),
   );
   return [...(now ?? [])].flatMap(([service, after]) => {
     const earlier = before?.get(service) ?? [];
-    const slow = isEnough(earlier) && isEnough(after) ? tailOf(compare(earlier, after)) : undefined;
-    if (slow === undefined || slow.verdict !== 'worse' || slow.p >= chance) return [];
-    const [was, is] = [sumOfCounted(earlier), sumOfCounted(after)];
-    const [p95Before, p95] = [quantileIn(was, 0.95) ?? 0, quantileIn(is, 0.95) ?? 0];
-    return [{ service, requests: is.requests, slowShare: slow.after, p95, p95Before }];
+    const slow = hasEnoughRequests(earlier) && hasEnoughRequests(after) ? findTail(compare(earlier, after)) : undefined;
+    if (slow === undefined || slow.verdict !== 'worse' || slow.p >= significanceLevel) return [];
+    const [earlierCounts, currentCounts] = [sumRequestCounts(earlier), sumRequestCounts(after)];
+    const [p95Before, p95] = [
+      durationAtQuantile(earlierCounts, 0.95) ?? 0,
+      durationAtQuantile(currentCounts, 0.95) ?? 0,
+    ];
+    return [{ service, requests: currentCounts.requests, slowShare: slow.after, p95, p95Before }];
   });
 };
 
-const tailOf = (aspects: readonly Compared[]): Compared | undefined => aspects.find(({ aspect }) => aspect === 'tail');
-const isEnough = (steps: readonly RequestCounts[]): boolean =>
-  steps.length >= minMinutes && sumOfCounted(steps).requests >= minRequests;
+const findTail = (aspects: readonly AspectComparison[]): AspectComparison | undefined =>
+  aspects.find(({ aspect }) => aspect === 'tail');
+const hasEnoughRequests = (steps: readonly RequestCounts[]): boolean =>
+  steps.length >= minMinutes && sumRequestCounts(steps).requests >= minRequests;
 
-const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<ReadonlyMap<string, RequestCounts[]>> => {
-  const { where, parameters } = chosenActivity(choice);
+const readStepsByService = async (
+  { columns }: Reading,
+  choice: ActivityFilter,
+): Promise<ReadonlyMap<string, RequestCounts[]>> => {
+  const { where, parameters } = buildActivityFilter(choice);
   const rangeMinutes = Number((choice.minutes.to - choice.minutes.from) / 1_000_000n) / minuteMs;
   const seconds = Math.ceil(rangeMinutes / maxSteps) * 60;
-  const rows = await columns.query<CountedRow & { readonly of: string }>(
+  const rows = await columns.query<RequestCountRow & { readonly of: string }>(
     `SELECT service AS of, intDiv(toUnixTimestamp(minute), ${seconds}) AS step, ${requestCountColumns} FROM resource_activity
     WHERE ${where} AND service IN (
       SELECT service FROM resource_activity WHERE ${where} AND service != '' GROUP BY service
@@ -75,7 +82,7 @@ const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<Rea
   const byService = new Map<string, RequestCounts[]>();
   for (const row of rows) {
     const steps = byService.get(row.of) ?? [];
-    steps.push(countedOf(row));
+    steps.push(toRequestCounts(row));
     byService.set(row.of, steps);
   }
   return byService;
@@ -84,11 +91,11 @@ const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<Rea
 /** Returns those of the newest deployments of a range after which requests became worse. */
 export const readWorseDeployments = async (
   reading: Reading,
-  question: DeploymentQuestion,
+  question: DeploymentQuery,
   maxDeployments: number,
 ): Promise<readonly { readonly deployment: Deployment; readonly judged: JudgedSides }[]> => {
   const { range } = question;
-  const { deployments } = await readDeployments(reading, { ...question, range: withMargin(range) });
+  const { deployments } = await readDeployments(reading, { ...question, range: extendByMargin(range) });
   const inRange = deployments.filter(({ time }) => {
     const at = parseTime(time, 0) ?? 0n;
     return at >= range.from && at <= range.to;

@@ -3,7 +3,7 @@ import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../schemas/resources/apdex-settings.ts';
 
 /** Returns the stored settings, or defaults. */
-export const serviceSettingsOf = async (documents: TenantDocuments): Promise<ServiceSettings> => {
+export const readServiceSettings = async (documents: TenantDocuments): Promise<ServiceSettings> => {
   const stored = await documents.collection(serviceSettings).find(serviceSettingsId);
   return ServiceSettings.strip().parse(stored ?? {});
 };

@@ -2,13 +2,13 @@
 import type { RequestMetrics } from './figures.ts';
 
 /** Metrics by which lists can be sorted */
-export const figureSorts = ['requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex'] as const;
-type FigureSort = (typeof figureSorts)[number];
+export const metricSorts = ['requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex'] as const;
+type MetricSort = (typeof metricSorts)[number];
 
 /** Returns one of the metrics; `undefined` if it is unknown. */
-export const figureOf = (
+export const metricValue = (
   { requests, errors, errorRate, duration, apdex }: RequestMetrics,
-  sort: FigureSort,
+  sort: MetricSort,
 ): number | undefined => {
   switch (sort) {
     case 'requests':

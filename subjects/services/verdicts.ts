@@ -4,11 +4,11 @@ import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
-import { type Choice, chosenActivity } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
   type Aspect,
+  type AspectComparison,
   aspects,
-  type Compared,
   compare,
   maxFalseAlarmRate,
   minMinutes,
@@ -16,12 +16,12 @@ import {
 } from './comparison.ts';
 import { Deployment } from './deployments.ts';
 import {
-  type CountedRow,
-  countedOf,
+  type RequestCountRow,
   type RequestCounts,
   RequestMetrics,
   requestCountColumns,
-  sumOfCounted,
+  sumRequestCounts,
+  toRequestCounts,
   toRequestMetrics,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
@@ -66,35 +66,38 @@ export const JudgedDeployment = Deployment.extend({
 export type JudgedDeployment = z.output<typeof JudgedDeployment>;
 
 /** Returns the range in which deployments must be known to evaluate those of the given range. */
-export const withMargin = ({ from, to }: Range): Range => ({ from: from - marginNs, to: to + marginNs });
+export const extendByMargin = ({ from, to }: Range): Range => ({ from: from - marginNs, to: to + marginNs });
 
-interface Span {
+interface TimeSpan {
   readonly fromMs: number;
   readonly toMs: number;
 }
-type Minutes = readonly { readonly atMs: number; readonly counted: RequestCounts }[];
+type CountedMinutes = readonly { readonly atMs: number; readonly counted: RequestCounts }[];
 
-const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
-const floor = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
+const parseMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
+const floorToMinute = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
 /** Returns the windows of a deployment between its neighbors; `to` is exclusive. */
-const windowsOf = (
+const findWindows = (
   atMs: number,
   { others, nowMs }: { readonly others: readonly number[]; readonly nowMs: number },
-): { readonly before: Span; readonly after: Span } => {
-  const minute = floor(atMs);
-  const last = Math.max(...others.filter((other) => other < minute).map((other) => floor(other) + minuteMs), 0);
-  const next = Math.min(...others.filter((other) => other >= minute + minuteMs).map(floor), floor(nowMs));
+): { readonly before: TimeSpan; readonly after: TimeSpan } => {
+  const minute = floorToMinute(atMs);
+  const last = Math.max(...others.filter((other) => other < minute).map((other) => floorToMinute(other) + minuteMs), 0);
+  const next = Math.min(
+    ...others.filter((other) => other >= minute + minuteMs).map(floorToMinute),
+    floorToMinute(nowMs),
+  );
   return {
     before: { fromMs: Math.max(minute - windowMs, last), toMs: minute },
     after: { fromMs: minute + minuteMs, toMs: Math.min(minute + minuteMs + windowMs, next) },
   };
 };
 
-interface Judgement {
+interface DeploymentEvaluation {
   readonly sides: readonly [
-    before: { readonly span: Span; minutes: Minutes },
-    after: { readonly span: Span; minutes: Minutes },
+    before: { readonly span: TimeSpan; minutes: CountedMinutes },
+    after: { readonly span: TimeSpan; minutes: CountedMinutes },
   ];
   readonly judged: JudgedSides;
 }
@@ -105,38 +108,40 @@ interface Judgement {
  */
 export const evaluateDeployment = async (
   reading: Reading,
-  choice: Omit<Choice, 'minutes'> & { readonly service: string },
+  choice: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   all: readonly Deployment[],
-): Promise<Judgement> => {
+): Promise<DeploymentEvaluation> => {
   const others = all
     .filter(({ id, environment }) => id !== deployment.id && isSameEnvironment(environment, deployment.environment))
-    .map(({ time }) => msOf(time));
-  const { before, after } = windowsOf(msOf(deployment.time), { others, nowMs: reading.nowMs });
+    .map(({ time }) => parseMs(time));
+  const { before, after } = findWindows(parseMs(deployment.time), { others, nowMs: reading.nowMs });
   const environment = deployment.environment === '' ? choice.environment : deployment.environment;
-  const read = (span: Span): Promise<Minutes> => minutesIn(reading, { ...choice, environment }, span);
+  const read = (span: TimeSpan): Promise<CountedMinutes> => readMinutes(reading, { ...choice, environment }, span);
   const sides = await Promise.all([read(before), read(after)]);
   return {
     sides: [
       { span: before, minutes: sides[0] },
       { span: after, minutes: sides[1] },
     ],
-    judged: await judgedOf(sides, () => Promise.all([read(dayBefore(before)), read(dayBefore(after))])),
+    judged: await judgeSides(sides, () => Promise.all([read(dayBefore(before)), read(dayBefore(after))])),
   };
 };
 
-const dayBefore = ({ fromMs, toMs }: Span): Span => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
+const dayBefore = ({ fromMs, toMs }: TimeSpan): TimeSpan => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
 
 /** The same hours of the previous day are only read if something changed. */
-const judgedOf = async (sides: Sides, readDayBefore: () => Promise<Sides>): Promise<JudgedSides> => {
-  const judged = verdictOf(sides, [[], []]);
-  return judged.verdict === 'better' || judged.verdict === 'worse' ? verdictOf(sides, await readDayBefore()) : judged;
+const judgeSides = async (sides: BothSides, readDayBefore: () => Promise<BothSides>): Promise<JudgedSides> => {
+  const judged = computeVerdict(sides, [[], []]);
+  return judged.verdict === 'better' || judged.verdict === 'worse'
+    ? computeVerdict(sides, await readDayBefore())
+    : judged;
 };
 
 /** Returns a deployment with its verdict, and the metrics before and after. */
 export const toJudgedDeployment = async (
   reading: Reading,
-  choice: Omit<Choice, 'minutes'> & { readonly service: string },
+  choice: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   { all, apdexThresholdMs }: { readonly all: readonly Deployment[]; readonly apdexThresholdMs: number },
 ): Promise<JudgedDeployment> => {
@@ -146,8 +151,8 @@ export const toJudgedDeployment = async (
       return { value: null, reason: 'there is no whole minute until the next deployment or now' };
     const seconds = (span.toMs - span.fromMs) / 1000;
     return {
-      ...rangeText(span),
-      figures: toRequestMetrics(sumOfCounted(minutes.map(({ counted }) => counted)), seconds, apdexThresholdMs),
+      ...formatSpan(span),
+      figures: toRequestMetrics(sumRequestCounts(minutes.map(({ counted }) => counted)), seconds, apdexThresholdMs),
     };
   }) as [JudgedDeployment['before'], JudgedDeployment['after']];
   return { ...deployment, before, after, ...judged };
@@ -156,78 +161,84 @@ export const toJudgedDeployment = async (
 /** Deployments of one environment do not affect those of another. */
 const isSameEnvironment = (one: string, other: string): boolean => one === '' || other === '' || one === other;
 
-const rangeText = ({ fromMs, toMs }: Span) => ({ from: timeText(fromMs), to: timeText(toMs) });
-const timeText = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
-const rangeOfSpan = ({ fromMs, toMs }: Span): Range => ({
+const formatSpan = ({ fromMs, toMs }: TimeSpan) => ({ from: formatMs(fromMs), to: formatMs(toMs) });
+const formatMs = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
+const toRange = ({ fromMs, toMs }: TimeSpan): Range => ({
   from: BigInt(fromMs) * 1_000_000n,
   to: BigInt(toMs) * 1_000_000n,
 });
 
-const minutesIn = async ({ columns }: Reading, choice: Omit<Choice, 'minutes'>, span: Span): Promise<Minutes> => {
+const readMinutes = async (
+  { columns }: Reading,
+  choice: Omit<ActivityFilter, 'minutes'>,
+  span: TimeSpan,
+): Promise<CountedMinutes> => {
   if (span.toMs <= span.fromMs) return [];
-  const { where, parameters } = chosenActivity({ ...choice, minutes: rangeOfSpan(span) });
-  const rows = await columns.query<CountedRow & { readonly at: number }>(
+  const { where, parameters } = buildActivityFilter({ ...choice, minutes: toRange(span) });
+  const rows = await columns.query<RequestCountRow & { readonly at: number }>(
     `SELECT toUnixTimestamp(minute) AS at, ${requestCountColumns} FROM resource_activity WHERE ${where} GROUP BY at HAVING sum(requests) > 0`,
     parameters,
   );
-  return rows.map((row) => ({ atMs: row.at * 1000, counted: countedOf(row) }));
+  return rows.map((row) => ({ atMs: row.at * 1000, counted: toRequestCounts(row) }));
 };
 
 export type JudgedSides = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
-type Sides = readonly [before: Minutes, after: Minutes];
+type BothSides = readonly [before: CountedMinutes, after: CountedMinutes];
 
-const requestsOf = (minutes: Minutes): number => minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
-const isEnough = (minutes: Minutes): boolean => minutes.length >= minMinutes && requestsOf(minutes) >= minRequests;
-const compareSides = ([before, after]: Sides): readonly Compared[] =>
+const countRequests = (minutes: CountedMinutes): number =>
+  minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
+const hasEnoughRequests = (minutes: CountedMinutes): boolean =>
+  minutes.length >= minMinutes && countRequests(minutes) >= minRequests;
+const compareSides = ([before, after]: BothSides): readonly AspectComparison[] =>
   compare(
     before.map(({ counted }) => counted),
     after.map(({ counted }) => counted),
   );
 
-const words: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
+const aspectTexts: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
 
 /** Returns the verdict on two sides; the same hours of the previous day are the baseline. */
-const verdictOf = (sides: Sides, dayBefore: Sides): JudgedSides => {
+const computeVerdict = (sides: BothSides, dayBefore: BothSides): JudgedSides => {
   const [before, after] = sides;
   const nothing = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };
-  if (!sides.every(isEnough))
+  if (!sides.every(hasEnoughRequests))
     return {
       ...nothing,
       verdict: 'unknown',
-      reason: `${requestsOf(before)} requests in ${before.length} minutes before and ${requestsOf(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are required`,
+      reason: `${countRequests(before)} requests in ${before.length} minutes before and ${countRequests(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are required`,
     };
   const found = compareSides(sides).map((each) => ({ ...each, interval: [...each.interval] as [number, number] }));
   const changed = found.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
-  const dayBeforeChanges = dayBefore.every(isEnough) ? compareSides(dayBefore) : [];
-  const isExpected = ({ aspect, verdict, difference }: Compared): boolean =>
+  const dayBeforeChanges = dayBefore.every(hasEnoughRequests) ? compareSides(dayBefore) : [];
+  const isExpected = ({ aspect, verdict, difference }: AspectComparison): boolean =>
     dayBeforeChanges.some(
       (each) =>
         each.aspect === aspect && each.verdict === verdict && Math.abs(each.difference) >= Math.abs(difference) / 2,
     );
-  const news = changed.filter((each) => !isExpected(each));
-  const worse = news.filter(({ verdict }) => verdict === 'worse');
-  const decisive = worse.length > 0 ? worse : news;
+  const unexpectedChanges = changed.filter((each) => !isExpected(each));
+  const worse = unexpectedChanges.filter(({ verdict }) => verdict === 'worse');
+  const decisive = worse.length > 0 ? worse : unexpectedChanges;
   if (decisive.length > 0)
     return {
       aspects: found,
       verdict: worse.length > 0 ? 'worse' : 'better',
       confidence: Math.max(...decisive.map(({ confidence }) => confidence)),
-      reason: `${news.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}${dayBeforeChanges.length > 0 ? '; not at these hours on the previous day' : '; no data of the previous day to compare with'}`,
+      reason: `${unexpectedChanges.map(({ aspect, verdict }) => `${aspectTexts[aspect]} ${verdict}`).join(', ')}${dayBeforeChanges.length > 0 ? '; not at these hours on the previous day' : '; no data of the previous day to compare with'}`,
     };
   if (changed.length > 0)
     return {
       ...nothing,
       aspects: found,
       verdict: 'unknown',
-      reason: `${changed.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}, as at these hours on the previous day`,
+      reason: `${changed.map(({ aspect, verdict }) => `${aspectTexts[aspect]} ${verdict}`).join(', ')}, as at these hours on the previous day`,
     };
-  const unsure = found.filter(({ verdict }) => verdict === 'unknown');
-  if (unsure.length > 0)
+  const uncertainAspects = found.filter(({ verdict }) => verdict === 'unknown');
+  if (uncertainAspects.length > 0)
     return {
       ...nothing,
       aspects: found,
       verdict: 'unknown',
-      reason: `too few requests to distinguish a change of ${unsure.map(({ aspect }) => words[aspect]).join(' and ')} from chance`,
+      reason: `too few requests to distinguish a change of ${uncertainAspects.map(({ aspect }) => aspectTexts[aspect]).join(' and ')} from chance`,
     };
   return {
     aspects: found,

@@ -1,7 +1,7 @@
 /** Burn rate rules of the SRE workbook, scaled to a window */
 
 import type { Objective } from './slices/figures.ts';
-import { compared, decimal, dividedBy, type Fraction, fraction, minus, times } from './slices/fraction.ts';
+import { compare, decimal, divide, type Fraction, fraction, multiply, subtract } from './slices/fraction.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -20,7 +20,7 @@ export interface BurnRule {
 }
 
 /** Share of the budget that is consumed in the long window at the rate */
-const workbook = [
+const workbookRules = [
   { severity: 'page', share: 0.02, longMs: hourMs, shortMs: 5 * minuteMs },
   { severity: 'page', share: 0.05, longMs: 6 * hourMs, shortMs: 30 * minuteMs },
   { severity: 'ticket', share: 0.1, longMs: dayMs, shortMs: 2 * hourMs },
@@ -32,13 +32,13 @@ const workbook = [
  * window. Rates below 1 are omitted, because the budget then lasts longer than its window.
  */
 export const defaultBurnRules = (windowMs: number): BurnRule[] =>
-  workbook
+  workbookRules
     .map(({ share, ...rule }) => ({
       ...rule,
-      rate: times(decimal(share), fraction(BigInt(windowMs), BigInt(rule.longMs))),
+      rate: multiply(decimal(share), fraction(BigInt(windowMs), BigInt(rule.longMs))),
     }))
-    .filter(({ rate }) => compared(rate, one) >= 0);
+    .filter(({ rate }) => compare(rate, one) >= 0);
 
 /** Returns whether a rate can be reached: with a target of 90%, a full outage burns at 10. */
 export const isReachable = ({ rate }: Pick<BurnRule, 'rate'>, { target }: Pick<Objective, 'target'>): boolean =>
-  compared(rate, dividedBy(one, minus(one, target))) <= 0;
+  compare(rate, divide(one, subtract(one, target))) <= 0;

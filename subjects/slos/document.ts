@@ -1,10 +1,10 @@
 /** Schema of a service level objective, used by the API, imports and exports */
 import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
-import { wallTimeOf } from '../../runtime/wall-clock.ts';
+import { parseWallTime } from '../../runtime/wall-clock.ts';
 import { TimeZone } from '../../schemas/resources/preferences.ts';
 import { budgetings, calendarPeriods } from '../../schemas/slo-slices.ts';
-import { duration } from '../alerts/durations.ts';
+import { durationSchema } from '../alerts/durations.ts';
 
 export const sloTypes = ['availability', 'latency', 'ratio', 'threshold'] as const;
 /** Comparison operators of a value with a threshold, named as in OpenSLO */
@@ -49,7 +49,7 @@ const Calendar = z.strictObject({
   startsAt: z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'must be a local date and time, such as 2026-01-01T00:00')
-    .refine((text) => wallTimeOf(text) !== undefined, 'must be an existing date'),
+    .refine((text) => parseWallTime(text) !== undefined, 'must be an existing date'),
 });
 
 const labels = (maxLength: number) =>
@@ -66,8 +66,8 @@ const Alerting = z.strictObject({
           .positive()
           .max(1_000_000)
           .describe('Burn rate: the factor by which the budget is consumed faster than allowed'),
-        long: duration('2m', '30d'),
-        short: duration('1m', '30d'),
+        long: durationSchema('2m', '30d'),
+        short: durationSchema('1m', '30d'),
       }),
     )
     .max(16)
@@ -85,7 +85,7 @@ const Alerting = z.strictObject({
 export const SloQuery = z.strictObject({
   sli: Sli.optional().describe('Indicator; default: requests of `service` by `type`'),
   budgeting: z.enum(budgetings).default('occurrences'),
-  slice: duration('1m', '1d').default('1m').describe('Slice of full minutes, which divides the window'),
+  slice: durationSchema('1m', '1d').default('1m').describe('Slice of full minutes, which divides the window'),
   sliceTarget: z
     .number()
     .gt(0)

@@ -1,17 +1,17 @@
 /** Maintenance windows that an SLO excludes */
 
-import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { compileMatchers } from '../alerts/routing/matching.ts';
-import { timesOf } from '../maintenance-windows/windows.ts';
+import { findOccurrencesInRange } from '../maintenance-windows/windows.ts';
 import type { KnownSlo, SloFields } from './document.ts';
 import type { Window } from './slices/windows.ts';
 
 /** Maximum number of excluded periods of an SLO; the latest are used */
-const maxTimes = 2000;
+const maxPeriods = 2000;
 
 /** Returns the labels by which a window applies to an SLO: those of all its alerts. */
-const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
+const sloLabels = ({ id, slo }: KnownSlo): Record<string, string> => ({
   ...slo.query.alerting.labels,
   slo: slo.name,
   slo_id: id,
@@ -19,11 +19,11 @@ const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
 });
 
 /** A window with projects applies to their alerts, and an SLO belongs to no project. */
-const isAbout = (known: KnownSlo, { excludedFromSlos, matchers, projectIds }: MaintenanceWindow): boolean =>
-  excludedFromSlos && projectIds.length === 0 && compileMatchers(matchers).matches(labelsOf(known));
+const appliesTo = (known: KnownSlo, { excludedFromSlos, matchers, projectIds }: MaintenanceWindow): boolean =>
+  excludedFromSlos && projectIds.length === 0 && compileMatchers(matchers).matches(sloLabels(known));
 
 /** Returns disjoint periods in order; adjacent ones are merged. */
-const merged = (times: readonly Window[]): Window[] => {
+const mergePeriods = (times: readonly Window[]): Window[] => {
   const result: Window[] = [];
   for (const time of times.toSorted((one, other) => one.fromMs - other.fromMs)) {
     const last = result.at(-1);
@@ -38,26 +38,28 @@ const merged = (times: readonly Window[]): Window[] => {
  * Returns the periods that an SLO excludes from a range: full slices that overlap maintenance. Empty if the SLO does
  * not exclude maintenance.
  */
-export const excludedIn = (
+export const findExcluded = (
   known: KnownSlo,
   windows: readonly MaintenanceWindow[],
   range: Window,
   sliceMs: number,
 ): Window[] => {
   if (!known.slo.query.excludeMaintenance) return [];
-  const times = windows.filter((window) => isAbout(known, window)).flatMap((window) => timesOf(window, range));
+  const times = windows
+    .filter((window) => appliesTo(known, window))
+    .flatMap((window) => findOccurrencesInRange(window, range));
   const inSlices = times.map(({ fromMs, toMs }) => ({
     fromMs: Math.max(Math.floor(fromMs / sliceMs) * sliceMs, range.fromMs),
     toMs: Math.min(Math.ceil(toMs / sliceMs) * sliceMs, range.toMs),
   }));
-  return merged(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-maxTimes);
+  return mergePeriods(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-maxPeriods);
 };
 
 /** Returns the maintenance windows of an organization that SLOs exclude. */
 export const readExclusions = async (
   documents: Pick<TenantDocuments, 'collection'>,
   all: readonly Pick<SloFields, 'query'>[],
-): Promise<readonly (MaintenanceWindow & Stored)[]> => {
+): Promise<readonly (MaintenanceWindow & StoredMetadata)[]> => {
   if (!all.some(({ query }) => query.excludeMaintenance)) return [];
   const { items } = await documents
     .collection(maintenanceWindows)

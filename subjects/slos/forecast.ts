@@ -7,7 +7,7 @@ export interface Block {
 }
 
 /** Input of a forecast */
-export interface ForecastFrom {
+export interface ForecastInput {
   /** Blocks of the current window in time order: from its start for a calendar window, otherwise of the last days */
   readonly blocks: readonly Block[];
   /** Number of blocks in a full window */
@@ -35,16 +35,16 @@ export type Forecast =
     }
   | { readonly state: 'unknown'; readonly reason: string };
 
-const futures = 400;
+const futureCount = 400;
 /**
  * Quantiles of the interval. At 0.1 and 0.9, it covered 71 to 80 of 100 simulated budgets, because a short history
  * contains fewer bursts than the future. At these quantiles, it covers 78 to 84, and 70 to 75 for budgets with rare
  * large bursts.
  */
-const ends80 = [0.08, 0.92] as const;
+const intervalQuantiles = [0.08, 0.92] as const;
 
 /** Returns a deterministic random generator for numbers from 0 to 1, so that a forecast is a function of its input. */
-const randomOf = (seed: number): (() => number) => {
+const createRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -58,9 +58,9 @@ const randomOf = (seed: number): (() => number) => {
  * Returns a function that draws blocks from the past. Each future weights the past differently (Bayesian bootstrap),
  * because the past itself is a random sample. Without this, intervals are too narrow.
  */
-const drawerOf = (blocks: readonly Block[], random: () => number): (() => Block) => {
+const createBlockDrawer = (blocks: readonly Block[], random: () => number): (() => Block) => {
   let sum = 0;
-  const upTo = blocks.map(() => {
+  const cumulativeWeights = blocks.map(() => {
     sum -= Math.log(1 - random());
     return sum;
   });
@@ -69,7 +69,7 @@ const drawerOf = (blocks: readonly Block[], random: () => number): (() => Block)
     let [low, high] = [0, blocks.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((upTo[middle] ?? 0) > target) high = middle;
+      if ((cumulativeWeights[middle] ?? 0) > target) high = middle;
       else low = middle + 1;
     }
     return blocks[low] ?? { bad: 0, total: 0 };
@@ -77,7 +77,7 @@ const drawerOf = (blocks: readonly Block[], random: () => number): (() => Block)
 };
 
 /** Returns the number of blocks until one future exhausts its budget; infinity if it does not within `steps`. */
-const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number => {
+const simulateRunOut = (from: ForecastInput, steps: number, draw: () => Block): number => {
   const { blocks, windowBlocks, allowed, budgetOf, rolling } = from;
   let bad = 0;
   let total = 0;
@@ -85,8 +85,8 @@ const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number 
     bad += block.bad;
     total += block.total;
   }
-  const left = (): number => allowed * (budgetOf === 'events' ? total : budgetOf) - bad;
-  let before = left();
+  const budgetLeft = (): number => allowed * (budgetOf === 'events' ? total : budgetOf) - bad;
+  let before = budgetLeft();
   if (before <= 0) return 0;
   for (let step = 1; step <= steps; step += 1) {
     const next = draw();
@@ -98,7 +98,7 @@ const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number 
       bad -= expiredBlock.bad;
       total -= expiredBlock.total;
     }
-    const after = left();
+    const after = budgetLeft();
     if (after <= 0) return step - 1 + before / (before - after);
     before = after;
   }
@@ -106,7 +106,7 @@ const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number 
 };
 
 /** Predicts when the budget is exhausted, with an 80% interval and the probability of a breach. */
-export const forecastOf = (from: ForecastFrom): Forecast => {
+export const computeForecast = (from: ForecastInput): Forecast => {
   const { windowBlocks, rolling } = from;
   const known = from.blocks.filter(({ total }) => total > 0);
   if (known.length * 5 < windowBlocks || known.length < 10) {
@@ -115,18 +115,20 @@ export const forecastOf = (from: ForecastFrom): Forecast => {
       reason: `${known.length} of ${windowBlocks} parts of the window have data; a forecast needs a fifth of the parts, and at least 10`,
     };
   }
-  const random = randomOf(known.length);
+  const random = createRandom(known.length);
   const steps = rolling ? windowBlocks : Math.max(0, windowBlocks - from.blocks.length);
-  const ends = Array.from({ length: futures }, () => runOutOf(from, steps, drawerOf(from.blocks, random)));
+  const ends = Array.from({ length: futureCount }, () =>
+    simulateRunOut(from, steps, createBlockDrawer(from.blocks, random)),
+  );
   ends.sort((one, other) => one - other);
-  const at = (share: number): number | null => {
-    const end = ends[Math.min(futures - 1, Math.floor(share * futures))] ?? Number.POSITIVE_INFINITY;
+  const quantileAt = (share: number): number | null => {
+    const end = ends[Math.min(futureCount - 1, Math.floor(share * futureCount))] ?? Number.POSITIVE_INFINITY;
     return Number.isFinite(end) ? end : null;
   };
   return {
     state: 'known',
-    runsOutIn: at(0.5),
-    interval: [at(ends80[0]), at(ends80[1])],
-    breachChance: ends.filter((end) => Number.isFinite(end)).length / futures,
+    runsOutIn: quantileAt(0.5),
+    interval: [quantileAt(intervalQuantiles[0]), quantileAt(intervalQuantiles[1])],
+    breachChance: ends.filter((end) => Number.isFinite(end)).length / futureCount,
   };
 };

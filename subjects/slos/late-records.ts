@@ -1,25 +1,25 @@
 /** Finds slices that received records after their end; only these are measured again */
 
-import type { Answers } from '../../queries/batch/answers.ts';
+import type { QueryBatcher } from '../../queries/batch/answers.ts';
 import { readMetricNames } from '../../queries/promql/metrics-read.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Query } from '../../queries/query.ts';
-import { kindOf, partsOf, promqlOf } from '../../queries/query-kind.ts';
+import { getPromql, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { signals } from '../../queries/signals/index.ts';
-import { msOf } from '../alerts/durations.ts';
+import { signalDefinitions } from '../../queries/signals/index.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { batchQuery } from './gathered.ts';
 import type { Window } from './slices/windows.ts';
 
 const minuteMs = 60_000;
 /** Maximum gap between late slices that are measured in one query */
-const nearSlices = 30;
+const maxGapSlices = 30;
 /** Maximum number of pieces; with more, the full window is measured again */
 const maxPieces = 8;
 
-type Found = 'logs' | 'traces';
+type RecordSignal = 'logs' | 'traces';
 
 /** Minutes by service */
 type LateMinutes = ReadonlyMap<string, readonly number[]>;
@@ -36,12 +36,12 @@ interface LateSearchWindow extends Window {
  * Returns the minutes of a window for which records were received since then. Recently received rows are in few parts,
  * and no others are read (`queries/freshness.ts`).
  */
-const read = async (
+const readLateMinutes = async (
   { columns }: Pick<Reading, 'columns'>,
-  signal: Found,
+  signal: RecordSignal,
   window: LateSearchWindow,
 ): Promise<LateMinutes> => {
-  const { table } = signals[signal].newest;
+  const { table } = signalDefinitions[signal].newest;
   const rows = await columns.query<{ readonly name: string; readonly minutes: readonly string[] }>(
     `SELECT toString(service) AS name, arrayMap(minute -> toString(minute), groupUniqArray(intDiv(toUnixTimestamp(timestamp), 60))) AS minutes
     FROM ${table} WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
@@ -78,7 +78,7 @@ const readLatePointTimes = async (
 };
 
 interface MeasuredData {
-  readonly signals: readonly Found[];
+  readonly signals: readonly RecordSignal[];
   /** Service of the records; omitted for all */
   readonly service?: string;
   readonly metrics: readonly string[];
@@ -87,19 +87,19 @@ interface MeasuredData {
 }
 
 /** Returns the parts of a query with parts; another query itself. */
-const leavesOf = (query: Query): readonly Query[] =>
-  kindOf(query).combine === undefined ? [query] : partsOf(query).map(([, part]) => part);
+const queryLeaves = (query: Query): readonly Query[] =>
+  getQueryKind(query).combine === undefined ? [query] : listPartQueries(query).map(([, part]) => part);
 
 /** Returns the data that an SLO counts; `undefined` if the affected slices of a record cannot be determined. */
-const countedOf = ({ query: { sli }, service }: SloFields): MeasuredData | undefined => {
+const measuredData = ({ query: { sli }, service }: SloFields): MeasuredData | undefined => {
   if (sli === undefined) return { signals: ['traces'], service, metrics: [], expressions: [] };
-  const signals = new Set<Found>();
+  const signals = new Set<RecordSignal>();
   const metrics = new Set<string>();
   const expressions = new Set<string>();
   const queries = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
   // A formula has a value where its parts have one, so only its parts matter.
-  for (const query of queries.flatMap(leavesOf)) {
-    const expression = promqlOf(query);
+  for (const query of queries.flatMap(queryLeaves)) {
+    const expression = getPromql(query);
     if ('metric' in query) metrics.add(query.metric);
     else if (expression !== undefined) expressions.add(expression);
     else if ('measures' in query && (query.signal === 'logs' || query.signal === 'traces')) signals.add(query.signal);
@@ -112,7 +112,7 @@ const countedOf = ({ query: { sli }, service }: SloFields): MeasuredData | undef
  * Returns the stored metrics that expressions read at the ends of a window's slices; `undefined` if a slice may depend
  * on later points, or on arbitrary metrics.
  */
-const metricsOf = async (
+const readExpressionMetrics = async (
   expressions: readonly string[],
   { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
   { columns, promql }: QueryReading,
@@ -129,12 +129,12 @@ const metricsOf = async (
 };
 
 /** Returns windows of full slices that contain these minutes. */
-const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs: number): Window[] => {
+const windowsOfMinutes = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs: number): Window[] => {
   const begins = new Set(minutes.map((minute) => Math.floor((minute * minuteMs) / sliceMs) * sliceMs));
   const windows: Window[] = [];
   for (const beginMs of [...begins].toSorted((one, other) => one - other)) {
     const last = windows.at(-1);
-    if (last !== undefined && beginMs - last.toMs <= nearSlices * sliceMs)
+    if (last !== undefined && beginMs - last.toMs <= maxGapSlices * sliceMs)
       windows[windows.length - 1] = { fromMs: last.fromMs, toMs: beginMs + sliceMs };
     else windows.push({ fromMs: beginMs, toMs: beginMs + sliceMs });
   }
@@ -145,46 +145,48 @@ const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs
  * Returns the parts of a window to measure again; the window starts and ends at slice boundaries. Records received up
  * to `landedMs` were stored before; others were stored since, regardless of their reception time.
  */
-export const lateWindows = async (
+export const findLateWindows = async (
   slo: SloFields,
   window: Window,
   {
     reading,
     answers,
     landedMs = window.toMs,
-  }: { readonly reading: QueryReading; readonly answers: Answers; readonly landedMs?: number | undefined },
+  }: { readonly reading: QueryReading; readonly answers: QueryBatcher; readonly landedMs?: number | undefined },
 ): Promise<Window[]> => {
-  const counted = countedOf(slo);
-  const sliceMs = msOf(slo.query.slice);
-  const ofPromql = counted && (await metricsOf(counted.expressions, { ...window, sliceMs }, reading));
+  const counted = measuredData(slo);
+  const sliceMs = parseDurationMs(slo.query.slice);
+  const ofPromql = counted && (await readExpressionMetrics(counted.expressions, { ...window, sliceMs }, reading));
   if (counted === undefined || ofPromql === undefined) return [window];
   const { signals: ofSignals, service, metrics } = counted;
   const since = { ...window, sinceMs: Math.min(window.toMs, landedMs) };
-  const about = `${window.fromMs} ${window.toMs} ${since.sinceMs}`;
+  const windowKey = `${window.fromMs} ${window.toMs} ${since.sinceMs}`;
   const found = await Promise.all(
     ofSignals.map((signal) =>
-      batchQuery(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, since)),
+      batchQuery(answers, { key: `late ${signal} ${windowKey}`, member: '' }, () =>
+        readLateMinutes(reading, signal, since),
+      ),
     ),
   );
-  const firstOf = async (members: readonly string[]): Promise<number> => {
+  const firstPointTime = async (members: readonly string[]): Promise<number> => {
     const firsts = members.map(async (member) => {
-      const points = await batchQuery(answers, { key: `late points ${about}`, member }, (all) =>
+      const points = await batchQuery(answers, { key: `late points ${windowKey}`, member }, (all) =>
         readLatePointTimes(reading, all, since),
       );
       return points.get(member) ?? Number.POSITIVE_INFINITY;
     });
     return Math.min(...(await Promise.all(firsts)));
   };
-  const [first, firstOfPromql] = await Promise.all([firstOf(metrics), firstOf(ofPromql)]);
+  const [first, firstOfPromql] = await Promise.all([firstPointTime(metrics), firstPointTime(ofPromql)]);
   // A point also affects later slices, because a counter increases from it to the next point. At its own time, PromQL
   // evaluates the slice that ends then.
-  const onMs = Math.min(
+  const firstAffectedMs = Math.min(
     ...[window.toMs, Math.floor(first / sliceMs) * sliceMs],
     Math.max(window.fromMs, Math.ceil(firstOfPromql / sliceMs) * sliceMs - sliceMs),
   );
   const minutes = found
     .flatMap((each) => (service === undefined ? [...each.values()].flat() : (each.get(service) ?? [])))
-    .filter((minute) => minute * minuteMs < onMs);
-  const after = onMs < window.toMs ? [{ fromMs: onMs, toMs: window.toMs }] : [];
-  return [...windowsOf(minutes, { fromMs: window.fromMs, toMs: onMs }, sliceMs), ...after];
+    .filter((minute) => minute * minuteMs < firstAffectedMs);
+  const after = firstAffectedMs < window.toMs ? [{ fromMs: firstAffectedMs, toMs: window.toMs }] : [];
+  return [...windowsOfMinutes(minutes, { fromMs: window.fromMs, toMs: firstAffectedMs }, sliceMs), ...after];
 };

@@ -1,12 +1,12 @@
 /** Measures slices of an SLO: good and total as integers */
 
-import type { Answers } from '../../queries/batch/answers.ts';
-import { answerOver } from '../../queries/over-window.ts';
+import type { QueryBatcher } from '../../queries/batch/answers.ts';
+import { runOverWindow } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
-import { numberOf } from '../../queries/series-states.ts';
+import { parseJsonNumber } from '../../queries/series-states.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
 import type { MeasuredSlice } from './slices/slices.ts';
@@ -15,7 +15,7 @@ import type { Window } from './slices/windows.ts';
 export interface MeasureOptions {
   readonly reading: QueryReading;
   /** Answers of the organization; simultaneous queries of SLOs are combined */
-  readonly answers: Answers;
+  readonly answers: QueryBatcher;
   readonly signal?: AbortSignal;
   readonly dueMs?: number;
 }
@@ -23,17 +23,17 @@ export interface MeasureOptions {
 type SliceOptions = MeasureOptions & { readonly sliceMs: number };
 
 /** Returns the value of each slice that has one, by its start. */
-const figures = async (
+const readSliceValues = async (
   query: Query,
   window: Window,
   { sliceMs, reading, answers, ...queryOptions }: SliceOptions,
 ): Promise<Map<number, number>> => {
-  const answer = await answerOver(query, { ...window, stepMs: sliceMs }, (part, context) =>
+  const answer = await runOverWindow(query, { ...window, stepMs: sliceMs }, (part, context) =>
     answers.run(part, reading, context, queryOptions),
   );
-  const wrong = answer.partial.find(({ code }) => code !== 'delay');
-  if (wrong !== undefined)
-    throw new PermanentError('slo-indicator', `the indicator returned a partial result: ${wrong.message}`);
+  const unexpectedGap = answer.partial.find(({ code }) => code !== 'delay');
+  if (unexpectedGap !== undefined)
+    throw new PermanentError('slo-indicator', `the indicator returned a partial result: ${unexpectedGap.message}`);
   if (answer.series.length > 1)
     throw new PermanentError(
       'slo-indicator',
@@ -41,13 +41,13 @@ const figures = async (
     );
   return new Map(
     (answer.series[0]?.points ?? []).flatMap(([beginMs, value]) => {
-      const figure = numberOf(value);
+      const figure = parseJsonNumber(value);
       return figure === null || !Number.isFinite(figure) ? [] : [[beginMs, figure] as const];
     }),
   );
 };
 
-const holds: Readonly<Record<NonNullable<Sli['operator']>, (value: number, threshold: number) => boolean>> = {
+const comparisons: Readonly<Record<NonNullable<Sli['operator']>, (value: number, threshold: number) => boolean>> = {
   lt: (value, threshold) => value < threshold,
   lte: (value, threshold) => value <= threshold,
   gt: (value, threshold) => value > threshold,
@@ -55,19 +55,19 @@ const holds: Readonly<Record<NonNullable<Sli['operator']>, (value: number, thres
 };
 
 /** A count of zero events is not a value: a slice without events is unknown. */
-const isOfNothing = (query: Query, value: number): boolean =>
+const isEmptyCount = (query: Query, value: number): boolean =>
   value === 0 && 'measures' in query && query.measures.every((measure) => measure.function === 'count');
 
-const thresholdSlices = async (
+const measureThreshold = async (
   { value, operator = 'gte', threshold = 0 }: Sli & { readonly value: Query },
   window: Window,
   sliceOptions: SliceOptions,
 ): Promise<MeasuredSlice[]> =>
-  [...(await figures(value, window, sliceOptions))]
-    .filter(([, figure]) => !isOfNothing(value, figure))
-    .map(([beginMs, figure]) => [beginMs, holds[operator](figure, threshold) ? 1 : 0, 1]);
+  [...(await readSliceValues(value, window, sliceOptions))]
+    .filter(([, figure]) => !isEmptyCount(value, figure))
+    .map(([beginMs, figure]) => [beginMs, comparisons[operator](figure, threshold) ? 1 : 0, 1]);
 
-const ratioSlices = async (
+const measureRatio = async (
   { good, bad, total }: Sli,
   window: Window,
   sliceOptions: SliceOptions,
@@ -75,8 +75,8 @@ const ratioSlices = async (
   const part = good ?? bad;
   if (part === undefined || total === undefined) return [];
   const [parts, totals] = await Promise.all([
-    figures(part, window, sliceOptions),
-    figures(total, window, sliceOptions),
+    readSliceValues(part, window, sliceOptions),
+    readSliceValues(total, window, sliceOptions),
   ]);
   return [...totals].flatMap(([beginMs, figure]) => {
     const all = Math.round(figure);
@@ -93,13 +93,13 @@ export const measureSlices = async (
   options: MeasureOptions,
 ): Promise<MeasuredSlice[]> => {
   const { sli, slice } = slo.query;
-  const sliceOptions = { ...options, sliceMs: msOf(slice) };
+  const sliceOptions = { ...options, sliceMs: parseDurationMs(slice) };
   const slices =
     sli === undefined
       ? await countRequests(slo, window, sliceOptions)
       : sli.value === undefined
-        ? await ratioSlices(sli, window, sliceOptions)
-        : await thresholdSlices({ ...sli, value: sli.value }, window, sliceOptions);
+        ? await measureRatio(sli, window, sliceOptions)
+        : await measureThreshold({ ...sli, value: sli.value }, window, sliceOptions);
   return slices
     .filter(([beginMs]) => beginMs >= window.fromMs && beginMs < window.toMs)
     .toSorted(([one], [other]) => one - other);

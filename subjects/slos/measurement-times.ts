@@ -1,8 +1,8 @@
 /** Schedules slice measurements of an SLO: completed slices, late records, and the time before the SLO was created */
 
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import { maxSlicesPerMessage, slicesRetentionDays } from '../../schemas/slo-slices.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import type { Window } from './slices/windows.ts';
 
@@ -10,11 +10,11 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** Maximum delay of a record that still counts */
-export const lateMs = dayMs;
+export const maxLateMs = dayMs;
 /** Time after its end during which a slice is measured in every check, because records are stored within seconds */
-const freshMs = 3 * minuteMs;
+const freshPeriodMs = 3 * minuteMs;
 /** Interval of the search for late records */
-const lateEveryMs = 9 * minuteMs;
+const lateSearchIntervalMs = 9 * minuteMs;
 /**
  * Period that every search for late records measures again completely, regardless of storage delay. For earlier times,
  * it searches for records received since then, or since the records that were stored at the previous search, and reads
@@ -22,11 +22,11 @@ const lateEveryMs = 9 * minuteMs;
  */
 const measuredAgainMs = 60 * minuteMs;
 /** Interval at which the complete last day is measured again, for changes that reception times do not show */
-const allEveryMs = 180 * minuteMs;
+const fullMeasurementIntervalMs = 180 * minuteMs;
 /** Pause after which the last day is also measured again */
-const pauseMs = measuredAgainMs / 2;
+const maxPauseMs = measuredAgainMs / 2;
 /** Number of pieces of earlier time per check */
-const piecesBack = 4;
+const maxEarlierPieces = 4;
 
 /** Measured extent of an SLO: slices of its series from `fromMs` to `upToMs` */
 export interface MeasuredExtent {
@@ -42,9 +42,9 @@ export interface MeasuredExtent {
 }
 
 /** Returns a short key of the indicator; another indicator starts another series. */
-export const seriesOf = ({ query, type, service, latencyThresholdMs }: SloFields): string => {
+export const seriesId = ({ query, type, service, latencyThresholdMs }: SloFields): string => {
   const measured = query.sli ?? { type, service, latencyThresholdMs };
-  return hashOf(measured, query.slice).slice(0, 16);
+  return computeHashId(measured, query.slice).slice(0, 16);
 };
 
 /** Measurements of one check, and the extent after it */
@@ -61,7 +61,7 @@ export interface MeasurementPlan {
 }
 
 /** Returns pieces of at most the number of slices that can be published at once. */
-const piecesOf = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
+const splitWindow = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
   const pieceMs = maxSlicesPerMessage * sliceMs;
   return Array.from({ length: Math.max(0, Math.ceil((toMs - fromMs) / pieceMs)) }, (_, index) => ({
     fromMs: fromMs + index * pieceMs,
@@ -75,8 +75,9 @@ const piecesOf = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
  */
 const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): number => {
   const queryKey = sli === undefined ? service : JSON.stringify(sli.total ?? sli.value);
-  const shiftMs = (Number.parseInt(hashOf(queryKey).slice(0, 8), 16) % (lateEveryMs / minuteMs)) * minuteMs;
-  return Math.floor((nowMs - shiftMs) / lateEveryMs) * lateEveryMs + shiftMs;
+  const shiftMs =
+    (Number.parseInt(computeHashId(queryKey).slice(0, 8), 16) % (lateSearchIntervalMs / minuteMs)) * minuteMs;
+  return Math.floor((nowMs - shiftMs) / lateSearchIntervalMs) * lateSearchIntervalMs + shiftMs;
 };
 
 /** Plans to measure the last day again if that is due. */
@@ -87,15 +88,16 @@ const planLateSlices = (
 ): Pick<MeasurementPlan, 'late' | 'recheck'> & Pick<MeasuredExtent, 'lateMs' | 'allMs'> => {
   const { lateMs: lastLateCheckMs, allMs } = known;
   if (lastLateCheckMs >= lateDueMs(slo, nowMs)) return { late: [], recheck: [], lateMs: lastLateCheckMs, allMs };
-  const sliceMs = msOf(slo.query.slice);
-  const isAll = allMs === undefined || nowMs - allMs >= allEveryMs || nowMs - lastLateCheckMs > pauseMs;
+  const sliceMs = parseDurationMs(slo.query.slice);
+  const isFullMeasurement =
+    allMs === undefined || nowMs - allMs >= fullMeasurementIntervalMs || nowMs - lastLateCheckMs > maxPauseMs;
   const recentMs = Math.floor((nowMs - measuredAgainMs) / sliceMs) * sliceMs;
-  const cutMs = isAll ? fromMs : Math.min(toMs, Math.max(fromMs, recentMs));
+  const cutMs = isFullMeasurement ? fromMs : Math.min(toMs, Math.max(fromMs, recentMs));
   return {
-    late: piecesOf({ fromMs: cutMs, toMs }, sliceMs),
-    recheck: piecesOf({ fromMs, toMs: cutMs }, sliceMs),
+    late: splitWindow({ fromMs: cutMs, toMs }, sliceMs),
+    recheck: splitWindow({ fromMs, toMs: cutMs }, sliceMs),
     lateMs: nowMs,
-    allMs: isAll ? nowMs : allMs,
+    allMs: isFullMeasurement ? nowMs : allMs,
   };
 };
 
@@ -108,28 +110,34 @@ export const planMeasurements = (
   known: MeasuredExtent | undefined,
   { nowMs, retentionDays }: { readonly nowMs: number; readonly retentionDays: number },
 ): MeasurementPlan => {
-  const sliceMs = msOf(slo.query.slice);
-  const begin = (ms: number): number => Math.floor(ms / sliceMs) * sliceMs;
-  const endMs = begin(nowMs);
-  const series = seriesOf(slo);
-  const oldestMs = begin(nowMs - Math.min(retentionDays, slicesRetentionDays) * dayMs) + sliceMs;
+  const sliceMs = parseDurationMs(slo.query.slice);
+  const sliceStart = (ms: number): number => Math.floor(ms / sliceMs) * sliceMs;
+  const endMs = sliceStart(nowMs);
+  const series = seriesId(slo);
+  const oldestMs = sliceStart(nowMs - Math.min(retentionDays, slicesRetentionDays) * dayMs) + sliceMs;
   const fresh: MeasuredExtent = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
   const own = known?.series === series ? known : fresh;
-  const ahead = piecesOf(
-    { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, begin(nowMs - freshMs))), toMs: endMs },
+  const endedPieces = splitWindow(
+    { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, sliceStart(nowMs - freshPeriodMs))), toMs: endMs },
     sliceMs,
   ).slice(0, 1);
-  const { fromMs: settlingMs, toMs: upToMs } = ahead[0] ?? { fromMs: endMs, toMs: endMs };
-  const before = piecesOf({ fromMs: Math.min(oldestMs, own.fromMs), toMs: own.fromMs }, sliceMs)
-    .slice(-piecesBack)
+  const { fromMs: settlingMs, toMs: upToMs } = endedPieces[0] ?? { fromMs: endMs, toMs: endMs };
+  const before = splitWindow({ fromMs: Math.min(oldestMs, own.fromMs), toMs: own.fromMs }, sliceMs)
+    .slice(-maxEarlierPieces)
     .reverse();
   // A slice is checked once more after the last record that counts, even after a long pause.
-  const lateFromMs = Math.max(begin(own.lateMs - lateMs), own.fromMs, oldestMs);
+  const lateFromMs = Math.max(sliceStart(own.lateMs - maxLateMs), own.fromMs, oldestMs);
   const { late, recheck, ...progress } = planLateSlices(slo, own, { nowMs, fromMs: lateFromMs, toMs: settlingMs });
   const fromMs = Math.min(own.fromMs, before.at(-1)?.fromMs ?? own.fromMs);
-  return { ended: ahead, before, late, recheck, next: { series, fromMs, upToMs, landedMs: own.landedMs, ...progress } };
+  return {
+    ended: endedPieces,
+    before,
+    late,
+    recheck,
+    next: { series, fromMs, upToMs, landedMs: own.landedMs, ...progress },
+  };
 };
 
 /** Returns the time up to which late records are included. */
-export const settledUpTo = ({ lateMs: lastLateCheckMs, upToMs }: MeasuredExtent): number =>
-  Math.min(upToMs, lastLateCheckMs - lateMs);
+export const settledUpToMs = ({ lateMs: lastLateCheckMs, upToMs }: MeasuredExtent): number =>
+  Math.min(upToMs, lastLateCheckMs - maxLateMs);

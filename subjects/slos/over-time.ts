@@ -1,51 +1,51 @@
 /** Burn rates over time, and the forecast of a budget, from measured slices */
 import type { Reading } from '../../queries/reading.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import type { KnownSlo } from './document.ts';
-import { forecastOf } from './forecast.ts';
-import { seriesOf } from './measurement-times.ts';
-import { burnRateOf } from './slices/figures.ts';
-import { asNumber, fraction, minus } from './slices/fraction.ts';
+import { computeForecast } from './forecast.ts';
+import { seriesId } from './measurement-times.ts';
+import { computeBurnRate } from './slices/figures.ts';
+import { asNumber, fraction, subtract } from './slices/fraction.ts';
 import { readMeasurements } from './slices/slices.ts';
 import { readPieces } from './slices/tallies.ts';
-import { summedBetween } from './slices/window-sums.ts';
+import { createWindowSums } from './slices/window-sums.ts';
 import type { Window } from './slices/windows.ts';
-import { objectiveOf, windowSoFar } from './status.ts';
+import { currentWindow, sloObjective } from './status.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
 /** Maximum number of points of a series */
 export const maxPoints = 1000;
 /** Number of blocks of a full window for a forecast */
-const blocksOfForecast = 180;
+const forecastBlocks = 180;
 
 /**
  * Returns the step of a series: the finest divisor of the window in full slices that does not exceed the limit of
  * points.
  */
-export const stepWithin = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
+export const chooseStep = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
   [60, 30, 12, 6, 5, 4, 3, 2, 1]
     .map((parts) => windowMs / parts)
     .find((stepMs) => stepMs % sliceMs === 0 && (toMs - fromMs) / stepMs <= maxPoints);
 
 /** Returns burn rates of windows that end at each step. The range starts and ends at step boundaries. */
-export const burnRatesOver = async (
+export const readBurnRates = async (
   reading: OwnColumns,
   { id, slo }: KnownSlo,
   { range, windowMs, stepMs }: { readonly range: Window; readonly windowMs: number; readonly stepMs: number },
 ) => {
-  const objective = objectiveOf(slo);
+  const objective = sloObjective(slo);
   const window = { fromMs: range.fromMs - windowMs, toMs: range.toMs };
   const pieces = await readPieces(
     reading,
-    { sloId: id, series: seriesOf(slo) },
+    { sloId: id, series: seriesId(slo) },
     { window, pieceMs: stepMs, objective },
   );
   const cutsMs = Array.from({ length: pieces.length + 1 }, (_, index) => window.fromMs + index * stepMs);
-  const summed = summedBetween(cutsMs, pieces);
+  const summed = createWindowSums(cutsMs, pieces);
   return cutsMs.slice(windowMs / stepMs + 1).map((endMs) => {
     const sums = summed({ fromMs: endMs - windowMs, toMs: endMs });
-    const rate = burnRateOf(sums, objective);
+    const rate = computeBurnRate(sums, objective);
     return {
       at: new Date(endMs).toISOString(),
       rate: rate === undefined ? null : asNumber(rate),
@@ -56,23 +56,23 @@ export const burnRatesOver = async (
 };
 
 /** Returns the forecast of the budget's exhaustion at a time. */
-export const forecastAt = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
-  const of = { sloId: id, series: seriesOf(slo) };
+export const readForecast = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
+  const of = { sloId: id, series: seriesId(slo) };
   const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
-  const soFar = windowSoFar(slo, last, nowMs);
-  const objective = objectiveOf(slo);
+  const soFar = currentWindow(slo, last, nowMs);
+  const objective = sloObjective(slo);
   const { sliceMs } = soFar;
   const windowMs = soFar.toMs - soFar.fromMs;
-  const blockMs = Math.max(1, Math.floor(windowMs / blocksOfForecast / sliceMs)) * sliceMs;
+  const blockMs = Math.max(1, Math.floor(windowMs / forecastBlocks / sliceMs)) * sliceMs;
   // Blocks end with the completed slices; a partial first block of a calendar window is omitted.
   const blocks = Math.floor((soFar.endMs - soFar.fromMs) / blockMs);
   const window = { fromMs: soFar.endMs - blocks * blockMs, toMs: soFar.endMs };
   const sums = blocks === 0 ? [] : await readPieces(reading, of, { window, pieceMs: blockMs, objective });
-  const forecast = forecastOf({
+  const forecast = computeForecast({
     blocks: sums.map(({ bad, total }) => ({ bad: asNumber(bad), total: asNumber(total) })),
     windowBlocks: Math.floor(windowMs / blockMs),
-    allowed: asNumber(minus(fraction(1n), objective.target)),
-    budgetOf: slo.query.budgeting === 'occurrences' ? 'events' : windowMs / msOf(slo.query.slice),
+    allowed: asNumber(subtract(fraction(1n), objective.target)),
+    budgetOf: slo.query.budgeting === 'occurrences' ? 'events' : windowMs / parseDurationMs(slo.query.slice),
     rolling: slo.query.calendar === undefined,
   });
   const time = (inBlocks: number | null): string | null =>

@@ -1,10 +1,10 @@
 /** Error budget policies: actions of a team when little of a budget remains, or the burn rate is high */
 import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
-import { duration, msOf } from '../alerts/durations.ts';
+import { durationSchema, parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
-import { type Budget, burnRateOf, type Objective, type Sums } from './slices/figures.ts';
-import { compared, decimal, dividedBy, fraction } from './slices/fraction.ts';
+import { type Budget, computeBurnRate, type Objective, type Sums } from './slices/figures.ts';
+import { compare, decimal, divide, fraction } from './slices/fraction.ts';
 
 const hundred = fraction(100n);
 
@@ -17,7 +17,7 @@ const Step = z.strictObject({
     .optional()
     .describe('Percentage; the step is active while less of the budget remains. Mutually exclusive with `burnRate`'),
   burnRate: z.number().positive().max(1_000_000).optional().describe('Minimum burn rate at which the step is active'),
-  window: duration('1m', '30d').optional().describe('Window of the burn rate, in full slices; required with it'),
+  window: durationSchema('1m', '30d').optional().describe('Window of the burn rate, in full slices; required with it'),
   severity: z.enum(alertSeverities).default('warning').describe("Severity of the step's alert"),
   labels: z
     .record(z.string().regex(/^[A-Za-z_][\w.]{0,255}$/), z.string().max(2048))
@@ -63,7 +63,7 @@ export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }:
       ['window', burnRate === undefined && window !== undefined, 'is for burnRate only'],
       [
         'window',
-        window !== undefined && msOf(window) % msOf(slice) !== 0,
+        window !== undefined && parseDurationMs(window) % parseDurationMs(slice) !== 0,
         `must be a multiple of the slice of ${slice}`,
       ],
     ];
@@ -73,29 +73,29 @@ export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }:
   });
 
 /** Returns the lengths of the windows in which steps evaluate burn rates, in milliseconds. */
-export const windowsOfPolicy = ({ steps }: SloPolicyFields): number[] =>
-  steps.flatMap(({ window }) => (window === undefined ? [] : [msOf(window)]));
+export const burnRateWindows = ({ steps }: SloPolicyFields): number[] =>
+  steps.flatMap(({ window }) => (window === undefined ? [] : [parseDurationMs(window)]));
 
 /** Returns whether a step is active; `null` if unknown. */
-const holdsOf = (
+const isStepActive = (
   { budgetRemainingBelow, burnRate, window }: SloPolicyStep,
   { budget, burning, objective }: { budget: Budget; burning: (ms: number) => Sums; objective: Objective },
 ): boolean | null => {
   if (budgetRemainingBelow !== undefined)
     return budget.leftShare === undefined
       ? null
-      : compared(budget.leftShare, dividedBy(decimal(budgetRemainingBelow), hundred)) < 0;
-  const rate = burnRateOf(burning(msOf(window ?? '0s')), objective);
-  return rate === undefined ? null : compared(rate, decimal(burnRate ?? 0)) >= 0;
+      : compare(budget.leftShare, divide(decimal(budgetRemainingBelow), hundred)) < 0;
+  const rate = computeBurnRate(burning(parseDurationMs(window ?? '0s')), objective);
+  return rate === undefined ? null : compare(rate, decimal(burnRate ?? 0)) >= 0;
 };
 
 /** Returns the status of a policy. Unknown values do not cause a freeze. */
-export const toPolicyStatus = (policy: SloPolicyFields, known: Parameters<typeof holdsOf>[1]) => {
+export const toPolicyStatus = (policy: SloPolicyFields, known: Parameters<typeof isStepActive>[1]) => {
   const steps = policy.steps.map((step) => ({
     name: step.name,
     freeze: step.freeze,
     labels: step.labels,
-    isMet: holdsOf(step, known),
+    isMet: isStepActive(step, known),
   }));
   return { frozen: steps.some(({ freeze, isMet: holds }) => freeze && holds === true), steps };
 };

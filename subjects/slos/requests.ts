@@ -1,28 +1,28 @@
 /** Short form of an SLO: requests of a service per slice. Those of one time are counted with one statement. */
 
-import type { Answers } from '../../queries/batch/answers.ts';
+import type { QueryBatcher } from '../../queries/batch/answers.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { nearestBucket } from '../../schemas/tables/durations.ts';
+import { getNearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';
 import { batchQuery } from './gathered.ts';
 import type { Window } from './slices/windows.ts';
 
-type Counts = readonly (readonly [beginMs: number, good: number, total: number])[];
+type SliceCounts = readonly (readonly [beginMs: number, good: number, total: number])[];
 
 /** Counted requests of a service: shorter than a duration, by duration buckets, or without an error */
-interface Member {
+interface CountedService {
   readonly service: string;
   readonly bound?: number | undefined;
 }
 
-const memberKey = ({ service, bound }: Member): string => `${bound ?? ''} ${service}`;
-const memberOf = (key: string): Member => {
+const memberKey = ({ service, bound }: CountedService): string => `${bound ?? ''} ${service}`;
+const parseMemberKey = (key: string): CountedService => {
   const at = key.indexOf(' ');
   return { service: key.slice(at + 1), bound: at === 0 ? undefined : Number(key.slice(0, at)) };
 };
 
-interface Row {
+interface SliceRow {
   readonly service: string;
   readonly begin: string;
   readonly total: string;
@@ -37,13 +37,13 @@ interface Row {
 const fastSql = `arrayMap(bound -> toString(arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(duration_buckets))))
   - arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(error_buckets))))), {bounds:Array(UInt16)})`;
 
-const read = async (
+const readCounts = async (
   { columns }: Pick<Reading, 'columns'>,
-  members: readonly Member[],
+  members: readonly CountedService[],
   { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
-): Promise<ReadonlyMap<string, Counts>> => {
+): Promise<ReadonlyMap<string, SliceCounts>> => {
   const bounds = [...new Set(members.flatMap(({ bound }) => bound ?? []))];
-  const rows = await columns.query<Row>(
+  const rows = await columns.query<SliceRow>(
     `SELECT service, toString(intDiv(toUnixTimestamp(minute), {slice:UInt32}) * {slice:UInt32}) AS begin,
       toString(sum(requests)) AS total, ${bounds.length === 0 ? '[toString(sum(requests) - sum(errors))]' : fastSql} AS good
     FROM span_metrics
@@ -82,16 +82,16 @@ export const countRequests = async (
     sliceMs,
   }: {
     readonly reading: Reading;
-    readonly answers: Answers;
+    readonly answers: QueryBatcher;
     readonly sliceMs: number;
   },
-): Promise<Counts> => {
-  const bound = type === 'latency' ? nearestBucket((latencyThresholdMs ?? 0) * 1e6) : undefined;
+): Promise<SliceCounts> => {
+  const bound = type === 'latency' ? getNearestBucket((latencyThresholdMs ?? 0) * 1e6) : undefined;
   const member = memberKey({ service, bound });
   // Durations are the most expensive to sum, so only members that need them are queried with them.
   const key = `requests ${bound === undefined ? 'by status' : 'by duration'} ${JSON.stringify({ ...window, sliceMs })}`;
   const counts = await batchQuery(answers, { key, member }, (members) =>
-    read(reading, members.map(memberOf), { ...window, sliceMs }),
+    readCounts(reading, members.map(parseMemberKey), { ...window, sliceMs }),
   );
   return counts.get(member) ?? [];
 };

@@ -1,14 +1,14 @@
-import { signalsOf } from '../../queries/freshness.ts';
-import { type ReadSignal, signals } from '../../queries/signals/index.ts';
+import { listSignals } from '../../queries/freshness.ts';
+import { type ReadSignal, signalDefinitions } from '../../queries/signals/index.ts';
 import type { SloFields } from './document.ts';
 
 /** Returns the telemetry signals from which an SLO is measured. */
-export const signalsMeasured = ({ query: { sli } }: Pick<SloFields, 'query'>): ReadSignal[] => {
+export const measuredSignals = ({ query: { sli } }: Pick<SloFields, 'query'>): ReadSignal[] => {
   if (sli === undefined) return ['traces'];
   const parts = [sli.good, sli.bad, sli.total, sli.value].filter((part) => part !== undefined);
-  return [...new Set(parts.flatMap(signalsOf))];
+  return [...new Set(parts.flatMap(listSignals))];
 };
 
 /** Returns the entitlements of a plan that are required to measure an SLO. */
-export const entitlementsOf = (slo: Pick<SloFields, 'query'>): string[] =>
-  signalsMeasured(slo).map((signal) => signals[signal].entitlement);
+export const requiredEntitlements = (slo: Pick<SloFields, 'query'>): string[] =>
+  measuredSignals(slo).map((signal) => signalDefinitions[signal].entitlement);

@@ -2,24 +2,24 @@
 import type { Reading } from '../../queries/reading.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
-import { durationText, msOf } from '../alerts/durations.ts';
+import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
 import type { KnownSlo, SloFields } from './document.ts';
-import { excludedIn } from './exclusions.ts';
-import { seriesOf } from './measurement-times.ts';
-import { type SloPolicyFields, toPolicyStatus, windowsOfPolicy } from './policy.ts';
+import { findExcluded } from './exclusions.ts';
+import { seriesId } from './measurement-times.ts';
+import { burnRateWindows, type SloPolicyFields, toPolicyStatus } from './policy.ts';
 import {
-  budgetOf,
-  burnRateOf,
-  coverageOf,
+  computeBudget,
+  computeBurnRate,
+  computeCoverage,
+  computeSli,
   type Objective,
-  objectiveOf as objectiveBy,
+  toObjective as objectiveBy,
   type Sums,
-  sliOf,
 } from './slices/figures.ts';
-import { asNumber, type Fraction, fraction, times } from './slices/fraction.ts';
+import { asNumber, type Fraction, fraction, multiply } from './slices/fraction.ts';
 import { type LastMeasurement, readMeasurements } from './slices/slices.ts';
 import { readWindows } from './slices/window-sums.ts';
-import { periodAt, rollingAt, slicesIn, type Window } from './slices/windows.ts';
+import { countSlices, periodAt, rollingAt, type Window } from './slices/windows.ts';
 
 const dayMs = 86_400_000;
 const hundred = fraction(100n);
@@ -29,7 +29,7 @@ const maxBurnWindowMs = 30 * dayMs;
  * Time after the end of a slice in which its measurement may be pending; afterwards it is missing, and reduces the
  * coverage
  */
-const recentMs = 600_000;
+const maxPendingMs = 600_000;
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
@@ -41,13 +41,13 @@ export const toSloObjective = ({
 }: SloFields): SloObjective => ({
   targetPct,
   budgeting,
-  sliceMs: msOf(slice),
+  sliceMs: parseDurationMs(slice),
   windowDays,
   ...(sliceTarget !== undefined && { sliceTarget }),
   ...(calendar !== undefined && { calendar }),
 });
 
-export const objectiveOf = (slo: SloFields): Objective => objectiveBy(toSloObjective(slo));
+export const sloObjective = (slo: SloFields): Objective => objectiveBy(toSloObjective(slo));
 
 /** The window at a time, and the end of its completed slices */
 export interface WindowSoFar extends Window {
@@ -64,16 +64,18 @@ export const reportedUpTo = (
   last: LastMeasurement | undefined,
   nowMs: number,
 ): number => {
-  const sliceMs = msOf(slice);
+  const sliceMs = parseDurationMs(slice);
   const endedMs = Math.floor(nowMs / sliceMs) * sliceMs;
-  return last !== undefined && nowMs - (last.upToMs + sliceMs) < recentMs ? Math.min(endedMs, last.upToMs) : endedMs;
+  return last !== undefined && nowMs - (last.upToMs + sliceMs) < maxPendingMs
+    ? Math.min(endedMs, last.upToMs)
+    : endedMs;
 };
 
 /** Returns the window of an SLO at a time, up to the end of its results. */
-export const windowSoFar = (slo: SloFields, last: LastMeasurement | undefined, nowMs: number): WindowSoFar => {
+export const currentWindow = (slo: SloFields, last: LastMeasurement | undefined, nowMs: number): WindowSoFar => {
   const { query, windowDays } = slo;
   const { calendar } = query;
-  const sliceMs = msOf(query.slice);
+  const sliceMs = parseDurationMs(query.slice);
   const endMs = reportedUpTo(slo, last, nowMs);
   if (calendar === undefined) return { ...rollingAt(windowDays, endMs), endMs, sliceMs };
   const period = periodAt(calendar, nowMs);
@@ -81,23 +83,23 @@ export const windowSoFar = (slo: SloFields, last: LastMeasurement | undefined, n
 };
 
 const hourMs = 3_600_000;
-const defaultWindows = [hourMs / 12, hourMs / 2, hourMs, 2 * hourMs, 6 * hourMs, dayMs, 3 * dayMs];
+const defaultBurnWindows = [hourMs / 12, hourMs / 2, hourMs, 2 * hourMs, 6 * hourMs, dayMs, 3 * dayMs];
 
 /** Returns the lengths of burn rate windows: those of the SRE workbook, and of the SLO's own rules. */
-const burnWindows = ({ query: { alerting, slice } }: SloFields): number[] => {
-  const own = (alerting.rules ?? []).flatMap(({ long, short }) => [msOf(long), msOf(short)]);
-  return [...new Set([...defaultWindows, ...own])]
-    .filter((ms) => ms >= msOf(slice))
+const burnWindowLengths = ({ query: { alerting, slice } }: SloFields): number[] => {
+  const own = (alerting.rules ?? []).flatMap(({ long, short }) => [parseDurationMs(long), parseDurationMs(short)]);
+  return [...new Set([...defaultBurnWindows, ...own])]
+    .filter((ms) => ms >= parseDurationMs(slice))
     .toSorted((one, other) => one - other);
 };
 
-const numberOf = (value: Fraction | undefined): number | null => (value === undefined ? null : asNumber(value));
-const time = (ms: number): string => new Date(ms).toISOString();
+const numberOrNull = (value: Fraction | undefined): number | null => (value === undefined ? null : asNumber(value));
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns how far an SLO is measured. */
 const toMeasurementView = ({ upToMs, settledUpToMs, error }: LastMeasurement) => ({
-  measuredUpTo: time(upToMs),
-  settledUpTo: time(settledUpToMs),
+  measuredUpTo: toIsoTime(upToMs),
+  settledUpTo: toIsoTime(settledUpToMs),
   error: error || null,
 });
 /** Returns how far an SLO is measured, if it was measured. */
@@ -105,24 +107,24 @@ export const toLastMeasurementView = (last: LastMeasurement | undefined) =>
   last === undefined ? { measuredUpTo: null, settledUpTo: null, error: null } : toMeasurementView(last);
 
 /** Returns the indicator, budget and coverage of a window. */
-export const figuresOf = (
+export const toWindowMetrics = (
   slo: SloFields,
   window: Sums,
   { endMs, sliceMs, ...whole }: WindowSoFar,
   excluded: readonly Window[],
 ) => {
-  const objective = objectiveOf(slo);
-  const budget = budgetOf(window, objective, slicesIn(whole, excluded, sliceMs));
+  const objective = sloObjective(slo);
+  const budget = computeBudget(window, objective, countSlices(whole, excluded, sliceMs));
   return {
-    sli: numberOf(sliOf(window)),
+    sli: numberOrNull(computeSli(window)),
     good: asNumber(window.good),
     total: asNumber(window.total),
     budget: {
       total: asNumber(budget.total),
       remaining: asNumber(budget.left),
-      remainingPct: numberOf(budget.leftShare && times(budget.leftShare, hundred)),
+      remainingPct: numberOrNull(budget.leftShare && multiply(budget.leftShare, hundred)),
     },
-    coverage: coverageOf(window, slicesIn({ fromMs: whole.fromMs, toMs: endMs }, excluded, sliceMs)),
+    coverage: computeCoverage(window, countSlices({ fromMs: whole.fromMs, toMs: endMs }, excluded, sliceMs)),
   };
 };
 
@@ -143,11 +145,11 @@ export const readSloStatuses = async (
     known.map(({ id }) => id),
   );
   const all = known.map(({ id, slo }) => {
-    const of = { sloId: id, series: seriesOf(slo) };
+    const of = { sloId: id, series: seriesId(slo) };
     const last = measurements.get(`${id} ${of.series}`);
-    const soFar = windowSoFar(slo, last, nowMs);
+    const soFar = currentWindow(slo, last, nowMs);
     const window = { fromMs: soFar.fromMs, toMs: soFar.endMs };
-    const excluded = excludedIn({ id, slo }, maintenance, soFar, soFar.sliceMs);
+    const excluded = findExcluded({ id, slo }, maintenance, soFar, soFar.sliceMs);
     return { slo, last, soFar, window, ...of, objective: toSloObjective(slo), windows: [window], excluded };
   });
   const measured = all.filter(({ last }) => last !== undefined);
@@ -158,46 +160,48 @@ export const readSloStatuses = async (
     const place = places.get(one);
     if (last === undefined || place === undefined) return null;
     return {
-      ...figuresOf(slo, summed(place)(window), soFar, excluded),
+      ...toWindowMetrics(slo, summed(place)(window), soFar, excluded),
       ...toMeasurementView(last),
     };
   });
 };
 
 /** Returns the status of an SLO and its policy at a time. */
-export const statusOf = async (
+export const readStatus = async (
   reading: OwnColumns,
   { id, slo }: KnownSlo,
   { nowMs, maintenance = [], policy }: StatusOptions & { readonly policy?: SloPolicyFields | undefined },
 ) => {
-  const of = { sloId: id, series: seriesOf(slo) };
+  const of = { sloId: id, series: seriesId(slo) };
   const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
-  const soFar = windowSoFar(slo, last, nowMs);
-  const lengths = burnWindows(slo);
+  const soFar = currentWindow(slo, last, nowMs);
+  const lengths = burnWindowLengths(slo);
   const burning = lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }));
-  const backBy = (ms: number): Window => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs });
+  const windowOfLength = (ms: number): Window => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs });
   // Burn rate windows may begin before the window.
   const reach = { fromMs: Math.min(soFar.fromMs, soFar.endMs - maxBurnWindowMs), toMs: soFar.toMs };
-  const excluded = excludedIn({ id, slo }, maintenance, reach, soFar.sliceMs);
-  const windows = [soFar, ...burning, ...(policy === undefined ? [] : windowsOfPolicy(policy).map(backBy))];
+  const excluded = findExcluded({ id, slo }, maintenance, reach, soFar.sliceMs);
+  const windows = [soFar, ...burning, ...(policy === undefined ? [] : burnRateWindows(policy).map(windowOfLength))];
   const summed = (await readWindows(reading, [{ ...of, objective: toSloObjective(slo), windows, excluded }]))(0);
-  const objective = objectiveOf(slo);
-  const budget = budgetOf(summed(soFar), objective, slicesIn(soFar, excluded, soFar.sliceMs));
+  const objective = sloObjective(slo);
+  const budget = computeBudget(summed(soFar), objective, countSlices(soFar, excluded, soFar.sliceMs));
   return {
-    ...figuresOf(slo, summed(soFar), soFar, excluded),
-    withMaintenance: slo.query.excludeMaintenance ? figuresOf(slo, summed(soFar, 'all'), soFar, []) : null,
+    ...toWindowMetrics(slo, summed(soFar), soFar, excluded),
+    withMaintenance: slo.query.excludeMaintenance ? toWindowMetrics(slo, summed(soFar, 'all'), soFar, []) : null,
     policy:
-      policy === undefined ? null : toPolicyStatus(policy, { budget, objective, burning: (ms) => summed(backBy(ms)) }),
+      policy === undefined
+        ? null
+        : toPolicyStatus(policy, { budget, objective, burning: (ms) => summed(windowOfLength(ms)) }),
     burnRates: burning.map((window, index) => {
       const sums = summed(window);
       return {
-        window: durationText(lengths[index] ?? 0),
-        rate: numberOf(burnRateOf(sums, objective)),
+        window: formatDuration(lengths[index] ?? 0),
+        rate: numberOrNull(computeBurnRate(sums, objective)),
         good: asNumber(sums.good),
         total: asNumber(sums.total),
       };
     }),
-    window: { from: time(soFar.fromMs), to: time(soFar.toMs) },
+    window: { from: toIsoTime(soFar.fromMs), to: toIsoTime(soFar.toMs) },
     ...toLastMeasurementView(last),
   };
 };

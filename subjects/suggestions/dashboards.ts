@@ -1,19 +1,19 @@
 /** Suggests dashboard templates that cover much of the received telemetry and have no dashboard yet */
-import { filledOf, shareOf, type TemplateStatus } from '../dashboards/templates/ranking.ts';
+import { countFilledPanels, filledShare, type TemplateStatus } from '../dashboards/templates/ranking.ts';
 import type { Suggestion } from './suggestion.ts';
 
 const minShare = 0.8;
 const maxTemplates = 3;
 
 /** Returns suggestions in the given order. */
-export const dashboardSuggestions = (rankings: readonly TemplateStatus[]): Suggestion[] =>
+export const suggestDashboards = (rankings: readonly TemplateStatus[]): Suggestion[] =>
   rankings
-    .filter((ranking) => ranking.dashboards === 0 && (shareOf(ranking) ?? 0) >= minShare)
+    .filter((ranking) => ranking.dashboards === 0 && (filledShare(ranking) ?? 0) >= minShare)
     .slice(0, maxTemplates)
     .map((ranking): Suggestion => {
       const { id, document } = ranking.template;
       const panels = ranking.panels?.length ?? 0;
-      const filled = filledOf(ranking) ?? 0;
+      const filled = countFilledPanels(ranking) ?? 0;
       return {
         kind: 'dashboard',
         subject: id,

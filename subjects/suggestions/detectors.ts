@@ -1,11 +1,11 @@
 /** Predefined detectors. Each is suggested if its telemetry is received and no detector has the same query. */
 import { isDeepStrictEqual } from 'node:util';
-import { queryOf } from '../../queries/run.ts';
+import { parseQuery } from '../../queries/run.ts';
 import { DetectorFields } from '../anomalies/detector.ts';
 import type { Catalogue } from '../questions/catalogue.ts';
 import type { Suggestion } from './suggestion.ts';
 
-interface Shipped {
+interface PredefinedDetector {
   readonly name: string;
   readonly description: string;
   /** Returns the received telemetry that the detector would watch, for people; `undefined` if there is none. */
@@ -14,11 +14,11 @@ interface Shipped {
   readonly minChange?: number;
 }
 
-const requests = 'kind:server';
+const serverRequests = 'kind:server';
 
-const ofServices =
+const watchServices =
   (signal: 'logs' | 'traces', query: object) =>
-  (catalogue: Catalogue): ReturnType<Shipped['watches']> => {
+  (catalogue: Catalogue): ReturnType<PredefinedDetector['watches']> => {
     const { services } = catalogue[signal];
     const count = services.length;
     return count === 0
@@ -27,16 +27,16 @@ const ofServices =
   };
 
 /** Returns the first of these metrics that is received. */
-const ofMetric =
+const watchMetric =
   (names: readonly string[], queryFor: (metric: string) => object) =>
-  ({ metrics }: Catalogue): ReturnType<Shipped['watches']> => {
+  ({ metrics }: Catalogue): ReturnType<PredefinedDetector['watches']> => {
     const metric = names.find((name) => metrics.some((each) => each.name === name));
     return metric === undefined
       ? undefined
       : { what: `the metric ${metric} is received`, count: 1, query: queryFor(metric) };
   };
 
-const spans = (search: string, measure: object) => ({
+const spanQuery = (search: string, measure: object) => ({
   kind: 'aggregate',
   signal: 'traces',
   search,
@@ -45,31 +45,34 @@ const spans = (search: string, measure: object) => ({
   limit: 1000,
 });
 
-const shipped: readonly Shipped[] = [
+const predefinedDetectors: readonly PredefinedDetector[] = [
   {
     name: 'Requests of services',
     description: 'Number of requests per service',
-    watches: ofServices('traces', spans(requests, { function: 'count' })),
+    watches: watchServices('traces', spanQuery(serverRequests, { function: 'count' })),
     direction: 'both',
     minChange: 20,
   },
   {
     name: 'Failed requests of services',
     description: 'Number of failed requests per service',
-    watches: ofServices('traces', spans(`${requests} status:error`, { function: 'count' })),
+    watches: watchServices('traces', spanQuery(`${serverRequests} status:error`, { function: 'count' })),
     direction: 'up',
     minChange: 5,
   },
   {
     name: 'Slow requests of services',
     description: '95th percentile of the request duration per service',
-    watches: ofServices('traces', spans(requests, { function: 'percentile', field: 'duration', percentile: 95 })),
+    watches: watchServices(
+      'traces',
+      spanQuery(serverRequests, { function: 'percentile', field: 'duration', percentile: 95 }),
+    ),
     direction: 'up',
   },
   {
     name: 'Error logs of services',
     description: 'Number of error records per service',
-    watches: ofServices('logs', {
+    watches: watchServices('logs', {
       kind: 'aggregate',
       signal: 'logs',
       search: 'severity:>=error',
@@ -83,7 +86,7 @@ const shipped: readonly Shipped[] = [
   {
     name: 'Warnings and errors by log pattern',
     description: 'Number of warnings and errors per log pattern and service',
-    watches: ofServices('logs', {
+    watches: watchServices('logs', {
       kind: 'aggregate',
       signal: 'log-patterns',
       search: 'severity:>=warn',
@@ -97,7 +100,7 @@ const shipped: readonly Shipped[] = [
   {
     name: 'CPU of hosts',
     description: 'CPU utilization per host',
-    watches: ofMetric(['system.cpu.utilization', 'system.cpu.time', 'node_cpu_seconds_total'], (metric) =>
+    watches: watchMetric(['system.cpu.utilization', 'system.cpu.time', 'node_cpu_seconds_total'], (metric) =>
       metric === 'node_cpu_seconds_total'
         ? { kind: 'metric', metric, search: '-mode:idle', overTime: 'rate', groupBy: ['instance'], limit: 1000 }
         : {
@@ -114,7 +117,7 @@ const shipped: readonly Shipped[] = [
   {
     name: 'Memory of hosts',
     description: 'Memory utilization per host',
-    watches: ofMetric(
+    watches: watchMetric(
       ['system.memory.utilization', 'system.memory.usage', 'node_memory_MemAvailable_bytes'],
       (metric) =>
         metric === 'node_memory_MemAvailable_bytes'
@@ -126,7 +129,7 @@ const shipped: readonly Shipped[] = [
   {
     name: 'Lag of queues',
     description: 'Lag of consumers behind producers',
-    watches: ofMetric(
+    watches: watchMetric(
       [
         'kafka.consumer_group.lag_sum',
         'kafka.consumer_group.lag',
@@ -152,11 +155,11 @@ const shipped: readonly Shipped[] = [
   },
 ];
 
-export const detectorSuggestions = (
+export const suggestDetectors = (
   catalogue: Catalogue,
   present: readonly Pick<DetectorFields, 'query'>[],
 ): Suggestion[] =>
-  shipped.flatMap(({ name, description, watches, direction, minChange = 0 }): Suggestion[] => {
+  predefinedDetectors.flatMap(({ name, description, watches, direction, minChange = 0 }): Suggestion[] => {
     const watched = watches(catalogue);
     if (watched === undefined) return [];
     const body = DetectorFields.parse({
@@ -164,7 +167,7 @@ export const detectorSuggestions = (
       description,
       direction,
       minChange: minChange,
-      query: queryOf(watched.query),
+      query: parseQuery(watched.query),
     });
     if (present.some(({ query }) => isDeepStrictEqual(query, body.query))) return [];
     return [

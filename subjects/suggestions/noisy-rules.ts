@@ -2,7 +2,7 @@
 import type { AlertState } from '../../schemas/alerts.ts';
 import { evaluate } from '../alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields, type Threshold } from '../alerts/rule.ts';
-import { alertIdOf, emptyState, groupKey, type Labels, type RuleState } from '../alerts/state.ts';
+import { createAlertId, emptyState, groupKey, type Labels, type RuleState } from '../alerts/state.ts';
 import type { Suggestion } from './suggestion.ts';
 
 export interface PastValues {
@@ -29,10 +29,10 @@ interface Episode {
 
 const minAlerts = 10;
 /** Maximum share of the alerts that a better threshold retains */
-const fairPart = 0.5;
+const maxRetainedShare = 0.5;
 const quantiles = [0.5, 0.75, 0.9, 0.95];
 
-const sideOf = ({ operator }: Threshold): 1 | -1 | undefined => {
+const thresholdSide = ({ operator }: Threshold): 1 | -1 | undefined => {
   if (operator === 'above' || operator === 'at-least') return 1;
   return operator === 'below' ? -1 : undefined;
 };
@@ -46,12 +46,12 @@ const toReplayRule = (rule: AlertRule): AlertRule => {
 };
 
 /** Returns a test for whether a value may fulfill the condition. */
-const mayFulfillCondition = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
+const createConditionTest = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
   const limit = condition.kind === 'threshold' ? condition.thresholds[0]?.value : undefined;
   return (value) => limit === undefined || !(side * value < side * limit);
 };
 
-class Episodes {
+class EpisodeTracker {
   readonly all: Episode[] = [];
   readonly #open = new Map<string, Episode>();
   readonly #side: 1 | -1;
@@ -60,7 +60,7 @@ class Episodes {
     this.#side = side;
   }
 
-  moved(alertId: string, to: AlertState, atMs: number): void {
+  recordTransition(alertId: string, to: AlertState, atMs: number): void {
     if (to === 'inactive') this.#open.delete(alertId);
     if (to !== 'firing' || this.#open.has(alertId)) return;
     const episode = { alertId, fromMs: atMs, toMs: atMs, peak: -this.#side * Number.POSITIVE_INFINITY };
@@ -68,7 +68,7 @@ class Episodes {
     this.all.push(episode);
   }
 
-  had(alertId: string, value: number | null, atMs: number): void {
+  recordValue(alertId: string, value: number | null, atMs: number): void {
     const episode = this.#open.get(alertId);
     if (episode === undefined || value === null) return;
     episode.toMs = atMs;
@@ -76,28 +76,32 @@ class Episodes {
   }
 }
 
-const episodesOf = (alertRule: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): readonly Episode[] => {
+const replayEpisodes = (
+  alertRule: AlertRule,
+  { tenantId, evaluations }: RuleHistory,
+  side: 1 | -1,
+): readonly Episode[] => {
   const rule = toReplayRule(alertRule);
-  const episodes = new Episodes(side);
-  const isBeyond = mayFulfillCondition(alertRule, side);
+  const episodes = new EpisodeTracker(side);
+  const isBeyond = createConditionTest(alertRule, side);
   let prior: RuleState = emptyState();
   for (const { atMs, groups } of evaluations) {
-    const goesOn = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');
+    const isAlertActive = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');
     // If no alert is active and no value is beyond the threshold, an evaluation has no effect; most evaluations of a
     // week are of this kind.
-    if (!goesOn && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
+    if (!isAlertActive && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
     const groupPoints = groups.map(({ labels, value }) => ({ labels, points: [value] }));
     const answer = { kind: 'groups', unit: '', groups: groupPoints } as const;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: atMs });
     prior = evaluation.state;
-    for (const { alertId, to } of evaluation.transitions) episodes.moved(alertId, to, atMs);
-    for (const { labels, value } of groups) episodes.had(alertIdOf(rule.id, groupKey(labels)), value, atMs);
+    for (const { alertId, to } of evaluation.transitions) episodes.recordTransition(alertId, to, atMs);
+    for (const { labels, value } of groups) episodes.recordValue(createAlertId(rule.id, groupKey(labels)), value, atMs);
   }
   return episodes.all;
 };
 
 /** Rounds to two digits, away from normal values. */
-const rounded = (value: number, side: 1 | -1): number => {
+const roundAway = (value: number, side: 1 | -1): number => {
   if (value === 0) return 0;
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1);
   const round = side * value > 0 ? Math.ceil : Math.floor;
@@ -105,7 +109,7 @@ const rounded = (value: number, side: 1 | -1): number => {
 };
 
 /** Returns the rule with another value for its lowest threshold. */
-const withValue = (rule: AlertRule, value: number): AlertRule => {
+const withThreshold = (rule: AlertRule, value: number): AlertRule => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return rule;
   const [first, ...others] = condition.thresholds;
@@ -115,7 +119,7 @@ const withValue = (rule: AlertRule, value: number): AlertRule => {
   return { ...rule, condition: { ...condition, thresholds: [{ ...rest, value, ...moved }, ...others] } };
 };
 
-interface Better {
+interface BetterThreshold {
   readonly value: number;
   readonly before: number;
   readonly after: number;
@@ -126,44 +130,44 @@ interface Better {
  * Returns the closest threshold that retains at most half of the alerts, including all acknowledged ones; `undefined`
  * if there is none.
  */
-export const betterThreshold = (history: RuleHistory): Better | undefined => {
+export const findBetterThreshold = (history: RuleHistory): BetterThreshold | undefined => {
   const { condition } = history.rule;
   if (condition.kind !== 'threshold' || condition.thresholds.length !== 1) return undefined;
   const [threshold] = condition.thresholds;
-  const side = threshold && sideOf(threshold);
+  const side = threshold && thresholdSide(threshold);
   if (threshold?.value === undefined || threshold.unit !== undefined || side === undefined) return undefined;
   const { value: present } = threshold;
-  const episodes = episodesOf(history.rule, history, side);
+  const episodes = replayEpisodes(history.rule, history, side);
   if (episodes.length < minAlerts) return undefined;
   const isCovered = (remaining: readonly Episode[], { alertId, fromMs, toMs }: Episode): boolean =>
     remaining.some((each) => each.alertId === alertId && each.fromMs <= toMs && each.toMs >= fromMs);
-  const seenTo = episodes.filter(({ alertId, fromMs, toMs }) =>
+  const acknowledgedEpisodes = episodes.filter(({ alertId, fromMs, toMs }) =>
     history.acknowledged.some(
       (each) => each.alertId === alertId && each.startedAtMs >= fromMs && each.startedAtMs <= toMs,
     ),
   );
   const peaks = episodes.map(({ peak }) => side * peak).sort((one, other) => one - other);
   const values = quantiles.map((quantile) =>
-    rounded(side * (peaks[Math.floor(quantile * (peaks.length - 1))] ?? 0), side),
+    roundAway(side * (peaks[Math.floor(quantile * (peaks.length - 1))] ?? 0), side),
   );
   for (const value of [...new Set(values)].filter((each) => side * each > side * present)) {
-    const remaining = episodesOf(withValue(history.rule, value), history, side);
-    const losesNone = seenTo.every((episode) => isCovered(remaining, episode));
-    if (losesNone && remaining.length <= fairPart * episodes.length)
-      return { value, before: episodes.length, after: remaining.length, acknowledged: seenTo.length };
+    const remaining = replayEpisodes(withThreshold(history.rule, value), history, side);
+    const losesNone = acknowledgedEpisodes.every((episode) => isCovered(remaining, episode));
+    if (losesNone && remaining.length <= maxRetainedShare * episodes.length)
+      return { value, before: episodes.length, after: remaining.length, acknowledged: acknowledgedEpisodes.length };
   }
   return undefined;
 };
 
-export const noisyRuleSuggestion = (history: RuleHistory, days: number): Suggestion | undefined => {
-  const better = betterThreshold(history);
+export const suggestThreshold = (history: RuleHistory, days: number): Suggestion | undefined => {
+  const better = findBetterThreshold(history);
   if (better === undefined || history.rule.condition.kind !== 'threshold') return undefined;
   const { rule } = history;
   const { value, before, after, acknowledged } = better;
   const [{ operator = 'above', value: present = 0 } = {}] = history.rule.condition.thresholds;
   const lost =
     acknowledged === 0 ? 'nobody acknowledged one' : `none of the ${acknowledged} acknowledged alerts would be lost`;
-  const { id, version, ...fields } = withValue(rule, value);
+  const { id, version, ...fields } = withThreshold(rule, value);
   return {
     kind: 'noisy-rule',
     subject: id,

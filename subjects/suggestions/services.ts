@@ -1,7 +1,7 @@
 /** Services whose failures trigger no alert */
 import type { Suggestion } from './suggestion.ts';
 
-export interface ServiceSeen {
+export interface ServiceActivity {
   readonly name: string;
   /** Requests of the last day; 0 if it serves none */
   readonly requests: number;
@@ -23,10 +23,10 @@ const minErrors = 20;
 const minutesOfWindow = 5;
 const targets = [99.9, 99.5, 99, 95, 90] as const;
 
-const names = ['service', 'service.name', 'resource.service.name', 'service_name'];
+const serviceFields = ['service', 'service.name', 'resource.service.name', 'service_name'];
 
 /** Returns the labels in parentheses after each `by` of PromQL. */
-const groupedIn = (expression: string): string[] =>
+const findGroupLabels = (expression: string): string[] =>
   expression.split(/\bby\b/).flatMap((rest, index) => {
     const text = rest.trimStart();
     return index > 0 && text.startsWith('(')
@@ -38,21 +38,21 @@ const groupedIn = (expression: string): string[] =>
   });
 
 /** Returns whether a query names the service, or groups by service. */
-const covers = (query: unknown, service: string): boolean => {
+const coversService = (query: unknown, service: string): boolean => {
   const grouped: string[] = [];
   const text =
     JSON.stringify(query, (key, value: unknown) => {
       if (key === 'groupBy' && Array.isArray(value)) grouped.push(...value.map(String));
-      if (key === 'expression' && typeof value === 'string') grouped.push(...groupedIn(value));
+      if (key === 'expression' && typeof value === 'string') grouped.push(...findGroupLabels(value));
       return value;
     }) ?? '';
-  if (grouped.some((name) => names.includes(name))) return true;
+  if (grouped.some((name) => serviceFields.includes(name))) return true;
   return text.includes('service') && text.includes(JSON.stringify(service).slice(1, -1));
 };
 
-const percent = (share: number): string => `${Number((100 * share).toFixed(3))} %`;
+const formatPercent = (share: number): string => `${Number((100 * share).toFixed(3))} %`;
 
-const objectiveFor = ({ name, requests, failed }: ServiceSeen): Suggestion => {
+const suggestSlo = ({ name, requests, failed }: ServiceActivity): Suggestion => {
   const good = 1 - failed / requests;
   const targetPct = targets.find((target) => 100 * good >= target) ?? targets[targets.length - 1];
   const body = { name: `${name} answers`, targetPct, windowDays: 30, type: 'availability', service: name };
@@ -61,7 +61,7 @@ const objectiveFor = ({ name, requests, failed }: ServiceSeen): Suggestion => {
     subject: name,
     title: `Create an SLO for ${name}`,
     weight: requests,
-    evidence: `${name} served ${requests} requests in the last day, ${percent(good)} of them without an error, and no SLO or alert covers it`,
+    evidence: `${name} served ${requests} requests in the last day, ${formatPercent(good)} of them without an error, and no SLO or alert covers it`,
     effect: `an availability of ${targetPct} % over 30 days is measured, and alerts fire if its error budget burns too fast`,
     request: { method: 'POST', path: '/api/slos', body },
   };
@@ -73,7 +73,7 @@ const roundUp = (value: number): number => {
   return Math.ceil(value / unit) * unit;
 };
 
-const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
+const suggestAlert = ({ name, errorLogs }: ServiceActivity): Suggestion => {
   const expectedPerWindow = errorLogs / ((24 * 60) / minutesOfWindow);
   const value = roundUp(Math.max(10, 10 * expectedPerWindow));
   const body = {
@@ -106,18 +106,18 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
  * Returns suggestions: an SLO for services that serve requests, an alert for those that write errors; the busiest
  * first.
  */
-export const serviceSuggestions = (
-  services: readonly ServiceSeen[],
+export const suggestForServices = (
+  services: readonly ServiceActivity[],
   { objectives, rules }: ServiceCoverage,
 ): Suggestion[] => {
-  const isWatched = ({ name }: ServiceSeen): boolean =>
-    objectives.some(({ service, query }) => service === name || covers(query, name)) ||
-    rules.some(({ query }) => covers(query, name));
+  const isWatched = ({ name }: ServiceActivity): boolean =>
+    objectives.some(({ service, query }) => service === name || coversService(query, name)) ||
+    rules.some(({ query }) => coversService(query, name));
   return services
     .filter((service) => !isWatched(service))
     .sort((one, other) => other.requests - one.requests || other.errorLogs - one.errorLogs)
     .flatMap((service) => {
-      if (service.requests >= minRequests) return [objectiveFor(service)];
-      return service.errorLogs >= minErrors ? [ruleFor(service)] : [];
+      if (service.requests >= minRequests) return [suggestSlo(service)];
+      return service.errorLogs >= minErrors ? [suggestAlert(service)] : [];
     });
 };

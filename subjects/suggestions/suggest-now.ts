@@ -1,37 +1,37 @@
 /** Computes suggestions, each kind independently: a failed read only affects its own kind */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { attributeCosts } from '../../queries/fields/costs.ts';
-import { unnamedAttributes } from '../../queries/fields/uses.ts';
-import { usesOfMetrics } from '../../queries/metrics/uses.ts';
+import { estimateAttributeCosts } from '../../queries/fields/costs.ts';
+import { findUnreferencedAttributes } from '../../queries/fields/uses.ts';
+import { findMetricsUses } from '../../queries/metrics/uses.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Range } from '../../queries/range.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { anomalyDetectors, maxDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { templateUses } from '../../schemas/resources/dashboard-template.ts';
 import { slos } from '../../schemas/resources/slo.ts';
-import { type AlertRule, readRule } from '../alerts/rule.ts';
+import { type AlertRule, parseStoredRule } from '../alerts/rule.ts';
 import type { Labels } from '../alerts/state.ts';
-import { readDetector } from '../anomalies/detector.ts';
-import { fitOf, landedOf, needsOf } from '../dashboards/templates/fit.ts';
-import { ranked } from '../dashboards/templates/ranking.ts';
+import { parseStoredDetector } from '../anomalies/detector.ts';
+import { assessPanels, collectNeeds, readAvailableData } from '../dashboards/templates/fit.ts';
+import { rankTemplates } from '../dashboards/templates/ranking.ts';
 import { templates } from '../dashboards/templates/templates.ts';
-import { landedCatalogue } from '../questions/landed.ts';
-import { minutesCondition, minutesValues } from '../services/minutes.ts';
-import { dashboardSuggestions } from './dashboards.ts';
-import { detectorSuggestions } from './detectors.ts';
-import { noisyRuleSuggestion, type PastValues } from './noisy-rules.ts';
-import { type ServiceSeen, serviceSuggestions } from './services.ts';
+import { readCachedCatalogue } from '../questions/landed.ts';
+import { minutesCondition, minutesParameters } from '../services/minutes.ts';
+import { suggestDashboards } from './dashboards.ts';
+import { suggestDetectors } from './detectors.ts';
+import { type PastValues, suggestThreshold } from './noisy-rules.ts';
+import { type ServiceActivity, suggestForServices } from './services.ts';
 import type { Suggestion } from './suggestion.ts';
 import {
-  largeAttributes,
+  findLargeAttributes,
   type MetricCost,
-  patternSuggestions,
-  unusedAttributeSuggestions,
-  unusedMetricSuggestions,
+  suggestAttributeRemoval,
+  suggestMetricRemoval,
+  suggestPatternReduction,
 } from './unused-telemetry.ts';
 
 const dayMs = 86_400_000;
@@ -49,29 +49,29 @@ export interface SuggestionContext {
   readonly log: Pick<Log, 'warn'>;
 }
 
-const has = ({ reading }: SuggestionContext, entitlement: string): boolean =>
+const hasEntitlement = ({ reading }: SuggestionContext, entitlement: string): boolean =>
   reading.plan.entitlements.includes(entitlement);
 
-const lastDay = (nowMs: number): Range => ({
+const lastDayRange = (nowMs: number): Range => ({
   from: BigInt(nowMs - dayMs) * 1_000_000n,
   to: BigInt(nowMs) * 1_000_000n,
 });
 
-const rulesOf = async (context: SuggestionContext): Promise<readonly AlertRule[]> => {
+const readEnabledRules = async (context: SuggestionContext): Promise<readonly AlertRule[]> => {
   const rules: AlertRule[] = [];
-  for await (const stored of documentsIn(context.documents.collection(alertRules))) {
-    const rule = readRule(stored);
+  for await (const stored of iterateDocuments(context.documents.collection(alertRules))) {
+    const rule = parseStoredRule(stored);
     // Rules of an SLO or check are managed there.
     if (rule?.enabled === true && !stored.managedBy) rules.push(rule);
   }
   return rules;
 };
 
-const servicesSeen = async (context: SuggestionContext): Promise<ServiceSeen[]> => {
+const readServiceActivity = async (context: SuggestionContext): Promise<ServiceActivity[]> => {
   const { columns, nowMs } = context.reading;
-  const minutes = minutesValues(lastDay(nowMs));
+  const minutes = minutesParameters(lastDayRange(nowMs));
   const [answered, wrote] = await Promise.all([
-    has(context, 'traces')
+    hasEntitlement(context, 'traces')
       ? columns.query<{ name: string; answered: string; failed: string }>(
           `SELECT toString(service) AS name, toString(sum(requests)) AS answered, toString(sum(errors)) AS failed FROM resource_activity
           WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != ''
@@ -79,7 +79,7 @@ const servicesSeen = async (context: SuggestionContext): Promise<ServiceSeen[]> 
           minutes,
         )
       : [],
-    has(context, 'logs')
+    hasEntitlement(context, 'logs')
       ? columns.query<{ name: string; records: string }>(
           `SELECT toString(service) AS name, toString(sum(count)) AS records FROM log_pattern_counts
           WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND severity IN ('error', 'fatal')
@@ -99,17 +99,17 @@ const servicesSeen = async (context: SuggestionContext): Promise<ServiceSeen[]> 
 };
 
 const ofServices = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  const [services, rules] = await Promise.all([servicesSeen(context), rulesOf(context)]);
+  const [services, rules] = await Promise.all([readServiceActivity(context), readEnabledRules(context)]);
   const objectives: { service: string; query: unknown }[] = [];
-  for await (const { enabled, query, ...rest } of documentsIn(context.documents.collection(slos)))
+  for await (const { enabled, query, ...rest } of iterateDocuments(context.documents.collection(slos)))
     if (enabled) objectives.push({ service: String((rest as { service?: unknown }).service ?? ''), query });
   const ruleQueries = rules.flatMap(({ condition }) =>
     condition.kind === 'composite' ? [] : [{ query: condition.query }],
   );
-  return serviceSuggestions(services, { objectives, rules: ruleQueries });
+  return suggestForServices(services, { objectives, rules: ruleQueries });
 };
 
-const ofRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
+const suggestForNoisyRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const { columns, nowMs } = context.reading;
   const since = { since: String(nowMs - noisyDays * dayMs) };
   const fired = await columns.query<{ rule: string }>(
@@ -119,7 +119,7 @@ const ofRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
     since,
   );
   if (fired.length === 0) return [];
-  const rules = new Map((await rulesOf(context)).map((rule) => [rule.id, rule]));
+  const rules = new Map((await readEnabledRules(context)).map((rule) => [rule.id, rule]));
   const suggestions: Suggestion[] = [];
   for (const rule of fired.flatMap(({ rule: id }) => rules.get(id) ?? []).slice(0, maxNoisyRules)) {
     const rows = await columns.query<{ ms: string; labels: Labels; value: number | null }>(
@@ -132,17 +132,17 @@ const ofRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
     );
     const acknowledged: { alertId: string; startedAtMs: number }[] = [];
     const seenTo = context.documents.collection(alertAcknowledgements);
-    for await (const { id, startedAtMs } of documentsIn(seenTo, { filter: { ruleId: rule.id } }))
+    for await (const { id, startedAtMs } of iterateDocuments(seenTo, { filter: { ruleId: rule.id } }))
       acknowledged.push({ alertId: id, startedAtMs });
-    const history = { rule, tenantId: context.documents.tenantId, evaluations: byTime(rows), acknowledged };
-    const suggestion = noisyRuleSuggestion(history, noisyDays);
+    const history = { rule, tenantId: context.documents.tenantId, evaluations: groupByTime(rows), acknowledged };
+    const suggestion = suggestThreshold(history, noisyDays);
     if (suggestion !== undefined) suggestions.push(suggestion);
     await yieldToEventLoop();
   }
   return suggestions;
 };
 
-const byTime = (
+const groupByTime = (
   rows: readonly { readonly ms: string; readonly labels: Labels; readonly value: number | null }[],
 ): PastValues[] =>
   [...Map.groupBy(rows, ({ ms }) => ms)]
@@ -152,55 +152,55 @@ const byTime = (
     }))
     .sort((one, other) => one.atMs - other.atMs);
 
-const ofMetrics = async (context: SuggestionContext): Promise<Suggestion[]> => {
+const suggestForMetrics = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const { columns, nowMs, promql } = context.reading;
-  if (!has(context, 'metrics') || promql === undefined) return [];
+  if (!hasEntitlement(context, 'metrics') || promql === undefined) return [];
   const rows = await columns.query<{ name: string; held: string }>(
     `SELECT toString(series.metric) AS name, toString(uniqExact(series_id)) AS held FROM series
-    WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${maxMetrics}`,
-    seriesSeenValues(lastDay(nowMs)),
+    WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${maxMetrics}`,
+    seriesSeenParameters(lastDayRange(nowMs)),
   );
   const costs = rows.map(({ name, held }): MetricCost => ({ metric: name, series: Number(held) }));
   const reading = { documents: context.documents, columns, translation: promql.translation };
-  return unusedMetricSuggestions(
+  return suggestMetricRemoval(
     costs,
-    await usesOfMetrics(
+    await findMetricsUses(
       reading,
       costs.map(({ metric }) => metric),
     ),
   );
 };
 
-const ofAttributes = async (context: SuggestionContext): Promise<Suggestion[]> => {
+const suggestForAttributes = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const found = (['logs', 'traces'] as const)
-    .filter((signal) => has(context, signal))
+    .filter((signal) => hasEntitlement(context, signal))
     .map(async (signal) => {
-      const { sampleSize: scannedRecords, costs } = await attributeCosts(
+      const { sampleSize: scannedRecords, costs } = await estimateAttributeCosts(
         context.reading,
         signal,
-        lastDay(context.reading.nowMs),
+        lastDayRange(context.reading.nowMs),
       );
-      const keys = largeAttributes(scannedRecords, costs).map(({ key }) => key);
+      const keys = findLargeAttributes(scannedRecords, costs).map(({ key }) => key);
       if (keys.length === 0) return [];
-      return unusedAttributeSuggestions(
+      return suggestAttributeRemoval(
         signal,
         scannedRecords,
         costs,
-        await unnamedAttributes(context.documents, keys),
+        await findUnreferencedAttributes(context.documents, keys),
       );
     });
   return (await Promise.all(found)).flat();
 };
 
-const ofPatterns = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  if (!has(context, 'logs')) return [];
+const suggestForPatterns = async (context: SuggestionContext): Promise<Suggestion[]> => {
+  if (!hasEntitlement(context, 'logs')) return [];
   const { columns, nowMs } = context.reading;
   const counts = await columns.query<{ id: string; name: string; records: string; loud: string; total: string }>(
     `SELECT toString(pattern_id) AS id, toString(service) AS name, toString(sum(count)) AS records,
       toString(sumIf(count, severity IN ('warn', 'error', 'fatal'))) AS loud, toString(sum(sum(count)) OVER ()) AS total
     FROM log_pattern_counts WHERE tenant_id = {tenant:String} AND ${minutesCondition}
     GROUP BY id, name ORDER BY sum(count) DESC, id, name LIMIT 10`,
-    minutesValues(lastDay(nowMs)),
+    minutesParameters(lastDayRange(nowMs)),
   );
   const quiet = counts.filter(({ loud }) => loud === '0');
   if (quiet.length === 0) return [];
@@ -214,58 +214,58 @@ const ofPatterns = async (context: SuggestionContext): Promise<Suggestion[]> => 
     const template = templateOf.get(id);
     return template === undefined ? [] : [{ id, service, template, records: Number(records) }];
   });
-  return patternSuggestions(costs, Number(counts[0]?.total ?? 0));
+  return suggestPatternReduction(costs, Number(counts[0]?.total ?? 0));
 };
 
-const ofDetectors = async (context: SuggestionContext): Promise<Suggestion[]> => {
+const suggestForDetectors = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const present = [];
-  for await (const stored of documentsIn(context.documents.collection(anomalyDetectors))) {
-    const detector = readDetector(stored);
+  for await (const stored of iterateDocuments(context.documents.collection(anomalyDetectors))) {
+    const detector = parseStoredDetector(stored);
     if (detector !== undefined) present.push(detector);
   }
   if (present.length >= maxDetectors) return [];
-  return detectorSuggestions(await landedCatalogue(context.reading), present);
+  return suggestDetectors(await readCachedCatalogue(context.reading), present);
 };
 
-const ofDashboards = async (context: SuggestionContext): Promise<Suggestion[]> => {
+const suggestForDashboards = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const all = await templates();
-  const landed = await landedOf(
+  const landed = await readAvailableData(
     context.reading,
-    all.flatMap(({ panels }) => needsOf(panels)),
+    all.flatMap(({ panels }) => collectNeeds(panels)),
   );
   const made = new Map<string, number>();
-  for await (const { templateId } of documentsIn(context.documents.collection(templateUses)))
+  for await (const { templateId } of iterateDocuments(context.documents.collection(templateUses)))
     made.set(templateId, (made.get(templateId) ?? 0) + 1);
   const rankings = all.map((template) => ({
     template,
-    panels: fitOf(template.panels, landed),
+    panels: assessPanels(template.panels, landed),
     dashboards: made.get(template.id) ?? 0,
     favourites: 0,
   }));
-  return dashboardSuggestions(ranked(rankings));
+  return suggestDashboards(rankTemplates(rankings));
 };
 
-const sources: Readonly<Record<string, (context: SuggestionContext) => Promise<Suggestion[]>>> = {
-  'noisy rules': ofRules,
+const suggestionSources: Readonly<Record<string, (context: SuggestionContext) => Promise<Suggestion[]>>> = {
+  'noisy rules': suggestForNoisyRules,
   services: ofServices,
-  detectors: ofDetectors,
-  dashboards: ofDashboards,
-  'unused metrics': ofMetrics,
-  'unused attributes': ofAttributes,
-  'large log patterns': ofPatterns,
+  detectors: suggestForDetectors,
+  dashboards: suggestForDashboards,
+  'unused metrics': suggestForMetrics,
+  'unused attributes': suggestForAttributes,
+  'large log patterns': suggestForPatterns,
 };
 
-export interface Suggested {
+export interface SuggestionResult {
   readonly suggestions: readonly Suggestion[];
   /** Kinds that could not be read */
   readonly missing: readonly string[];
 }
 
 /** Returns all current suggestions, including dismissed ones. */
-export const suggestNow = async (context: SuggestionContext): Promise<Suggested> => {
+export const suggestNow = async (context: SuggestionContext): Promise<SuggestionResult> => {
   const missing: string[] = [];
   const found = await Promise.all(
-    Object.entries(sources).map(async ([what, read]) => {
+    Object.entries(suggestionSources).map(async ([what, read]) => {
       try {
         return await read(context);
       } catch (error) {

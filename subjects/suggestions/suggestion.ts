@@ -1,5 +1,5 @@
 /** A suggestion for an organization with its reason, its effect, and the request that implements it */
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 
 export const suggestionKinds = [
   'slo',
@@ -37,16 +37,16 @@ export interface Suggestion {
 
 /** Returns the id of a suggestion, derived from the organization, the subject and the request. */
 export const suggestionId = (tenantId: string, { kind, subject, request }: Suggestion): string => {
-  const content = hashOf('suggestion', tenantId, kind, subject, request).slice(0, 24);
-  return content + checkOf(tenantId, content);
+  const content = computeHashId('suggestion', tenantId, kind, subject, request).slice(0, 24);
+  return content + idChecksum(tenantId, content);
 };
 
-const checkOf = (tenantId: string, content: string): string =>
-  hashOf('suggestion-check', tenantId, content).slice(0, 8);
+const idChecksum = (tenantId: string, content: string): string =>
+  computeHashId('suggestion-check', tenantId, content).slice(0, 8);
 
 /** Returns whether an id may belong to a current or former suggestion of this organization. */
 export const isSuggestionId = (tenantId: string, id: string): boolean =>
-  id.length === 32 && id.slice(24) === checkOf(tenantId, id.slice(0, 24));
+  id.length === 32 && id.slice(24) === idChecksum(tenantId, id.slice(0, 24));
 
 /** Returns whether the evidence is unchanged since the suggestion was dismissed. */
 export const isEvidenceUnchanged = (weight: number, before: number): boolean =>

@@ -13,7 +13,7 @@ export interface MetricCost {
 const minSeries = 100;
 const maxMetrics = 5;
 
-export const unusedMetricSuggestions = (
+export const suggestMetricRemoval = (
   metrics: readonly MetricCost[],
   uses: ReadonlyMap<string, z.output<typeof MetricUses>>,
 ): Suggestion[] => {
@@ -45,38 +45,41 @@ export const unusedMetricSuggestions = (
  * OpenTelemetry namespaces: the platform reads many of their attributes itself, and people use them without any
  * document that names them
  */
-const conventional =
+const standardNamespaces =
   /^(?:_|(?:http|url|net|network|server|client|peer|source|destination|db|rpc|messaging|faas|graphql|k8s|container|host|os|process|service|cloud|deployment|telemetry|otel|code|thread|exception|error|event|log|user|enduser|user_agent|session|gen_ai|aws|gcp|azure|feature_flag|file|browser|device|geo|tls)\b)/;
 const minShare = 0.05;
 const minScannedRecords = 10_000;
 const maxAttributes = 3;
 
 /** Returns large custom attributes, which may be suggested for removal. */
-export const largeAttributes = (scannedRecords: number, costs: readonly AttributeCost[]): readonly AttributeCost[] =>
+export const findLargeAttributes = (
+  scannedRecords: number,
+  costs: readonly AttributeCost[],
+): readonly AttributeCost[] =>
   scannedRecords < minScannedRecords
     ? []
-    : costs.filter(({ key, share }) => share >= minShare && !conventional.test(key));
+    : costs.filter(({ key, share }) => share >= minShare && !standardNamespaces.test(key));
 
 /**
  * Returns suggestions for unused attributes. `unnamed` contains those that no document names, and the examined
  * documents.
  */
-export const unusedAttributeSuggestions = (
+export const suggestAttributeRemoval = (
   signal: 'logs' | 'traces',
   scannedRecords: number,
   costs: readonly AttributeCost[],
-  unnamed: { readonly keys: readonly string[]; readonly searchedIn: string },
+  unnamed: { readonly keys: readonly string[]; readonly scannedText: string },
 ): Suggestion[] => {
   const [records, context] = signal === 'logs' ? ['log records', 'log'] : ['spans', 'span'];
-  return largeAttributes(scannedRecords, costs)
+  return findLargeAttributes(scannedRecords, costs)
     .filter(({ key }) => unnamed.keys.includes(key))
     .slice(0, maxAttributes)
-    .map(({ key, share, ofRecords }) => ({
+    .map(({ key, share, recordShare }) => ({
       kind: 'unread-attribute',
       subject: `${signal} ${key}`,
       weight: Math.round(1000 * share),
       title: `Stop sending the attribute ${key} with ${records}`,
-      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * ofRecords)} % of which have it, and none of ${unnamed.searchedIn} uses it; manual searches are not known here`,
+      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * recordShare)} % of which have it, and none of ${unnamed.scannedText} uses it; manual searches are not known here`,
       effect: `${records} are up to ${Math.round(100 * share)} % smaller; remove it at the source: in a collector with a transform processor, \`context: ${context}\`, \`delete_key(attributes, ${JSON.stringify(key)})\``,
       request: null,
     }));
@@ -90,13 +93,13 @@ export interface PatternCost {
 }
 
 const minRecords = 10_000;
-const largePart = 0.2;
+const minPatternShare = 0.2;
 const maxPatterns = 3;
 
 /** Returns suggestions for log patterns. `all` is the number of records in the same period. */
-export const patternSuggestions = (patterns: readonly PatternCost[], all: number): Suggestion[] =>
+export const suggestPatternReduction = (patterns: readonly PatternCost[], all: number): Suggestion[] =>
   patterns
-    .filter(({ records }) => records >= minRecords && records >= largePart * all)
+    .filter(({ records }) => records >= minRecords && records >= minPatternShare * all)
     .slice(0, maxPatterns)
     .map(({ id, service, template, records }) => ({
       kind: 'log-pattern',

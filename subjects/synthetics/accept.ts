@@ -3,17 +3,17 @@ import { ConflictError, type TenantDocuments } from '../../schemas/ports/documen
 import { type SyntheticRunRequest, syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
-import { type KnownCheck, readChecks, unsavedCheckOf } from './known.ts';
+import { type KnownCheck, parseUnsavedCheck, readChecks } from './known.ts';
 
 /** Maximum age of results; a probe without a connection stores results for an hour */
-const latestMs = 3_660_000;
+const maxResultAgeMs = 3_660_000;
 /** Maximum clock difference after synchronization */
 const toleranceMs = 5000;
 
 /** Returns why a result does not belong to an assigned run; `undefined` if it does. */
-export const refusalOf = (
+export const findRefusal = (
   { dueMs, startedAtMs }: Pick<ProbeResult, 'dueMs' | 'startedAtMs'>,
   check: KnownCheck | undefined,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
@@ -22,21 +22,22 @@ export const refusalOf = (
   if (!check.enabled) return 'the check is disabled';
   if (!isDueAt(check, location, dueMs)) return 'the check is not due at this location at this time';
   if (dueMs > nowMs + toleranceMs) return 'the due time is in the future';
-  if (dueMs < nowMs - latestMs) return 'the due time is more than one hour ago';
-  const isWithin = startedAtMs >= dueMs - toleranceMs && startedAtMs <= dueMs + 4 * msOf(check.every) + toleranceMs;
+  if (dueMs < nowMs - maxResultAgeMs) return 'the due time is more than one hour ago';
+  const isWithin =
+    startedAtMs >= dueMs - toleranceMs && startedAtMs <= dueMs + 4 * parseDurationMs(check.every) + toleranceMs;
   return isWithin ? undefined : 'it did not start close to its due time';
 };
 
-interface From {
+interface ResultSource {
   readonly tenantId: string;
   readonly location: string;
   readonly nowMs: number;
 }
 
-const runOf = (
+const toRun = (
   { requestId: _, ...run }: ProbeResult,
   check: KnownCheck,
-  { tenantId, location, nowMs, isManual = false }: From & { readonly isManual?: boolean },
+  { tenantId, location, nowMs, isManual = false }: ResultSource & { readonly isManual?: boolean },
 ): SyntheticRun => {
   return {
     ...run,
@@ -51,7 +52,7 @@ const runOf = (
   };
 };
 
-const tries = 5;
+const maxAttempts = 5;
 
 const isRequestedRun = (
   request: SyntheticRunRequest | undefined,
@@ -60,11 +61,11 @@ const isRequestedRun = (
 ): request is SyntheticRunRequest =>
   request?.checkId === result.checkId && request.requestedAtMs === result.dueMs && request.locations.includes(location);
 
-const publishedOf = ({ tried }: SyntheticRunRequest, run: SyntheticRun): readonly SyntheticRun[] =>
+const runsToPublish = ({ tried }: SyntheticRunRequest, run: SyntheticRun): readonly SyntheticRun[] =>
   tried === undefined ? [run] : [];
 
-const againOf = (request: SyntheticRunRequest, storedRun: SyntheticRun, { traceId }: ProbeResult) =>
-  storedRun.traceId === traceId ? publishedOf(request, storedRun) : undefined;
+const republish = (request: SyntheticRunRequest, storedRun: SyntheticRun, { traceId }: ProbeResult) =>
+  storedRun.traceId === traceId ? runsToPublish(request, storedRun) : undefined;
 
 /**
  * Stores the result of an off-schedule run, and returns the run to publish; nothing for a check that is not saved. A
@@ -79,20 +80,20 @@ const storeRequestedRun = async (
     result,
     saved,
     from,
-  }: { readonly result: ProbeResult; readonly saved: KnownCheck | undefined; readonly from: From },
+  }: { readonly result: ProbeResult; readonly saved: KnownCheck | undefined; readonly from: ResultSource },
 ): Promise<readonly SyntheticRun[] | undefined> => {
   const requests = documents.collection(syntheticRunRequests);
-  for (let left = tries; left > 0; left--) {
+  for (let left = maxAttempts; left > 0; left--) {
     const before = await requests.find(requestId);
     if (!isRequestedRun(before, result, from.location)) return undefined;
-    const check = unsavedCheckOf(before) ?? saved;
+    const check = parseUnsavedCheck(before) ?? saved;
     if (check === undefined) return undefined;
     const storedRun = before.results[from.location];
-    if (storedRun !== undefined) return againOf(before, storedRun, result);
-    const run = runOf(result, check, { ...from, isManual: before.isElsewhere !== true });
+    if (storedRun !== undefined) return republish(before, storedRun, result);
+    const run = toRun(result, check, { ...from, isManual: before.isElsewhere !== true });
     try {
       await requests.update(requestId, { results: { ...before.results, [from.location]: run } }, before.version);
-      return publishedOf(before, run);
+      return runsToPublish(before, run);
     } catch (error) {
       // Another location stored its result first.
       if (!(error instanceof ConflictError)) throw error;
@@ -101,20 +102,20 @@ const storeRequestedRun = async (
   return undefined;
 };
 
-export interface Refused {
+export interface RefusedResult {
   readonly index: number;
   readonly reason: string;
 }
 
 /** Separates results into accepted ones, in their published form, and rejected ones. */
-export const acceptedRuns = async (
+export const acceptResults = async (
   documents: TenantDocuments,
   results: readonly ProbeResult[],
-  from: From,
-): Promise<{ readonly runs: readonly SyntheticRun[]; readonly refused: readonly Refused[] }> => {
+  from: ResultSource,
+): Promise<{ readonly runs: readonly SyntheticRun[]; readonly refused: readonly RefusedResult[] }> => {
   const checks = new Map((await readChecks(documents, { locations: from.location })).map((check) => [check.id, check]));
   const runs: SyntheticRun[] = [];
-  const refused: Refused[] = [];
+  const refused: RefusedResult[] = [];
   for (const [index, result] of results.entries()) {
     const check = checks.get(result.checkId);
     if (result.requestId !== undefined) {
@@ -123,8 +124,8 @@ export const acceptedRuns = async (
       else refused.push({ index, reason: 'it was not requested at this location, or another result already exists' });
       continue;
     }
-    const reason = refusalOf(result, check, from);
-    if (reason === undefined && check !== undefined) runs.push(runOf(result, check, from));
+    const reason = findRefusal(result, check, from);
+    if (reason === undefined && check !== undefined) runs.push(toRun(result, check, from));
     else refused.push({ index, reason: reason ?? '' });
   }
   return { runs, refused };

@@ -1,35 +1,35 @@
 /** Alert rule of a check, evaluated by the same evaluator as all other rules */
 
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
-import { plain } from '../alerts/plain.ts';
+import { escapeTemplate } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type CheckFields, votingLocations } from './check.ts';
-import { alertLabelsOf } from './downtimes.ts';
-import { aloneValue, stateValues } from './run-check.ts';
+import { createAlertLabels } from './downtimes.ts';
+import { failsAloneValue, stateValues } from './run-check.ts';
 
 /**
  * Evaluation interval. Rules are evaluated every five seconds, between two check judgements, of which the last is then
  * stored. A failure is reported at most 7.5 seconds after its result is stored.
  */
-const interval = '5s';
-const delay = '2s';
+const evaluationInterval = '5s';
+const evaluationDelay = '2s';
 /** Time after which the alert of a location ends that was removed from the check, or sends no results */
 const forgetAfter = '15m';
 
 /** Returns a lower severity than that of a down check: warning, or one level below. */
-const lowerThan = (severity: AlertSeverity): AlertSeverity =>
+const lowerSeverity = (severity: AlertSeverity): AlertSeverity =>
   alertSeverities[Math.max(0, Math.min(alertSeverities.indexOf(severity), 2) - 1)] ?? 'info';
 
 const plainTexts = (texts: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, plain(text)]));
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, escapeTemplate(text)]));
 
 /** Returns the path of the runs of a check. */
 export const runsPath = (checkId: string): string => `/api/synthetics/checks/${encodeURIComponent(checkId)}/runs`;
 
 /** Returns the alert rule of a check: for its state, and for locations that continue to fail without a consensus. */
-export const alertRuleOf = (id: string, check: CheckFields): AlertRuleFields => {
+export const createAlertRule = (id: string, check: CheckFields): AlertRuleFields => {
   const { severity, enabled } = check.alerting;
-  const name = plain(check.name);
+  const name = escapeTemplate(check.name);
   return AlertRuleFields.parse({
     // Rule names are unique and limited in length, while check names may use the full length.
     name: `${check.name.slice(0, 180)}: synthetic check (${id})`,
@@ -43,14 +43,14 @@ export const alertRuleOf = (id: string, check: CheckFields): AlertRuleFields => 
       window: '1m',
       thresholds: [
         { severity, operator: 'at-least', value: stateValues.down },
-        { severity: lowerThan(severity), operator: 'at-least', value: stateValues.degraded },
-        { severity: lowerThan(severity), operator: 'at-least', value: aloneValue },
+        { severity: lowerSeverity(severity), operator: 'at-least', value: stateValues.degraded },
+        { severity: lowerSeverity(severity), operator: 'at-least', value: failsAloneValue },
       ],
     },
-    interval,
-    delay,
+    interval: evaluationInterval,
+    delay: evaluationDelay,
     forgetAfter,
-    labels: plainTexts(alertLabelsOf({ id, ...check })),
+    labels: plainTexts(createAlertLabels({ id, ...check })),
     annotations: {
       summary: `${name} {{ if $labels.location }}fails at one location{{ else if ge $value ${stateValues.down}.0 }}is down{{ else }}is degraded{{ end }}`,
       runs: runsPath(id),

@@ -1,19 +1,19 @@
 /** States of synthetic checks for alert rules. */
 import type { Answer } from '../../queries/answer.ts';
 import type { StateGroup } from '../../queries/query-kind.ts';
-import { numberOf } from '../../queries/series-states.ts';
+import { parseJsonNumber } from '../../queries/series-states.ts';
 
 /** Returns a check and its locations. During maintenance nothing starts, and recovered alerts end. */
-export const checkStates = ({ columns, rows }: Answer): StateGroup[] =>
+export const toCheckStates = ({ columns, rows }: Answer): StateGroup[] =>
   rows.map((row) => {
-    const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
-    const value = numberOf(of('value'));
-    const reason = String(of('says'));
-    const isSilent = value === null || (of('maintenance') === 1 && value !== 0);
+    const cellValue = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+    const value = parseJsonNumber(cellValue('value'));
+    const reason = String(cellValue('says'));
+    const isUnknown = value === null || (cellValue('maintenance') === 1 && value !== 0);
     return {
-      labels: { location: String(of('location')) },
+      labels: { location: String(cellValue('location')) },
       points: [value],
-      says: { text: String(of('state')), reason },
-      ...(isSilent && { unknown: reason }),
+      explanation: { text: String(cellValue('state')), reason },
+      ...(isUnknown && { unknownReason: reason }),
     };
   });

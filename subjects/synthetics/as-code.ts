@@ -3,8 +3,8 @@
  * Recordings can also be parsed.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { inWorker } from '../../queries/worker.ts';
-import { readYaml, YamlError } from '../../queries/yaml.ts';
+import { runInWorker } from '../../queries/worker.ts';
+import { parseYaml, YamlError } from '../../queries/yaml.ts';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
@@ -24,7 +24,7 @@ const defaultStep: Fields = HttpStep.parse({ url: 'x' });
 const requiredFields = ['name', 'type'] as const;
 
 /** Returns a check as YAML. `nameOf` returns the name of a location, by which another installation finds it. */
-export const writeCheck = (check: CheckFields, nameOf: (location: string) => string): string => {
+export const writeCheckYaml = (check: CheckFields, nameOf: (location: string) => string): string => {
   const { locations, http, ...fields } = CheckFields.partial().strip().parse(check);
   const named = (locations ?? []).map(nameOf);
   return writeYaml(
@@ -49,7 +49,7 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
 type LineProblem = Problem & { readonly line: number };
 
 /** A document of a text: a parsed check, or its problems with their lines */
-export interface ReadCheckFile {
+export interface ParsedCheckFile {
   /** From 1. */
   readonly document: number;
   readonly line: number;
@@ -68,58 +68,58 @@ export interface ReadCheckFile {
 }
 
 /** Returns the paths of all parts of a value. */
-const pathsIn = (value: unknown, path: readonly string[] = []): (readonly string[])[] =>
+const listPaths = (value: unknown, path: readonly string[] = []): (readonly string[])[] =>
   typeof value !== 'object' || value === null
     ? [path]
-    : [path, ...Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, [...path, name]))];
+    : [path, ...Object.entries(value).flatMap(([name, inner]) => listPaths(inner, [...path, name]))];
 
 /** Maximum number of paths of a document, each with a line */
 const maxPaths = 5000;
 
 type LineOf = (path: string) => number;
 
-const withLines = (problems: readonly Problem[], lineOf: LineOf): LineProblem[] =>
+const addLines = (problems: readonly Problem[], lineOf: LineOf): LineProblem[] =>
   problems.map((problem) => ({ ...problem, line: lineOf(problem.path) }));
 
 /** Timeout of a recorded check, whose steps take longer in total than hand-written ones */
 const recordedTimeout = '30s';
 
 /** Converts a recording to a check; problems of a step have the line of the recorded action. */
-const readRecorded = (
+const readRecordedCheck = (
   value: unknown,
-  checkHeader: Omit<ReadCheckFile, 'problems' | 'lines'>,
+  checkHeader: Omit<ParsedCheckFile, 'problems' | 'lines'>,
   lineOf: LineOf,
-): ReadCheckFile => {
+): ParsedCheckFile => {
   const read = readRecording(value);
-  if (!('browser' in read)) return { ...checkHeader, lines: {}, problems: withLines(read, lineOf) };
+  if (!('browser' in read)) return { ...checkHeader, lines: {}, problems: addLines(read, lineOf) };
   const { name, browser, origins, losses, isWhole: isComplete } = read;
   const lines = Object.fromEntries(origins.map((at, index) => [`browser.steps.${index}`, lineOf(`steps.${at}`)]));
-  const file = { ...checkHeader, name, lines, recording: { losses: withLines(losses, lineOf), isComplete } };
+  const file = { ...checkHeader, name, lines, recording: { losses: addLines(losses, lineOf), isComplete } };
   const { data, error } = CheckFields.safeParse({ name, type: 'browser', timeout: recordedTimeout, browser });
   if (data !== undefined) return { ...file, check: data, problems: [] };
-  return { ...file, problems: withLines(problemsOf(error), () => checkHeader.line) };
+  return { ...file, problems: addLines(toProblems(error), () => checkHeader.line) };
 };
 
-const problemsOf = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>['error']>): Problem[] =>
+const toProblems = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>['error']>): Problem[] =>
   error.issues.flatMap((issue) => {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message: issue.message }];
     return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
   });
 
-const readDocument = ({ text, line: first }: { text: string; line: number }, document: number): ReadCheckFile => {
+const readDocument = ({ text, line: first }: { text: string; line: number }, document: number): ParsedCheckFile => {
   try {
-    const yaml = readYaml(text);
+    const yaml = parseYaml(text);
     const value = yaml.value();
     const name = (value as { name?: unknown } | null)?.name;
     const checkHeader = { document, line: first, name: typeof name === 'string' ? name.slice(0, 256) : null };
     const segments = (path: string): PropertyKey[] =>
       path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
     const lineOf = (path: string): number => first - 1 + yaml.lineAt(path === '' ? [] : segments(path));
-    if (isRecording(value)) return readRecorded(value, checkHeader, lineOf);
+    if (isRecording(value)) return readRecordedCheck(value, checkHeader, lineOf);
     const { data, error } = CheckFields.safeParse(value);
-    if (data === undefined) return { ...checkHeader, lines: {}, problems: withLines(problemsOf(error), lineOf) };
-    const paths = pathsIn(value)
+    if (data === undefined) return { ...checkHeader, lines: {}, problems: addLines(toProblems(error), lineOf) };
+    const paths = listPaths(value)
       .slice(0, maxPaths)
       .map((path) => path.join('.'));
     return {
@@ -136,13 +136,13 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
 };
 
 /** Returns the checks of a text, document by document. */
-export const readCheckFiles = (text: string): readonly ReadCheckFile[] =>
+export const readCheckFiles = (text: string): readonly ParsedCheckFile[] =>
   splitDocuments(text).map((document, index) => readDocument(document, index + 1));
 
-export const readCheckFilesInWorker = inWorker(import.meta.url, readCheckFiles);
+export const readCheckFilesInWorker = runInWorker(import.meta.url, readCheckFiles);
 
 /** Returns the line of a field, or of the innermost existing parent. */
-export const lineOfField = ({ lines, line }: ReadCheckFile, path: string): number => {
+export const lineOfField = ({ lines, line }: ParsedCheckFile, path: string): number => {
   for (let at = path; at !== ''; at = at.includes('.') ? at.slice(0, at.lastIndexOf('.')) : '')
     if (Object.hasOwn(lines, at)) return lines[at] ?? line;
   return line;

@@ -1,9 +1,9 @@
 /** Assertions on responses, as data: schema, validation and evaluation */
 import { z } from 'zod';
-import { regexOf } from '../../queries/search/regex.ts';
+import { compileRegex } from '../../queries/search/regex.ts';
 import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
-import { cut } from './cut.ts';
-import { jsonPathProblem, readJsonPath } from './json-path.ts';
+import { truncate } from './cut.ts';
+import { findJsonPathProblem, parseJsonPath } from './json-path.ts';
 
 /** Phases of a step in time order; they add up to the total */
 export const phases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
@@ -22,14 +22,14 @@ const sourceNames = [
 type AssertionSource = (typeof sourceNames)[number];
 
 /** Names of a source: a description of a text, or a list. Other sources have no name. */
-const namesOf: Partial<Record<AssertionSource, string | readonly string[]>> = {
+const sourceNameRules: Partial<Record<AssertionSource, string | readonly string[]>> = {
   header: 'the name of a header',
   json: 'a JSONPath',
   phase: phases,
   certificate: certificateParts,
   vital: webVitals,
 };
-const numbers: ReadonlySet<AssertionSource> = new Set([
+const numericSources: ReadonlySet<AssertionSource> = new Set([
   'status',
   'size',
   'duration',
@@ -89,41 +89,41 @@ const isComparison = (operator: Assertion['operator']): boolean => ['lt', 'lte',
 const isPattern = (operator: Assertion['operator']): boolean => operator === 'matches' || operator === 'notMatches';
 const isPresence = (operator: Assertion['operator']): boolean => operator === 'exists' || operator === 'absent';
 
-const nameProblem = ({ source, name }: Assertion): string | undefined => {
-  const names = namesOf[source];
+const findNameProblem = ({ source, name }: Assertion): string | undefined => {
+  const names = sourceNameRules[source];
   if (names === undefined) return name === undefined ? undefined : `must not be set for ${source}`;
   if (name === undefined) return `is required for ${source}: ${typeof names === 'string' ? names : names.join(', ')}`;
   if (typeof names !== 'string') return names.includes(name) ? undefined : `must be one of ${names.join(', ')}`;
-  return source === 'json' ? jsonPathProblem(name) : undefined;
+  return source === 'json' ? findJsonPathProblem(name) : undefined;
 };
 
-const valueProblem = ({ source, name, operator, value }: Assertion): string | undefined => {
+const findValueProblem = ({ source, name, operator, value }: Assertion): string | undefined => {
   if (isPresence(operator)) return value === undefined ? undefined : `must not be set for ${operator}`;
   if (value === undefined) return `is required for ${operator}`;
   if (isPattern(operator)) {
-    const regex = regexOf(String(value));
+    const regex = compileRegex(String(value));
     return typeof regex === 'string' ? `is not a valid regular expression (RE2): ${regex}` : undefined;
   }
-  const isNumber = numbers.has(source) || (source === 'certificate' && name === 'daysLeft');
+  const isNumber = numericSources.has(source) || (source === 'certificate' && name === 'daysLeft');
   if (isComparison(operator) || (isNumber && (operator === 'is' || operator === 'isNot')))
-    return numberOf(value) === undefined ? 'must be a number' : undefined;
+    return parseNumber(value) === undefined ? 'must be a number' : undefined;
   return undefined;
 };
 
 /** Returns the problems of an assertion. Paths are relative to the assertion. */
-export const assertionProblems = (assertion: Assertion): Problem[] =>
-  Object.entries({ name: nameProblem(assertion), value: valueProblem(assertion) }).flatMap(([path, message]) =>
+export const findAssertionProblems = (assertion: Assertion): Problem[] =>
+  Object.entries({ name: findNameProblem(assertion), value: findValueProblem(assertion) }).flatMap(([path, message]) =>
     message === undefined ? [] : [{ path, message }],
   );
 
-const numberOf = (value: unknown): number | undefined => {
+const parseNumber = (value: unknown): number | undefined => {
   if (typeof value === 'string' && value.trim() === '') return undefined;
   const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
 };
 
-const jsonValues = (path: string, body: string): readonly unknown[] => {
-  const read = readJsonPath(path);
+const readJsonValues = (path: string, body: string): readonly unknown[] => {
+  const read = parseJsonPath(path);
   if (typeof read === 'string') return [];
   try {
     return read.valuesIn(JSON.parse(body));
@@ -133,47 +133,53 @@ const jsonValues = (path: string, body: string): readonly unknown[] => {
   }
 };
 
-const present = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value]);
+const presentValues = (value: unknown): readonly unknown[] => (value === undefined ? [] : [value]);
 
 const certificateValues = (name: string, certificate: Observation['certificate']): readonly unknown[] => {
   if (certificate === undefined) return [];
-  return name === 'name' ? certificate.names : present(name === 'issuer' ? certificate.issuer : certificate.daysLeft);
+  return name === 'name'
+    ? certificate.names
+    : presentValues(name === 'issuer' ? certificate.issuer : certificate.daysLeft);
 };
 
 /** Reads each source from the observed data */
-const readers: Readonly<Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[]>> = {
-  status: ({ status }) => present(status),
+const sourceReaders: Readonly<Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[]>> = {
+  status: ({ status }) => presentValues(status),
   header: ({ headers = {} }, name) =>
     Object.hasOwn(headers, name.toLowerCase()) ? (headers[name.toLowerCase()] ?? []) : [],
-  body: ({ body }) => present(body),
-  json: ({ body }, name) => (body === undefined ? [] : jsonValues(name, body)),
-  size: ({ size }) => present(size),
-  duration: ({ durationMs }) => present(durationMs),
-  phase: ({ phases: seen = {} }, name) => present(seen[name as (typeof phases)[number]]),
-  redirects: ({ redirects }) => present(redirects),
-  protocol: ({ protocol }) => present(protocol),
+  body: ({ body }) => presentValues(body),
+  json: ({ body }, name) => (body === undefined ? [] : readJsonValues(name, body)),
+  size: ({ size }) => presentValues(size),
+  duration: ({ durationMs }) => presentValues(durationMs),
+  phase: ({ phases: seen = {} }, name) => presentValues(seen[name as (typeof phases)[number]]),
+  redirects: ({ redirects }) => presentValues(redirects),
+  protocol: ({ protocol }) => presentValues(protocol),
   certificate: ({ certificate }, name) => certificateValues(name, certificate),
   record: ({ records = [] }) => records,
-  code: ({ code }) => present(code),
-  loss: ({ loss }) => present(loss),
-  vital: ({ vitals = {} }, name) => present(vitals[name as keyof WebVitals]),
+  code: ({ code }) => presentValues(code),
+  loss: ({ loss }) => presentValues(loss),
+  vital: ({ vitals = {} }, name) => presentValues(vitals[name as keyof WebVitals]),
 };
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const isEqual = (found: unknown, value: string | number): boolean =>
-  textOf(found) === String(value) || (typeof found === 'number' && numberOf(value) === found);
+  formatValue(found) === String(value) || (typeof found === 'number' && parseNumber(value) === found);
 
-const compares = (found: unknown, operator: Assertion['operator'], value: string | number): boolean => {
-  const left = numberOf(found);
-  const right = numberOf(value);
+const isComparisonTrue = (found: unknown, operator: Assertion['operator'], value: string | number): boolean => {
+  const left = parseNumber(found);
+  const right = parseNumber(value);
   if (left === undefined || right === undefined) return false;
   if (operator === 'lt') return left < right;
   if (operator === 'lte') return left <= right;
   return operator === 'gt' ? left > right : left >= right;
 };
 
-const holds = (values: readonly unknown[], operator: Assertion['operator'], value: string | number): boolean => {
+const isAssertionTrue = (
+  values: readonly unknown[],
+  operator: Assertion['operator'],
+  value: string | number,
+): boolean => {
   switch (operator) {
     case 'exists':
       return values.length > 0;
@@ -184,27 +190,28 @@ const holds = (values: readonly unknown[], operator: Assertion['operator'], valu
       return values.some((found) => isEqual(found, value)) === (operator === 'is');
     case 'contains':
     case 'notContains':
-      return values.some((found) => textOf(found).includes(String(value))) === (operator === 'contains');
+      return values.some((found) => formatValue(found).includes(String(value))) === (operator === 'contains');
     case 'matches':
     case 'notMatches': {
-      const regex = regexOf(String(value));
+      const regex = compileRegex(String(value));
       if (typeof regex === 'string') return false;
-      return values.some((found) => regex.test(textOf(found))) === (operator === 'matches');
+      return values.some((found) => regex.test(formatValue(found))) === (operator === 'matches');
     }
     default:
-      return values.some((found) => compares(found, operator, value));
+      return values.some((found) => isComparisonTrue(found, operator, value));
   }
 };
 
 const maxFoundLength = 200;
 
 /** Returns why an assertion fails, for people; `undefined` if it holds. */
-const failureOf = (assertion: Assertion, seen: Observation): string | undefined => {
+const describeFailure = (assertion: Assertion, seen: Observation): string | undefined => {
   const { source, name = '', operator, value = '' } = assertion;
-  const values = readers[source](seen, name);
-  if (holds(values, operator, value)) return undefined;
+  const values = sourceReaders[source](seen, name);
+  if (isAssertionTrue(values, operator, value)) return undefined;
   const what = name === '' ? source : `${source} ${name}`;
-  const found = values.length === 0 ? 'is absent' : `is ${cut(values.map(textOf).join(', '), maxFoundLength)}`;
+  const found =
+    values.length === 0 ? 'is absent' : `is ${truncate(values.map(formatValue).join(', '), maxFoundLength)}`;
   return `${what} ${found}, expected: ${[operator, value].join(' ').trim()}`;
 };
 
@@ -214,7 +221,7 @@ export const judgeAssertions = (
   seen: Observation,
 ): { readonly outcome: 'passed' | 'degraded' | 'failed'; readonly messages: readonly string[] } => {
   const failures = assertions.flatMap((assertion) => {
-    const message = failureOf(assertion, seen);
+    const message = describeFailure(assertion, seen);
     return message === undefined ? [] : [{ level: assertion.level, message }];
   });
   const messages = failures.map(({ message }) => message);

@@ -2,15 +2,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
-import { duration } from '../alerts/durations.ts';
-import { checkTypeOf, checkTypes, declaredTypes } from './registry.ts';
-import { type TextAt, textsIn, variablesIn } from './templates.ts';
+import { durationSchema } from '../alerts/durations.ts';
+import { checkTypes, declaredTypes, getCheckType } from './registry.ts';
+import { findVariables, listTexts, type TextWithPath } from './templates.ts';
 import type { CheckType, Target } from './types/definition.ts';
 
-type Declared = (typeof declaredTypes)[number];
-type SettingsByType = { [Each in Declared as Each['type']]: z.ZodOptional<Each['settings']> };
+type DeclaredType = (typeof declaredTypes)[number];
+type SettingsByType = { [Each in DeclaredType as Each['type']]: z.ZodOptional<Each['settings']> };
 
-const types = declaredTypes.map(({ type }) => type) as [Declared['type'], ...Declared['type'][]];
+const types = declaredTypes.map(({ type }) => type) as [DeclaredType['type'], ...DeclaredType['type'][]];
 
 /** Settings of each type, in the field of the type's name */
 const settings = Object.fromEntries(
@@ -28,8 +28,8 @@ export const CheckFields = z.strictObject({
   enabled: z.boolean().default(true),
   projectId: z.string().min(1).max(128).nullable().default(null).describe('Project of the results'),
   labels: z.record(z.string().regex(/^[A-Za-z_][\w./-]{0,255}$/), z.string().max(2048)).default({}),
-  every: duration('10s', '1d').default('1m'),
-  timeout: duration('100ms', '2m').default('10s').describe('Timeout of an attempt, for all steps in total'),
+  every: durationSchema('10s', '1d').default('1m'),
+  timeout: durationSchema('100ms', '2m').default('10s').describe('Timeout of an attempt, for all steps in total'),
   locations: z
     .array(z.string().min(1).max(128))
     .max(50)
@@ -49,7 +49,7 @@ export const CheckFields = z.strictObject({
   retries: z
     .strictObject({
       count: z.int().min(0).max(5).default(1),
-      wait: duration('0s', '5m').default('5s').describe('Delay before each retry'),
+      wait: durationSchema('0s', '5m').default('5s').describe('Delay before each retry'),
     })
     .prefault({}),
   alerting: z
@@ -83,30 +83,31 @@ export const votingLocations = ({
 
 /** Returns a check in its stored form: a check that nobody runs has no locations. */
 export const toStoredCheck = (check: CheckFields): CheckFields =>
-  checkTypeOf(check.type).isPassive === true && isDeepStrictEqual(check.locations, [localLocation])
+  getCheckType(check.type).isPassive === true && isDeepStrictEqual(check.locations, [localLocation])
     ? { ...check, locations: [] }
     : check;
 
 /** Returns the type of a check and its settings. */
 export const typedSettings = (check: CheckFields): { readonly type: CheckType; readonly settings: object } => ({
-  type: checkTypeOf(check.type),
+  type: getCheckType(check.type),
   settings: check[check.type] ?? {},
 });
 
 /** Returns the targets to which a check connects, with paths in the check. */
-export const targetsOf = (check: CheckFields): readonly Target[] => {
-  const { type, settings: its } = typedSettings(check);
-  const within = <Part extends { readonly path: string }>(part: Part): Part => ({
+export const listTargets = (check: CheckFields): readonly Target[] => {
+  const { type, settings: typeSettings } = typedSettings(check);
+  const prefixPath = <Part extends { readonly path: string }>(part: Part): Part => ({
     ...part,
     path: `${check.type}.${part.path}`,
   });
-  return type.targets(its).map((target) => ({ ...within(target), texts: target.texts.map(within) }));
+  return type.targets(typeSettings).map((target) => ({ ...prefixPath(target), texts: target.texts.map(prefixPath) }));
 };
 
 /** Returns all texts in the settings of a check. */
-export const textsOf = (check: CheckFields): readonly TextAt[] => textsIn(typedSettings(check).settings, check.type);
+export const textsOf = (check: CheckFields): readonly TextWithPath[] =>
+  listTexts(typedSettings(check).settings, check.type);
 
 /** Returns the variables that a check uses, without duplicates. */
-export const variablesOf = (check: CheckFields): readonly string[] => [
-  ...new Set(textsOf(check).flatMap(({ text }) => variablesIn(text))),
+export const listVariables = (check: CheckFields): readonly string[] => [
+  ...new Set(textsOf(check).flatMap(({ text }) => findVariables(text))),
 ];

@@ -1,14 +1,14 @@
 /** Planned downtimes of checks: maintenance windows that mute their alerts, as periods of each check */
-import { regexText } from '../../queries/variables/formats.ts';
-import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { escapeRegex } from '../../queries/variables/formats.ts';
+import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Matcher } from '../../schemas/resources/alert-routing.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { compileMatchers } from '../alerts/routing/matching.ts';
-import { timesOf } from '../maintenance-windows/windows.ts';
+import { findOccurrencesInRange } from '../maintenance-windows/windows.ts';
 import type { KnownCheck } from './known.ts';
-import type { Span } from './uptime.ts';
+import type { TimeSpan } from './uptime.ts';
 
-export type Window = MaintenanceWindow & Stored;
+export type Window = MaintenanceWindow & StoredMetadata;
 
 /** Alert label with the id of the check */
 const idLabel = 'check_id';
@@ -17,7 +17,7 @@ const idLabel = 'check_id';
 const labelName = (name: string): string => name.replaceAll(/[^\w.]/g, '_');
 
 /** Returns labels of all alerts of a check. */
-export const alertLabelsOf = ({
+export const createAlertLabels = ({
   id,
   name,
   labels,
@@ -40,15 +40,15 @@ export interface DowntimeScope {
 const separator = '|';
 
 /** Returns the matchers of a window with the given scope. */
-export const matchersOf = ({ checkIds, labels }: DowntimeScope): Matcher[] => [
+export const createMatchers = ({ checkIds, labels }: DowntimeScope): Matcher[] => [
   checkIds.length === 0
     ? { name: idLabel, operator: '=~', value: '.+' }
-    : { name: idLabel, operator: '=~', value: checkIds.map(regexText).join(separator) },
+    : { name: idLabel, operator: '=~', value: checkIds.map(escapeRegex).join(separator) },
   ...Object.entries(labels).map(([name, value]): Matcher => ({ name: labelName(name), operator: '=', value })),
 ];
 
 /** Returns the scope of a window; its checks are empty if its matchers use another form. */
-export const scopeOf = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): DowntimeScope => ({
+export const parseScope = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): DowntimeScope => ({
   checkIds: matchers
     .filter(({ name, operator, value }) => name === idLabel && operator.startsWith('=') && value !== '.+')
     .flatMap(({ value }) => value.split(separator).map((each) => each.replaceAll('\\', ''))),
@@ -61,38 +61,46 @@ export const scopeOf = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): Down
 export const namesChecks = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): boolean =>
   matchers.some(({ name }) => name === idLabel);
 
-type Scoped = Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId'>;
+type ScopedCheck = Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId'>;
 
 /**
  * Returns a test for whether a window is a downtime of a check: it matches labels of the check, or its entire project.
  * A window that only mutes some alerts, such as those of a severity, is not a downtime.
  */
-export const downtimeTest = ({
+export const createDowntimeTest = ({
   matchers,
   projectIds,
-}: Pick<MaintenanceWindow, 'matchers' | 'projectIds'>): ((check: Scoped) => boolean) => {
+}: Pick<MaintenanceWindow, 'matchers' | 'projectIds'>): ((check: ScopedCheck) => boolean) => {
   const matching = compileMatchers(matchers);
   return (check) => {
     if (projectIds.length > 0 && !projectIds.includes(check.projectId ?? '')) return false;
-    const labels = alertLabelsOf(check);
+    const labels = createAlertLabels(check);
     return matchers.every(({ name }) => Object.hasOwn(labels, name)) && matching.matches(labels);
   };
 };
 
 /** Returns planned downtimes of a check that overlap a range. */
-export const downtimesOf = (check: Scoped, windows: readonly MaintenanceWindow[], range: Span): readonly Span[] =>
-  windows.filter((window) => downtimeTest(window)(check)).flatMap((window) => timesOf(window, range));
+export const findDowntimes = (
+  check: ScopedCheck,
+  windows: readonly MaintenanceWindow[],
+  range: TimeSpan,
+): readonly TimeSpan[] =>
+  windows
+    .filter((window) => createDowntimeTest(window)(check))
+    .flatMap((window) => findOccurrencesInRange(window, range));
 
 /** Returns the active downtime of a check at a time; of several, the one that ends last. */
-export const downtimeAt = (
+export const findActiveDowntime = (
   windows: readonly MaintenanceWindow[],
   atMs: number,
-): ((check: Scoped) => Span | undefined) => {
-  const held = windows
-    .flatMap((window) => timesOf(window, { fromMs: atMs, toMs: atMs + 1 }).map((span) => ({ window, span })))
+): ((check: ScopedCheck) => TimeSpan | undefined) => {
+  const activeDowntimes = windows
+    .flatMap((window) =>
+      findOccurrencesInRange(window, { fromMs: atMs, toMs: atMs + 1 }).map((span) => ({ window, span })),
+    )
     .toSorted((one, other) => other.span.toMs - one.span.toMs)
-    .map(({ window, span }) => ({ isAbout: downtimeTest(window), span }));
-  return (check) => held.find(({ isAbout }) => isAbout(check))?.span;
+    .map(({ window, span }) => ({ isAbout: createDowntimeTest(window), span }));
+  return (check) => activeDowntimes.find(({ isAbout }) => isAbout(check))?.span;
 };
 
 /** Returns the maintenance windows of an organization. */

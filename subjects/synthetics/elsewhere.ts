@@ -4,17 +4,17 @@ import { deleteMatching } from '../../runtime/delete-matching.ts';
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
 import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
 import type { ProbeAlarm } from '../../schemas/synthetic-work.ts';
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import { dueStepMs, isDueAt } from './due-times.ts';
 import { type KnownCheck, readChecks } from './known.ts';
 import { requestTtlMs } from './work.ts';
 
 /** Returns a time that is off schedule for every check. */
-const offSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
+const shiftOffSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
 
 /** Equal for all locations that report a failure in one interval, so the others are requested once per interval. */
-const idOf = ({ id, every }: KnownCheck, nowMs: number): string => {
-  const interval = Math.floor(nowMs / msOf(every));
+const confirmationRunId = ({ id, every }: KnownCheck, nowMs: number): string => {
+  const interval = Math.floor(nowMs / parseDurationMs(every));
   return `elsewhere-${createHash('sha256').update(`${id}\0${interval}`).digest('hex').slice(0, 40)}`;
 };
 
@@ -31,11 +31,11 @@ export const requestConfirmationRuns = async (
     const check = checks.get(checkId);
     const locations = check?.locations.filter((one) => one !== location) ?? [];
     if (check === undefined || !check.enabled || locations.length === 0) continue;
-    const isRecent = dueMs <= nowMs + 5000 && dueMs > nowMs - Math.max(msOf(check.every), requestTtlMs);
+    const isRecent = dueMs <= nowMs + 5000 && dueMs > nowMs - Math.max(parseDurationMs(check.every), requestTtlMs);
     if (!isRecent || !isDueAt(check, location, dueMs)) continue;
     try {
-      const run = { checkId, locations, requestedAtMs: offSchedule(nowMs), isElsewhere: true, results: {} };
-      await runRequests.insert({ id: idOf(check, nowMs), ...run });
+      const run = { checkId, locations, requestedAtMs: shiftOffSchedule(nowMs), isElsewhere: true, results: {} };
+      await runRequests.insert({ id: confirmationRunId(check, nowMs), ...run });
     } catch (error) {
       // Another location requested it first.
       if (!(error instanceof ConflictError)) throw error;
@@ -44,7 +44,7 @@ export const requestConfirmationRuns = async (
     await deleteMatching(runRequests, {
       checkId,
       isElsewhere: true,
-      requestedAtMs: { $lt: nowMs - 2 * msOf(check.every) - requestTtlMs },
+      requestedAtMs: { $lt: nowMs - 2 * parseDurationMs(check.every) - requestTtlMs },
     });
   }
 };

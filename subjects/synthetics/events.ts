@@ -2,7 +2,7 @@
 
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
-import { alertLabelsOf } from './downtimes.ts';
+import { createAlertLabels } from './downtimes.ts';
 import type { KnownCheck } from './known.ts';
 import type { StateChange } from './uptime.ts';
 
@@ -17,7 +17,7 @@ const isReportable = (before: State, now: State, isEnabled: boolean): boolean =>
 };
 
 /** Returns the event of a state change; `undefined` if it is not reported, which includes planned downtimes. */
-export const stateEvent = (
+export const createStateEvent = (
   check: Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId' | 'enabled'>,
   {
     tenantId,
@@ -32,7 +32,7 @@ export const stateEvent = (
   },
 ): PlatformEvent | undefined => {
   if (isMaintenance || !isReportable(before, state, check.enabled)) return undefined;
-  const labels = alertLabelsOf(check);
+  const labels = createAlertLabels(check);
   return {
     tenantId,
     projectId: check.projectId ?? '',

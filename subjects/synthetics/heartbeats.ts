@@ -3,11 +3,11 @@
  * read
  */
 import type { HeartbeatPing } from '../../schemas/synthetic-heartbeats.ts';
-import { durationText, msOf } from '../alerts/durations.ts';
-import { dueAfterHeartbeat, graceMs } from './heartbeat-times.ts';
+import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
+import { graceMs, nextDueAfterHeartbeat } from './heartbeat-times.ts';
 import type { Outcome } from './state.ts';
-import type { Expected } from './types/heartbeat.ts';
-import type { Span } from './uptime.ts';
+import type { HeartbeatSchedule } from './types/heartbeat.ts';
+import type { TimeSpan } from './uptime.ts';
 
 interface OpenRun {
   readonly id: string;
@@ -47,17 +47,17 @@ interface HeartbeatResult {
 }
 
 /** Maximum number of open runs of a check; a run is open until it ends or exceeds its limit */
-const maxOpen = 50;
+const maxOpenRuns = 50;
 /** Maximum number of remembered ids of ended runs; a repeated id is a duplicate */
-const maxEnded = 50;
+const maxEndedIds = 50;
 /** Tolerance for the order of heartbeats that several receivers accept at the same time */
-const settleMs = 5000;
+const orderToleranceMs = 5000;
 /** Maximum duration that a run reports */
 const maxDurationMs = 86_400_000;
 
-export const noHeartbeats: HeartbeatState = { watchedBy: null, baseMs: 0, answeredMs: 0, open: [], ended: [] };
+export const initialHeartbeatState: HeartbeatState = { watchedBy: null, baseMs: 0, answeredMs: 0, open: [], ended: [] };
 
-const runOf = (
+const createRun = (
   { startedMs }: Pick<OpenRun, 'startedMs'>,
   { atMs, outcome, message }: { readonly atMs: number; readonly outcome: Outcome; readonly message: string },
 ): HeartbeatRun => ({
@@ -69,12 +69,12 @@ const runOf = (
   durationMs: Math.min(maxDurationMs, Math.max(0, atMs - startedMs)),
 });
 
-const began = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatResult => {
+const applyStart = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatResult => {
   if (id !== '' && (heartbeats.ended.includes(id) || heartbeats.open.some((run) => run.id === id)))
     return { heartbeats, runs: [] };
   const others = heartbeats.open.filter((run) => run.id !== id);
-  const remainingRuns = others.slice(-(maxOpen - 1));
-  const given = [
+  const remainingRuns = others.slice(-(maxOpenRuns - 1));
+  const abandonedRuns = [
     ...heartbeats.open.filter((run) => run.id === id),
     ...others.slice(0, others.length - remainingRuns.length),
   ];
@@ -86,27 +86,27 @@ const began = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatR
       answeredMs: Math.max(heartbeats.answeredMs, startedMs),
       open: [...remainingRuns, { id, startedMs }],
     },
-    runs: given.map((run) =>
-      runOf(run, {
+    runs: abandonedRuns.map((run) =>
+      createRun(run, {
         atMs,
         outcome: 'unknown',
         message:
           run.id === ''
             ? 'another run began before it ended: set an id (rid) for overlapping runs'
-            : `more than ${maxOpen} runs are open at once`,
+            : `more than ${maxOpenRuns} runs are open at once`,
       }),
     ),
   };
 };
 
-const outcomeOf = ({ signal, exitCode, message }: HeartbeatPing): { outcome: Outcome; message: string } => {
+const toOutcome = ({ signal, exitCode, message }: HeartbeatPing): { outcome: Outcome; message: string } => {
   const isFailed = signal === 'fail' || (exitCode ?? 0) !== 0;
   if (!isFailed) return { outcome: 'passed', message };
   const reason = exitCode === null ? 'it reported a failure' : `it ended with exit code ${exitCode}`;
   return { outcome: 'failed', message: message === '' ? reason : `${reason}: ${message}` };
 };
 
-const ended = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult => {
+const applyEnd = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult => {
   const { runId: id, receivedMs: atMs } = heartbeat;
   if (id !== '' && heartbeats.ended.includes(id)) return { heartbeats, runs: [] };
   const known = heartbeats.open.find((run) => run.id === id);
@@ -117,31 +117,31 @@ const ended = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatR
       baseMs: Math.max(heartbeats.baseMs, run.startedMs),
       answeredMs: Math.max(heartbeats.answeredMs, atMs),
       open: heartbeats.open.filter((one) => one !== known),
-      ended: id === '' ? heartbeats.ended : [...heartbeats.ended, id].slice(-maxEnded),
+      ended: id === '' ? heartbeats.ended : [...heartbeats.ended, id].slice(-maxEndedIds),
     },
-    runs: [runOf(run, { atMs, ...outcomeOf(heartbeat) })],
+    runs: [createRun(run, { atMs, ...toOutcome(heartbeat) })],
   };
 };
 
 /** Applies a heartbeat. A duplicate, which names the same run, changes nothing. */
 export const applyHeartbeat = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatResult =>
   heartbeat.signal === 'start'
-    ? began(heartbeats, heartbeat.runId, heartbeat.receivedMs)
-    : ended(heartbeats, heartbeat);
+    ? applyStart(heartbeats, heartbeat.runId, heartbeat.receivedMs)
+    : applyEnd(heartbeats, heartbeat);
 
 interface EvaluationContext {
   /** Time before which all accepted heartbeats were read */
   readonly nowMs: number;
   /** Known periods in which no heartbeats were accepted */
-  readonly gaps: readonly Span[];
+  readonly gaps: readonly TimeSpan[];
   /** Creation time of the check */
   readonly createdMs: number;
 }
 
-const overlapping = (gaps: readonly Span[], { fromMs, toMs }: Span): Span | undefined =>
+const findOverlap = (gaps: readonly TimeSpan[], { fromMs, toMs }: TimeSpan): TimeSpan | undefined =>
   gaps.findLast((gap) => gap.fromMs <= toMs && gap.toMs >= fromMs);
 
-const formatGap = ({ fromMs, toMs }: Span): string =>
+const formatGap = ({ fromMs, toMs }: TimeSpan): string =>
   `no heartbeats were accepted from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
 
 /** Starts monitoring, or applies new settings; past due times are not expected. */
@@ -156,24 +156,24 @@ const startMonitoring = (
   answeredMs: Math.max(heartbeats.answeredMs, nowMs),
 });
 
-const tooLong = (
+const endOverdueRuns = (
   heartbeats: HeartbeatState,
   maxRunDuration: string,
   { nowMs, gaps }: EvaluationContext,
 ): HeartbeatResult => {
-  const endOf = ({ startedMs }: OpenRun): number => startedMs + msOf(maxRunDuration);
-  const over = heartbeats.open.filter((run) => endOf(run) <= nowMs - settleMs);
-  if (over.length === 0) return { heartbeats, runs: [] };
+  const runLimitMs = ({ startedMs }: OpenRun): number => startedMs + parseDurationMs(maxRunDuration);
+  const overdueRuns = heartbeats.open.filter((run) => runLimitMs(run) <= nowMs - orderToleranceMs);
+  if (overdueRuns.length === 0) return { heartbeats, runs: [] };
   return {
     heartbeats: {
       ...heartbeats,
-      open: heartbeats.open.filter((run) => !over.includes(run)),
-      answeredMs: Math.max(heartbeats.answeredMs, ...over.map(endOf)),
+      open: heartbeats.open.filter((run) => !overdueRuns.includes(run)),
+      answeredMs: Math.max(heartbeats.answeredMs, ...overdueRuns.map(runLimitMs)),
     },
-    runs: over.map((run) => {
-      const gap = overlapping(gaps, { fromMs: run.startedMs, toMs: endOf(run) });
-      return runOf(run, {
-        atMs: endOf(run),
+    runs: overdueRuns.map((run) => {
+      const gap = findOverlap(gaps, { fromMs: run.startedMs, toMs: runLimitMs(run) });
+      return createRun(run, {
+        atMs: runLimitMs(run),
         outcome: gap === undefined ? 'failed' : 'unknown',
         message:
           gap === undefined
@@ -185,18 +185,18 @@ const tooLong = (
 };
 
 /** Returns the missed runs. A run that is open is not missed. */
-const missedRuns = (
+const findMissedRuns = (
   heartbeats: HeartbeatState,
-  expected: Expected,
+  expected: HeartbeatSchedule,
   { nowMs, gaps }: EvaluationContext,
 ): HeartbeatResult => {
   const lateMs = graceMs(expected);
   const runs: HeartbeatRun[] = [];
   let { answeredMs } = heartbeats;
   for (;;) {
-    const dueMs = dueAfterHeartbeat(expected, { baseMs: heartbeats.baseMs, answeredMs });
-    if (dueMs === undefined || dueMs + lateMs > nowMs - settleMs) break;
-    const gap = overlapping(gaps, { fromMs: dueMs, toMs: dueMs + lateMs });
+    const dueMs = nextDueAfterHeartbeat(expected, { baseMs: heartbeats.baseMs, answeredMs });
+    if (dueMs === undefined || dueMs + lateMs > nowMs - orderToleranceMs) break;
+    const gap = findOverlap(gaps, { fromMs: dueMs, toMs: dueMs + lateMs });
     runs.push({
       dueMs,
       startedAtMs: dueMs + lateMs,
@@ -204,7 +204,7 @@ const missedRuns = (
       durationMs: 0,
       outcome: gap === undefined ? 'failed' : 'unknown',
       message:
-        gap === undefined ? `no heartbeat arrived within ${durationText(lateMs)} of the due time` : formatGap(gap),
+        gap === undefined ? `no heartbeat arrived within ${formatDuration(lateMs)} of the due time` : formatGap(gap),
     });
     answeredMs = Math.max(dueMs, gap?.toMs ?? dueMs);
   }
@@ -214,15 +214,15 @@ const missedRuns = (
 /** Returns the runs that are late or too long at a time. */
 export const evaluateHeartbeats = (
   heartbeats: HeartbeatState,
-  expected: Expected,
+  expected: HeartbeatSchedule,
   context: EvaluationContext,
 ): HeartbeatResult => {
   const { every, cron, timeZone } = expected.heartbeat;
-  const by = JSON.stringify([every ?? expected.every, cron, timeZone]);
-  const current = heartbeats.watchedBy === by ? heartbeats : startMonitoring(heartbeats, by, context);
-  const long = tooLong(current, expected.heartbeat.maxRunDuration, context);
+  const settingsKey = JSON.stringify([every ?? expected.every, cron, timeZone]);
+  const current = heartbeats.watchedBy === settingsKey ? heartbeats : startMonitoring(heartbeats, settingsKey, context);
+  const long = endOverdueRuns(current, expected.heartbeat.maxRunDuration, context);
   if (long.heartbeats.open.length > 0) return long;
-  const late = missedRuns(long.heartbeats, expected, context);
+  const late = findMissedRuns(long.heartbeats, expected, context);
   return { heartbeats: late.heartbeats, runs: [...long.runs, ...late.runs] };
 };
 

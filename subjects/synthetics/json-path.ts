@@ -3,7 +3,7 @@
  * backtrack.
  */
 import { FunctionExpressionType, JSONPathEnvironment, type JSONValue } from 'json-p3';
-import { type Regex, regexOf } from '../../queries/search/regex.ts';
+import { compileRegex, type Regex } from '../../queries/search/regex.ts';
 
 /** A parsed expression */
 export interface JsonPath {
@@ -13,14 +13,14 @@ export interface JsonPath {
 
 /** Maximum number of cached filter expressions; a filter evaluates the same one for each element */
 const maxCompiled = 64;
-const compiled = new Map<string, Regex | string>();
+const compiledRegexes = new Map<string, Regex | string>();
 
 const regexFor = (pattern: string): Regex | string => {
-  const known = compiled.get(pattern);
+  const known = compiledRegexes.get(pattern);
   if (known !== undefined) return known;
-  if (compiled.size >= maxCompiled) compiled.clear();
-  const regex = regexOf(pattern, 0);
-  compiled.set(pattern, regex);
+  if (compiledRegexes.size >= maxCompiled) compiledRegexes.clear();
+  const regex = compileRegex(pattern, 0);
+  compiledRegexes.set(pattern, regex);
   return regex;
 };
 
@@ -28,7 +28,7 @@ const regexFor = (pattern: string): Regex | string => {
  * Translates dots: the dot of I-Regexp excludes both line break characters, that of RE2 only one. A dot in a class is
  * literal.
  */
-const withDots = (pattern: string): string => {
+const translateDots = (pattern: string): string => {
   let isClass = false;
   return pattern.replace(/\\?./gs, (part) => {
     if (part === '.' && !isClass) return '[^\\n\\r]';
@@ -38,12 +38,12 @@ const withDots = (pattern: string): string => {
 };
 
 const { ValueType, LogicalType } = FunctionExpressionType;
-const regexFunction = (around: (pattern: string) => string) => ({
+const createRegexFunction = (toAnchored: (pattern: string) => string) => ({
   argTypes: [ValueType, ValueType],
   returnType: LogicalType,
   call(text: unknown, pattern: unknown): boolean {
     if (typeof text !== 'string' || typeof pattern !== 'string') return false;
-    const regex = regexFor(around(withDots(pattern)));
+    const regex = regexFor(toAnchored(translateDots(pattern)));
     return typeof regex !== 'string' && regex.test(text);
   },
 });
@@ -51,15 +51,15 @@ const regexFunction = (around: (pattern: string) => string) => ({
 const environment = new JSONPathEnvironment();
 environment.functionRegister.set(
   'match',
-  regexFunction((pattern) => `\\A(?:${pattern})\\z`),
+  createRegexFunction((pattern) => `\\A(?:${pattern})\\z`),
 );
 environment.functionRegister.set(
   'search',
-  regexFunction((pattern) => pattern),
+  createRegexFunction((pattern) => pattern),
 );
 
 /** Parses an expression; returns the error message if it is invalid. */
-export const readJsonPath = (text: string): JsonPath | string => {
+export const parseJsonPath = (text: string): JsonPath | string => {
   try {
     const query = environment.compile(text);
     return { valuesIn: (document) => query.query(document as JSONValue).values() };
@@ -69,7 +69,7 @@ export const readJsonPath = (text: string): JsonPath | string => {
 };
 
 /** Returns the expression without quoted names and filter texts, which contain no syntax. */
-const withoutTexts = (path: string): string => {
+const stripQuotedText = (path: string): string => {
   let syntax = '';
   let quote = '';
   for (let at = 0; at < path.length; at++) {
@@ -84,14 +84,16 @@ const withoutTexts = (path: string): string => {
 };
 
 /** Maximum number of descendant segments, each of which visits all descendants of the previous matches */
-const maxDescents = 2;
+const maxDescendantSegments = 2;
 
 /** Returns why an expression cannot be evaluated on a response of any size; `undefined` if it can. */
-export const jsonPathProblem = (text: string): string | undefined => {
-  const read = readJsonPath(text);
+export const findJsonPathProblem = (text: string): string | undefined => {
+  const read = parseJsonPath(text);
   if (typeof read === 'string') return `is not a valid JSONPath: ${read}`;
-  const syntax = withoutTexts(text);
+  const syntax = stripQuotedText(text);
   // It would be evaluated on the complete response for each element.
   if (syntax.indexOf('$', 1) > 0) return 'must not use `$` in a filter: select values of the element with `@`';
-  return syntax.split('..').length > maxDescents + 1 ? `must have at most ${maxDescents} \`..\`` : undefined;
+  return syntax.split('..').length > maxDescendantSegments + 1
+    ? `must have at most ${maxDescendantSegments} \`..\``
+    : undefined;
 };

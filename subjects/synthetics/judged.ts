@@ -1,21 +1,21 @@
 /** Derives state changes of a check and of its locations from latest results */
-import { msOf } from '../alerts/durations.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
 import { knownUntilMs } from './heartbeat-times.ts';
 import type { KnownCheck } from './known.ts';
-import { judgeState, suspicionOf } from './state.ts';
-import type { Latest } from './stored-results.ts';
+import { findSuspicion, judgeState } from './state.ts';
+import type { CheckResult } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';
 
 /** States of a check since its last judgement, by location; the check itself has the key '' */
 export type KnownStates = Readonly<Record<string, StateChange>>;
 
-export type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
+export type JudgedCheck = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
 /** Returns the recent results of each location for checks that other locations also ran. */
 const compareLocations = (
-  latest: readonly Latest[],
+  latest: readonly CheckResult[],
 ): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
   const records = new Map<string, { compared: number; failedAlone: number }>();
   for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
@@ -34,21 +34,21 @@ const compareLocations = (
  * Returns locations that fail more than half of the checks that others pass. Silent locations have no recent results
  * and no vote.
  */
-export const suspectsOf = (latest: readonly Latest[]): ReadonlySet<string> =>
+export const findSuspects = (latest: readonly CheckResult[]): ReadonlySet<string> =>
   new Set(
     [...compareLocations(latest)].flatMap(([location, record]) =>
-      suspicionOf({ heardAtMs: 0, ...record }, { everyMs: 1, nowMs: 0 }) === undefined ? [] : [location],
+      findSuspicion({ lastSeenAtMs: 0, ...record }, { everyMs: 1, nowMs: 0 }) === undefined ? [] : [location],
     ),
   );
 
-const nothingKnown = (): StateChange => ({ atMs: 0, state: 'unknown' });
+const unknownState = (): StateChange => ({ atMs: 0, state: 'unknown' });
 
 /** Returns how long a result of a check counts as a vote, in milliseconds. */
-export const votesFor = (
-  { every, heartbeat }: Pick<Judged, 'every' | 'heartbeat'>,
-  results: ReadonlyMap<string, Pick<Latest, 'startedAtMs'>>,
+export const voteTiming = (
+  { every, heartbeat }: Pick<JudgedCheck, 'every' | 'heartbeat'>,
+  results: ReadonlyMap<string, Pick<CheckResult, 'startedAtMs'>>,
 ): { readonly everyMs: number; readonly voteMs?: number } => {
-  const everyMs = msOf(every);
+  const everyMs = parseDurationMs(every);
   if (heartbeat === undefined) return { everyMs };
   const reportedAtMs = results.get(heartbeatLocation)?.startedAtMs ?? 0;
   return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, reportedAtMs) - reportedAtMs };
@@ -58,18 +58,18 @@ export const votesFor = (
  * Returns the changes and the new states. A change begins with the result that caused it, or now if there was no
  * result.
  */
-export const judge = (
-  check: Judged,
+export const judgeChanges = (
+  check: JudgedCheck,
   known: KnownStates,
   {
     latest,
     suspects,
     nowMs,
-  }: { readonly latest: readonly Latest[]; readonly suspects: ReadonlySet<string>; readonly nowMs: number },
+  }: { readonly latest: readonly CheckResult[]; readonly suspects: ReadonlySet<string>; readonly nowMs: number },
 ): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
   const results = new Map(latest.map((one) => [one.location, one]));
-  const votes = votesFor(check, results);
-  const stateAt = (
+  const votes = voteTiming(check, results);
+  const judgeLocations = (
     locations: readonly string[],
     consensus: { down: number | null },
     ignored: ReadonlySet<string>,
@@ -86,12 +86,12 @@ export const judge = (
     const seen = check.enabled && state !== 'maintenance' ? state : 'unknown';
     return { state: seen, atMs: seen === 'unknown' ? nowMs : Math.min(newest, nowMs) };
   };
-  const now = new Map<string, StateChange>([['', stateAt(votingLocations(check), check.consensus, suspects)]]);
-  for (const location of check.locations) now.set(location, stateAt([location], { down: null }, new Set()));
+  const now = new Map<string, StateChange>([['', judgeLocations(votingLocations(check), check.consensus, suspects)]]);
+  for (const location of check.locations) now.set(location, judgeLocations([location], { down: null }, new Set()));
   for (const location of Object.keys(known))
     if (!now.has(location)) now.set(location, { state: 'unknown', atMs: nowMs });
   const changes = [...now].flatMap(([location, { state, atMs }]) => {
-    const before = known[location] ?? nothingKnown();
+    const before = known[location] ?? unknownState();
     // A result that is older than the last change cannot have caused this one.
     return before.state === state
       ? []

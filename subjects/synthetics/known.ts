@@ -1,32 +1,32 @@
 /** Names that checks of an organization may reference, and the checks that use them */
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxLocations, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import type { SyntheticRunRequest } from '../../schemas/resources/synthetic-run-request.ts';
 import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
-import { CheckFields, variablesOf } from './check.ts';
-import type { Known } from './problems.ts';
+import { CheckFields, listVariables } from './check.ts';
+import type { KnownNames } from './problems.ts';
 
 /** A check as it is run */
-export type KnownCheck = CheckFields & Pick<Stored, 'id'>;
+export type KnownCheck = CheckFields & Pick<StoredMetadata, 'id'>;
 
 /** As stored: a check whose only location was deleted runs nowhere. */
 const StoredFields = CheckFields.extend({ locations: z.array(z.string()) });
 
 /** Returns a stored check for execution; `undefined` if its form is unknown. */
-export const readCheck = (stored: object & Pick<Stored, 'id'>): KnownCheck | undefined => {
+export const parseCheck = (stored: object & Pick<StoredMetadata, 'id'>): KnownCheck | undefined => {
   const fields = Object.fromEntries(Object.entries(stored).filter(([name]) => name in CheckFields.shape));
   const { data } = StoredFields.safeParse(fields);
   return data === undefined ? undefined : { ...data, id: stored.id };
 };
 
 /** Returns the unsaved check of a trial run; `undefined` for a run of a saved check. */
-export const unsavedCheckOf = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
-  tried && readCheck({ ...tried, id: checkId });
+export const parseUnsavedCheck = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
+  tried && parseCheck({ ...tried, id: checkId });
 
 /** Returns the locations and variables of an organization. */
-export const readKnown = async (documents: TenantDocuments): Promise<Known> => {
+export const readKnownNames = async (documents: TenantDocuments): Promise<KnownNames> => {
   const [locations, variables] = await Promise.all([
     documents.collection(syntheticLocations).list({ limit: maxLocations }),
     documents.collection(syntheticVariables).list({ limit: maxVariables }),
@@ -42,13 +42,13 @@ export const readChecks = async (documents: TenantDocuments, filter: object = {}
   const { items } = await documents
     .collection(syntheticChecks)
     .list({ filter: { ...filter }, sort: { name: 1 }, limit: maxChecks });
-  return items.flatMap((stored) => readCheck(stored) ?? []);
+  return items.flatMap((stored) => parseCheck(stored) ?? []);
 };
 
 /** Returns the checks that use each variable. */
-export const usersOfVariables = (checks: readonly KnownCheck[]): ReadonlyMap<string, readonly KnownCheck[]> => {
+export const checksByVariable = (checks: readonly KnownCheck[]): ReadonlyMap<string, readonly KnownCheck[]> => {
   const users = new Map<string, KnownCheck[]>();
   for (const check of checks)
-    for (const name of variablesOf(check)) users.set(name, [...(users.get(name) ?? []), check]);
+    for (const name of listVariables(check)) users.set(name, [...(users.get(name) ?? []), check]);
   return users;
 };

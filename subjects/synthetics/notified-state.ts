@@ -23,12 +23,12 @@ export const readLastVerdicts = async (
     answers.flatMap(({ answer: { columns, rows } }, index): [string, LastVerdict][] => {
       const [row] = rows;
       if (row === undefined) return [];
-      const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
-      const isMaintenance = of('maintenance') === 1;
+      const cellValue = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+      const isMaintenance = cellValue('maintenance') === 1;
       return [
         [
           checkIds[index] ?? '',
-          { state: of('state') as LastVerdict['state'], isMaintenance, says: String(of('says')) },
+          { state: cellValue('state') as LastVerdict['state'], isMaintenance, says: String(cellValue('says')) },
         ],
       ];
     }),

@@ -3,13 +3,17 @@ import { ConflictError, type TenantDocuments } from '../../schemas/ports/documen
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import type { ProbePicture } from '../../schemas/synthetic-work.ts';
-import { refusalOf } from './accept.ts';
-import { readCheck } from './known.ts';
+import { findRefusal } from './accept.ts';
+import { parseCheck } from './known.ts';
 
-const tries = 3;
+const maxAttempts = 3;
 
 /** Replaces the screenshot of an earlier run. */
-const put = async (documents: TenantDocuments, id: string, picture: SyntheticPicture): Promise<string | undefined> => {
+const writePicture = async (
+  documents: TenantDocuments,
+  id: string,
+  picture: SyntheticPicture,
+): Promise<string | undefined> => {
   const pictures = documents.collection(syntheticPictures);
   const before = await pictures.find(id);
   if (before !== undefined && before.dueMs >= picture.dueMs) return 'this or a later run already has a screenshot';
@@ -26,15 +30,15 @@ export const storePicture = async (
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): Promise<string | undefined> => {
   const stored = await documents.collection(syntheticChecks).find(checkId);
-  const check = stored && readCheck(stored);
-  const refusal = refusalOf(run, check, { location, nowMs });
+  const check = stored && parseCheck(stored);
+  const refusal = findRefusal(run, check, { location, nowMs });
   if (refusal !== undefined) return refusal;
   if (check?.type !== 'browser') return 'runs of this check have no screenshots';
   const kind = outcome === 'failed' ? 'failed' : 'good';
-  for (let left = tries; left > 0; left--) {
+  for (let left = maxAttempts; left > 0; left--) {
     try {
       const picture = { checkId, location, kind, dueMs: run.dueMs, content } as const;
-      return await put(documents, `${checkId}.${location}.${kind}`, picture);
+      return await writePicture(documents, `${checkId}.${location}.${kind}`, picture);
     } catch (error) {
       // Another probe of the location stored it first.
       if (!(error instanceof ConflictError)) throw error;

@@ -2,7 +2,7 @@
 import { contextKey } from '../../queries/batch/context-key.ts';
 import type { CheckQuery } from '../../queries/query.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
-import { checkStates } from './alert-states.ts';
+import { toCheckStates } from './alert-states.ts';
 import { maxChecksPerBatch, runCheck, runCheckBatch } from './run-check.ts';
 
 export const check = defineQueryKind<CheckQuery>({
@@ -14,7 +14,7 @@ export const check = defineQueryKind<CheckQuery>({
     run: (queries, reading, [context]) => runCheckBatch(queries, reading, context),
   },
   changeTexts: (query, { text }) => ({ ...query, checkId: text(query.checkId) }),
-  states: (_query, table) => checkStates(table),
+  states: (_query, table) => toCheckStates(table),
   singleValue: 'a check has one state',
   isCurrentOnly: true,
   sentence: ({ checkId }) => `state of the synthetic check ${checkId}`,

@@ -9,7 +9,7 @@ export type Selector = string | readonly string[];
 export type WrittenTarget = z.input<typeof BrowserTarget>;
 
 /** Implicit roles of elements, regardless of their attributes */
-const roles: Readonly<Record<string, string>> = {
+const implicitRoles: Readonly<Record<string, string>> = {
   a: 'link',
   button: 'button',
   select: 'combobox',
@@ -24,62 +24,62 @@ const roles: Readonly<Record<string, string>> = {
   h6: 'heading',
 };
 
-const chainOf = (selector: Selector): readonly string[] => (typeof selector === 'string' ? [selector] : selector);
+const toChain = (selector: Selector): readonly string[] => (typeof selector === 'string' ? [selector] : selector);
 
-const lastOf = (selector: Selector): string => chainOf(selector).at(-1) ?? '';
+const lastSelector = (selector: Selector): string => toChain(selector).at(-1) ?? '';
 
 const isCss = (selector: string): boolean => !/^(?:aria|text|xpath|pierce)\//.test(selector);
 
-const bareCss = (selector: string): string => selector.replace(/^(?:css|pierce)\//, '');
+const stripCssPrefix = (selector: string): string => selector.replace(/^(?:css|pierce)\//, '');
 
 /** Our CSS selectors pierce shadow roots, like `pierce` and selector chains. */
-const cssIn = (selectors: readonly Selector[]): string | undefined => {
-  const chains = selectors.map(chainOf);
+const findCss = (selectors: readonly Selector[]): string | undefined => {
+  const chains = selectors.map(toChain);
   const own = chains.find((chain) => chain.every(isCss));
   const piercing = chains.find((chain) => chain.every((one) => isCss(one) || one.startsWith('pierce/')));
-  const css = (own ?? piercing)?.map(bareCss).join(' ').trim();
+  const css = (own ?? piercing)?.map(stripCssPrefix).join(' ').trim();
   return css === undefined || css === '' || css.includes('>>') ? undefined : css;
 };
 
 /** Returns the tag name of the element, if a selector ends with one. */
-const tagIn = (selectors: readonly Selector[]): string | undefined =>
+const findTag = (selectors: readonly Selector[]): string | undefined =>
   selectors
-    .map(lastOf)
+    .map(lastSelector)
     .filter((one) => isCss(one) || /^(?:xpath|pierce)\//.test(one))
     .map((one) => /(?:^|[\s>/])([a-z][a-z0-9]{0,15})(?:[.:[#][^\s>/]*)?$/.exec(one)?.[1])
     .find((tag) => tag !== undefined);
 
-const roleBegin = '[role="';
+const rolePrefix = '[role="';
 
 /** Returns the accessible name, and the role if it is specified. */
-const ariaIn = (selectors: readonly Selector[]): { readonly name: string; readonly role?: string } | undefined => {
-  const written = selectors.map(lastOf).find((one) => one.startsWith('aria/'));
+const findAria = (selectors: readonly Selector[]): { readonly name: string; readonly role?: string } | undefined => {
+  const written = selectors.map(lastSelector).find((one) => one.startsWith('aria/'));
   if (written === undefined) return undefined;
-  const at = written.endsWith('"]') ? written.lastIndexOf(roleBegin) : -1;
-  const [name, role] = at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + roleBegin.length, -2)];
+  const at = written.endsWith('"]') ? written.lastIndexOf(rolePrefix) : -1;
+  const [name, role] = at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + rolePrefix.length, -2)];
   // Chromium has internal roles, such as StaticText, which other tools do not know.
   const isKnown = /^[a-z]{1,32}$/.test(role);
   return { name: name.slice('aria/'.length).replaceAll(/\s+/g, ' ').trim(), ...(isKnown && { role }) };
 };
 
-const testIdIn = (css: string | undefined): string | undefined =>
+const findTestId = (css: string | undefined): string | undefined =>
   css === undefined ? undefined : /^\[data-testid=(["'])([^"']+)\1\]$/.exec(css)?.[2];
 
 /** Returns whether a change selects an option instead of filling in a field. */
 export const isOptionSelection = (selectors: readonly Selector[]): boolean => {
-  const tag = tagIn(selectors);
-  return tag === undefined ? ['combobox', 'listbox'].includes(ariaIn(selectors)?.role ?? '') : tag === 'select';
+  const tag = findTag(selectors);
+  return tag === undefined ? ['combobox', 'listbox'].includes(findAria(selectors)?.role ?? '') : tag === 'select';
 };
 
 /** Names of fields with sensitive values */
-const secretWords =
+const secretPattern =
   /pass.?(?:w|phrase|code)|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
 
 /** Returns a variable name for a field with a sensitive value; `undefined` for other fields. */
-export const secretIn = (selectors: readonly Selector[]): string | undefined => {
-  const all = selectors.flatMap(chainOf);
-  if (!all.some((one) => secretWords.test(one))) return undefined;
-  const label = ariaIn(selectors)?.name ?? cssIn(selectors) ?? '';
+export const secretVariableName = (selectors: readonly Selector[]): string | undefined => {
+  const all = selectors.flatMap(toChain);
+  if (!all.some((one) => secretPattern.test(one))) return undefined;
+  const label = findAria(selectors)?.name ?? findCss(selectors) ?? '';
   const words = label
     .toLowerCase()
     .split(/[^a-z0-9]/)
@@ -95,17 +95,17 @@ export const secretIn = (selectors: readonly Selector[]): string | undefined => 
  * Returns the target that is closest to how people find the element, if there is one; `undefined` if no selector is
  * supported.
  */
-export const targetIn = (selectors: readonly Selector[]): WrittenTarget | undefined => {
-  const css = cssIn(selectors);
-  const testId = testIdIn(css);
+export const findTarget = (selectors: readonly Selector[]): WrittenTarget | undefined => {
+  const css = findCss(selectors);
+  const testId = findTestId(css);
   if (testId !== undefined) return { by: 'testId', testId };
-  const aria = ariaIn(selectors);
-  const role = aria?.role ?? roles[tagIn(selectors) ?? ''];
+  const aria = findAria(selectors);
+  const role = aria?.role ?? implicitRoles[findTag(selectors) ?? ''];
   // Chromium reports a password field as a text box; other tools do not.
-  const isPlain = role !== 'textbox' || secretIn(selectors) === undefined;
+  const isPlain = role !== 'textbox' || secretVariableName(selectors) === undefined;
   if (aria !== undefined && role !== undefined && isPlain)
     return { by: 'role', role, name: aria.name === '' ? null : aria.name, exact: aria.name !== '' };
-  const text = selectors.map(lastOf).find((one) => one.startsWith('text/'));
+  const text = selectors.map(lastSelector).find((one) => one.startsWith('text/'));
   if (text !== undefined) return { by: 'text', text: text.slice('text/'.length).trim() };
   if (css !== undefined) return { by: 'css', css };
   return aria === undefined ? undefined : { by: 'label', label: aria.name, exact: true };

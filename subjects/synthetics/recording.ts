@@ -1,7 +1,7 @@
 /** Converts Chrome Recorder recordings (JSON) to browser steps. Unsupported parts are reported with their path. */
 import { z } from 'zod';
 import type { Problem } from './assertions.ts';
-import { isOptionSelection, type Selector, secretIn, targetIn } from './recording-targets.ts';
+import { findTarget, isOptionSelection, type Selector, secretVariableName } from './recording-targets.ts';
 import { BrowserStep } from './types/browser-steps.ts';
 
 const selector = z.string().max(4096);
@@ -56,24 +56,28 @@ export interface ReadRecording {
   readonly isWhole: boolean;
 }
 
-type Written = z.input<typeof BrowserStep>;
-type Place = Pick<Extract<Written, { readonly action: 'wait' }>, 'target' | 'within' | 'frame'>;
+type WrittenStep = z.input<typeof BrowserStep>;
+type StepTarget = Pick<Extract<WrittenStep, { readonly action: 'wait' }>, 'target' | 'within' | 'frame'>;
 
-const modifiers: Readonly<Record<string, string>> = Object.fromEntries(
+const modifierKeys: Readonly<Record<string, string>> = Object.fromEntries(
   ['Shift', 'Control', 'Alt', 'Meta'].flatMap((name) =>
     [name, `${name}Left`, `${name}Right`].map((key) => [key, name] as const),
   ),
 );
-const keys: Readonly<Record<string, string>> = { ' ': 'Space', '\r': 'Enter', '\n': 'Enter', NumpadEnter: 'Enter' };
+const keyNames: Readonly<Record<string, string>> = { ' ': 'Space', '\r': 'Enter', '\n': 'Enter', NumpadEnter: 'Enter' };
 
 /** Supported element properties */
-const readAs: Readonly<Record<string, 'value' | 'text'>> = { value: 'value', innerText: 'text', textContent: 'text' };
+const readByProperty: Readonly<Record<string, 'value' | 'text'>> = {
+  value: 'value',
+  innerText: 'text',
+  textContent: 'text',
+};
 
-const minMs = 100;
-const maxMs = 60_000;
+const minTimeoutMs = 100;
+const maxTimeoutMs = 60_000;
 const defaultTimeoutMs = 5000;
 /** Minimum duration of a long press, longer than any click */
-const holdMs = 1000;
+const longPressMs = 1000;
 
 /** Minimum length of a secret; shorter texts occur everywhere */
 const minSecretLength = 4;
@@ -85,39 +89,39 @@ const lossReasons: Readonly<Record<string, string>> = {
   close: 'is omitted: only the page closes a window',
 };
 
-class Reading {
-  readonly steps: Written[] = [];
+class RecordingConverter {
+  readonly steps: WrittenStep[] = [];
   readonly origins: number[] = [];
   readonly losses: Problem[] = [];
   isComplete = true;
   viewport: { width: number; height: number } | undefined;
   readonly #defaultTimeoutMs: number;
-  readonly #held = new Set<string>();
+  readonly #pressedModifiers = new Set<string>();
   /** Values typed into secret fields, and the variables that replace them */
   readonly #secrets = new Map<string, string>();
   #window = 'main';
-  #at = 0;
+  #stepIndex = 0;
 
   constructor(timeout: number | undefined, steps: readonly RecordedStep[]) {
     this.#defaultTimeoutMs = timeout ?? defaultTimeoutMs;
     for (const { type, value = '', selectors } of steps) {
-      const variable = type === 'change' && value !== '' ? secretIn(selectors) : undefined;
+      const variable = type === 'change' && value !== '' ? secretVariableName(selectors) : undefined;
       if (variable !== undefined) this.#secrets.set(value, `{{variables.${variable}}}`);
     }
   }
 
-  #lose(part: string, message: string): void {
-    this.losses.push({ path: `steps.${this.#at}${part === '' ? '' : `.${part}`}`, message });
+  #reportLoss(part: string, message: string): void {
+    this.losses.push({ path: `steps.${this.#stepIndex}${part === '' ? '' : `.${part}`}`, message });
   }
 
   /** Reports an action that was omitted. */
-  #leaveOut(part: string, message: string): void {
+  #omitAction(part: string, message: string): void {
     this.isComplete = false;
-    this.#lose(part, message);
+    this.#reportLoss(part, message);
   }
 
   /** Returns a text in which all typed secrets are replaced. */
-  #hidden(text: string): string {
+  #maskSecrets(text: string): string {
     let hidden = this.#secrets.get(text) ?? text;
     for (const [secret, variable] of this.#secrets)
       if (secret.length >= minSecretLength)
@@ -125,45 +129,45 @@ class Reading {
     return hidden;
   }
 
-  #withinOf({ timeout }: RecordedStep): string {
+  #chooseTimeout({ timeout }: RecordedStep): string {
     const ms = Math.round(timeout ?? this.#defaultTimeoutMs);
-    const within = Math.min(Math.max(ms, minMs), maxMs);
-    if (within !== ms) this.#lose('timeout', `is ${ms} ms, and the wait is ${within} ms`);
+    const within = Math.min(Math.max(ms, minTimeoutMs), maxTimeoutMs);
+    if (within !== ms) this.#reportLoss('timeout', `is ${ms} ms, and the wait is ${within} ms`);
     return `${within}ms`;
   }
 
-  #add(step: Written): void {
+  #pushStep(step: WrittenStep): void {
     const { error } = BrowserStep.safeParse(step);
     const [issue] = error?.issues ?? [];
     if (issue !== undefined) {
-      this.#leaveOut('', `is omitted: ${issue.path.join('.')} ${issue.message}`);
+      this.#omitAction('', `is omitted: ${issue.path.join('.')} ${issue.message}`);
       return;
     }
     this.steps.push(step);
-    this.origins.push(this.#at);
+    this.origins.push(this.#stepIndex);
   }
 
   /** Returns the target of a step; `undefined`, with a report, if no selector is supported. */
-  #placeOf(recorded: RecordedStep): Place | undefined {
+  #findStepTarget(recorded: RecordedStep): StepTarget | undefined {
     const { selectors, frame } = recorded;
-    const target = targetIn(selectors);
+    const target = findTarget(selectors);
     if (target === undefined) {
       const kinds = selectors.map(
         (one: Selector) => (typeof one === 'string' ? one : (one.at(-1) ?? '')).split('/')[0],
       );
-      this.#leaveOut(
+      this.#omitAction(
         'selectors',
         `is omitted: none of its selectors is supported (${kinds.join(', ') || 'there are none'})`,
       );
       return undefined;
     }
-    return { target, within: this.#withinOf(recorded), ...(frame.length > 0 && { frame }) };
+    return { target, within: this.#chooseTimeout(recorded), ...(frame.length > 0 && { frame }) };
   }
 
-  #goesOnIn({ target, type }: RecordedStep): void {
+  #followWindow({ target, type }: RecordedStep): void {
     if (target === this.#window || type === 'setViewport' || type === 'close') return;
     this.#window = target;
-    this.#lose(
+    this.#reportLoss(
       'target',
       target === 'main'
         ? 'is the first window again: steps return to it when the other window is closed'
@@ -171,35 +175,38 @@ class Reading {
     );
   }
 
-  #viewport({ width = 0, height = 0, isMobile }: RecordedStep): void {
+  #setViewport({ width = 0, height = 0, isMobile }: RecordedStep): void {
     const fits = {
       width: Math.min(Math.max(Math.round(width), 320), 3840),
       height: Math.min(Math.max(Math.round(height), 240), 2160),
     };
     if (this.viewport !== undefined) {
       if (this.viewport.width !== fits.width || this.viewport.height !== fits.height)
-        this.#lose('', 'is omitted: the viewport keeps its initial size');
+        this.#reportLoss('', 'is omitted: the viewport keeps its initial size');
       return;
     }
     this.viewport = fits;
     if (fits.width !== width || fits.height !== height)
-      this.#lose('width', `and height are ${width} × ${height}, and are changed to ${fits.width} × ${fits.height}`);
-    if (isMobile) this.#lose('isMobile', 'is not supported: the page uses a desktop viewport of the given width');
+      this.#reportLoss(
+        'width',
+        `and height are ${width} × ${height}, and are changed to ${fits.width} × ${fits.height}`,
+      );
+    if (isMobile) this.#reportLoss('isMobile', 'is not supported: the page uses a desktop viewport of the given width');
   }
 
-  #click(recorded: RecordedStep, count: number): void {
+  #addClick(recorded: RecordedStep, count: number): void {
     const { button, deviceType, duration } = recorded;
-    if (button !== 'primary') this.#leaveOut('button', `is omitted: the button ${button} is not supported`);
-    const place = button === 'primary' ? this.#placeOf(recorded) : undefined;
+    if (button !== 'primary') this.#omitAction('button', `is omitted: the button ${button} is not supported`);
+    const place = button === 'primary' ? this.#findStepTarget(recorded) : undefined;
     if (place === undefined) return;
-    if (deviceType !== 'mouse') this.#lose('deviceType', `is ${deviceType}, and is changed to mouse`);
-    if (duration > holdMs) this.#lose('duration', 'is not supported: a button cannot be held');
-    this.#add({ action: 'click', ...place, ...(count > 1 && { count }) });
+    if (deviceType !== 'mouse') this.#reportLoss('deviceType', `is ${deviceType}, and is changed to mouse`);
+    if (duration > longPressMs) this.#reportLoss('duration', 'is not supported: a button cannot be held');
+    this.#pushStep({ action: 'click', ...place, ...(count > 1 && { count }) });
   }
 
-  #change(recorded: RecordedStep): void {
+  #addChange(recorded: RecordedStep): void {
     const { value = '', selectors } = recorded;
-    const place = this.#placeOf(recorded);
+    const place = this.#findStepTarget(recorded);
     if (place === undefined) return;
     // Filling in a field or selecting an option includes the preceding click.
     const before = this.steps.at(-1);
@@ -211,97 +218,100 @@ class Reading {
       this.steps.pop();
       this.origins.pop();
     }
-    const text = this.#hidden(value);
-    if (text !== value) this.#lose('value', `is omitted because it may be a secret: it was replaced with ${text}`);
-    if (isOptionSelection(selectors)) this.#add({ action: 'choose', ...place, option: text });
-    else this.#add({ action: 'fill', ...place, text });
+    const text = this.#maskSecrets(value);
+    if (text !== value)
+      this.#reportLoss('value', `is omitted because it may be a secret: it was replaced with ${text}`);
+    if (isOptionSelection(selectors)) this.#pushStep({ action: 'choose', ...place, option: text });
+    else this.#pushStep({ action: 'fill', ...place, text });
   }
 
-  #key({ type, key = '', ...recorded }: RecordedStep): void {
-    const modifier = modifiers[key];
+  #addKey({ type, key = '', ...recorded }: RecordedStep): void {
+    const modifier = modifierKeys[key];
     if (type === 'keyUp') {
-      if (modifier !== undefined) this.#held.delete(modifier);
+      if (modifier !== undefined) this.#pressedModifiers.delete(modifier);
       return;
     }
-    if (modifier !== undefined) return void this.#held.add(modifier);
-    const within = this.#withinOf({ type, key, ...recorded } as RecordedStep);
-    this.#add({ action: 'press', key: [...this.#held, keys[key] ?? key].join('+'), within });
+    if (modifier !== undefined) return void this.#pressedModifiers.add(modifier);
+    const within = this.#chooseTimeout({ type, key, ...recorded } as RecordedStep);
+    this.#pushStep({ action: 'press', key: [...this.#pressedModifiers, keyNames[key] ?? key].join('+'), within });
   }
 
-  #waitFor(recorded: RecordedStep): void {
-    const place = this.#placeOf(recorded);
+  #addWait(recorded: RecordedStep): void {
+    const place = this.#findStepTarget(recorded);
     if (place === undefined) return;
     const { operator, count, visible } = recorded;
     const compared = ({ '>=': 'gte', '==': 'is', '<=': 'lte' } as const)[operator];
     const expectedCount = count === 0 ? 'none' : count === 1 && operator !== '<=' ? 'one' : 'several';
     if (expectedCount === 'several')
-      this.#add({ action: 'expect', ...place, read: 'count', operator: compared, value: count });
-    else if (expectedCount === 'one') this.#add({ action: 'wait', ...place, until: visible ? 'visible' : 'hidden' });
-    else if (operator !== '>=') this.#add({ action: 'wait', ...place, until: 'hidden' });
-    this.#expect(recorded, place);
+      this.#pushStep({ action: 'expect', ...place, read: 'count', operator: compared, value: count });
+    else if (expectedCount === 'one')
+      this.#pushStep({ action: 'wait', ...place, until: visible ? 'visible' : 'hidden' });
+    else if (operator !== '>=') this.#pushStep({ action: 'wait', ...place, until: 'hidden' });
+    this.#addExpectations(recorded, place);
   }
 
-  #expect({ properties, attributes }: RecordedStep, place: Place): void {
+  #addExpectations({ properties, attributes }: RecordedStep, place: StepTarget): void {
     for (const [name, value] of Object.entries(properties)) {
-      const read = readAs[name];
-      if (read === undefined || typeof value !== 'string') this.#lose(`properties.${name}`, 'is unexpected');
-      else this.#add({ action: 'expect', ...place, read, operator: 'is', value: this.#hidden(value) });
+      const read = readByProperty[name];
+      if (read === undefined || typeof value !== 'string') this.#reportLoss(`properties.${name}`, 'is unexpected');
+      else this.#pushStep({ action: 'expect', ...place, read, operator: 'is', value: this.#maskSecrets(value) });
     }
-    for (const name of Object.keys(attributes)) this.#lose(`attributes.${name}`, 'is unexpected');
+    for (const name of Object.keys(attributes)) this.#reportLoss(`attributes.${name}`, 'is unexpected');
   }
 
   /** Adds the destination of a step. The query string is ignored, because it may differ between runs. */
-  #ledTo({ assertedEvents, type, url: requestedUrl, ...recorded }: RecordedStep): void {
+  #addDestination({ assertedEvents, type, url: requestedUrl, ...recorded }: RecordedStep): void {
     for (const [index, event] of assertedEvents.entries()) {
       const url = URL.parse(event.url ?? '');
-      if (event.type !== 'navigation') this.#lose(`assertedEvents.${index}`, `is unexpected: ${event.type} is unknown`);
+      if (event.type !== 'navigation')
+        this.#reportLoss(`assertedEvents.${index}`, `is unexpected: ${event.type} is unknown`);
       else if (url !== null && event.url !== requestedUrl && /^https?:$/.test(url.protocol)) {
-        const within = this.#withinOf({ assertedEvents, type, ...recorded } as RecordedStep);
-        const value = this.#hidden(url.origin + url.pathname);
-        this.#add({ action: 'expect', within, read: 'url', operator: 'contains', value });
+        const within = this.#chooseTimeout({ assertedEvents, type, ...recorded } as RecordedStep);
+        const value = this.#maskSecrets(url.origin + url.pathname);
+        this.#pushStep({ action: 'expect', within, read: 'url', operator: 'contains', value });
       }
     }
   }
 
   addStep(recorded: RecordedStep, at: number): void {
-    this.#at = at;
+    this.#stepIndex = at;
     const known = this.steps.length;
-    this.#goesOnIn(recorded);
+    this.#followWindow(recorded);
     switch (recorded.type) {
       case 'setViewport':
-        this.#viewport(recorded);
+        this.#setViewport(recorded);
         break;
       case 'navigate':
-        this.#add({ action: 'goto', url: this.#hidden(recorded.url ?? '') });
+        this.#pushStep({ action: 'goto', url: this.#maskSecrets(recorded.url ?? '') });
         break;
       case 'click':
-        this.#click(recorded, 1);
+        this.#addClick(recorded, 1);
         break;
       case 'doubleClick':
-        this.#click(recorded, 2);
+        this.#addClick(recorded, 2);
         break;
       case 'change':
-        this.#change(recorded);
+        this.#addChange(recorded);
         break;
       case 'hover': {
-        const place = this.#placeOf(recorded);
-        if (place !== undefined) this.#add({ action: 'hover', ...place });
+        const place = this.#findStepTarget(recorded);
+        if (place !== undefined) this.#pushStep({ action: 'hover', ...place });
         break;
       }
       case 'keyDown':
       case 'keyUp':
-        this.#key(recorded);
+        this.#addKey(recorded);
         break;
       case 'waitForElement':
-        this.#waitFor(recorded);
+        this.#addWait(recorded);
         break;
       default: {
         const reason = lossReasons[recorded.type];
-        if (reason === undefined) this.#leaveOut('', `is omitted: the step type ${recorded.type} is unknown`);
-        else this.#lose('', reason);
+        if (reason === undefined) this.#omitAction('', `is omitted: the step type ${recorded.type} is unknown`);
+        else this.#reportLoss('', reason);
       }
     }
-    if (this.steps.length > known || recorded.assertedEvents.length > 0) this.#ledTo(recorded);
+    if (this.steps.length > known || recorded.assertedEvents.length > 0) this.#addDestination(recorded);
   }
 }
 
@@ -309,7 +319,7 @@ class Reading {
 export const readRecording = (value: unknown): ReadRecording | readonly Problem[] => {
   const { data, error } = Recording.safeParse(value);
   if (data === undefined) return error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  const reading = new Reading(data.timeout, data.steps);
+  const reading = new RecordingConverter(data.timeout, data.steps);
   for (const [at, step] of data.steps.entries()) reading.addStep(step, at);
   const { steps, origins, losses, isComplete, viewport } = reading;
   return {

@@ -15,7 +15,7 @@ export const declaredTypes = [http, tcp, tls, dns, icmp, grpc, websocket, browse
 export const checkTypes: readonly CheckType[] = declaredTypes;
 
 /** Returns a check type. Throws for an unknown type, because the type is validated when a check is stored. */
-export const checkTypeOf = (type: string): CheckType => {
+export const getCheckType = (type: string): CheckType => {
   const found = checkTypes.find((each) => each.type === type);
   if (found === undefined) throw new TypeError(`the check type ${type} does not exist`);
   return found;

@@ -1,6 +1,6 @@
 /** States of synthetic checks, from stored verdicts; many checks are read in one statement. */
 
-import { type Answer, type QueryContext, tableAnswer } from '../../queries/answer.ts';
+import { type Answer, buildTableAnswer, type QueryContext } from '../../queries/answer.ts';
 import { invalid } from '../../queries/errors.ts';
 import type { CheckQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -14,9 +14,9 @@ type State = (typeof checkStates)[number];
 
 /** Numeric values of states, so that thresholds apply: 1 is a location that fails alone. */
 export const stateValues: Readonly<Record<Exclude<State, 'unknown'>, number>> = { up: 0, degraded: 2, down: 3 };
-export const aloneValue = 1;
+export const failsAloneValue = 1;
 
-interface Row {
+interface VerdictRow {
   readonly id: string;
   readonly state: State;
   readonly planned: number;
@@ -24,7 +24,7 @@ interface Row {
   readonly locations: string;
 }
 
-const columns: readonly TableColumn[] = [
+const verdictColumns: readonly TableColumn[] = [
   { name: 'location', type: 'text', unit: '' },
   { name: 'value', type: 'number', unit: '' },
   { name: 'state', type: 'text', unit: '' },
@@ -39,27 +39,27 @@ interface LocationVerdict {
 }
 
 /** Returns a row for the check, and one for each location that fails alone, or did recently. */
-const rowsOf = ({ state, planned, details, locations }: Row): unknown[][] => [
+const toRows = ({ state, planned, details, locations }: VerdictRow): unknown[][] => [
   ['', state === 'unknown' ? null : stateValues[state], state, details, planned],
   ...(JSON.parse(locations) as readonly LocationVerdict[]).map((one) => [
-    ...[one.location, one.fails ? aloneValue : 0, one.fails ? 'fails alone' : 'passes', one.says, planned],
+    ...[one.location, one.fails ? failsAloneValue : 0, one.fails ? 'fails alone' : 'passes', one.says, planned],
   ]),
 ];
 
 /** Validity of a verdict. Verdicts are repeated at this interval, and an older one is outdated. */
-const holdsMs = 3 * verdictIntervalMs;
+const verdictValidityMs = 3 * verdictIntervalMs;
 
 const readVerdicts = async (
   checkIds: readonly string[],
   { columns: tenant }: Pick<Reading, 'columns'>,
   toMs: number,
-): Promise<ReadonlyMap<string, Row>> => {
-  const rows = await tenant.query<Row & Record<string, unknown>>(
+): Promise<ReadonlyMap<string, VerdictRow>> => {
+  const rows = await tenant.query<VerdictRow & Record<string, unknown>>(
     `SELECT check_id AS id, state, is_maintenance AS planned, says AS details, locations FROM synthetic_verdicts
     WHERE tenant_id = {tenant:String} AND check_id IN {ids:Array(String)}
       AND judged > fromUnixTimestamp64Milli({from:Int64}) AND judged <= fromUnixTimestamp64Milli({to:Int64})
     ORDER BY check_id, judged DESC LIMIT 1 BY check_id`,
-    { ids: [...new Set(checkIds)], from: String(toMs - holdsMs), to: String(toMs) },
+    { ids: [...new Set(checkIds)], from: String(toMs - verdictValidityMs), to: String(toMs) },
   );
   return new Map(rows.map((row) => [row.id, row]));
 };
@@ -75,7 +75,7 @@ export const runCheckBatch = async (
   const verdicts = await readVerdicts(ids, reading, Number(range.to / 1_000_000n));
   return ids.map((id) => {
     const row = verdicts.get(id);
-    return { answer: tableAnswer(columns, row === undefined ? [] : rowsOf(row)) };
+    return { answer: buildTableAnswer(verdictColumns, row === undefined ? [] : toRows(row)) };
   });
 };
 
@@ -84,4 +84,5 @@ export const runCheck = async (
   query: CheckQuery,
   reading: Pick<Reading, 'columns'>,
   context: QueryContext,
-): Promise<Answer> => (await runCheckBatch([query], reading, context))[0]?.answer ?? tableAnswer(columns, []);
+): Promise<Answer> =>
+  (await runCheckBatch([query], reading, context))[0]?.answer ?? buildTableAnswer(verdictColumns, []);

@@ -12,26 +12,26 @@ interface LatestResult {
 /** Recent results of a location over all of its checks */
 interface LocationRecord {
   /** Time of the last contact of its probes */
-  readonly heardAtMs: number;
+  readonly lastSeenAtMs: number;
   /** Number of its runs of checks that other locations passed, and of the failures among them */
   readonly compared: number;
   readonly failedAlone: number;
 }
 
 /** Number of intervals without contact after which a location has no vote */
-export const silentIntervals = 3;
+export const maxSilentIntervals = 3;
 /** Minimum number of comparisons; otherwise a single check that fails at one location would remove its vote */
-const minCompared = 4;
+const minComparisons = 4;
 
 /**
  * Returns whether and why a location is suspect: it is silent, or fails more than half of the checks that others pass.
  */
-export const suspicionOf = (
-  { heardAtMs: lastSeenAtMs, compared, failedAlone }: LocationRecord,
+export const findSuspicion = (
+  { lastSeenAtMs, compared, failedAlone }: LocationRecord,
   { everyMs, nowMs }: { readonly everyMs: number; readonly nowMs: number },
 ): 'silent' | 'differs' | undefined => {
-  if (nowMs - lastSeenAtMs > silentIntervals * everyMs) return 'silent';
-  return compared >= minCompared && failedAlone * 2 > compared ? 'differs' : undefined;
+  if (nowMs - lastSeenAtMs > maxSilentIntervals * everyMs) return 'silent';
+  return compared >= minComparisons && failedAlone * 2 > compared ? 'differs' : undefined;
 };
 
 interface StateInput {
@@ -59,7 +59,7 @@ interface Judgement {
 }
 
 /** Returns how many voters must fail. A location without a vote does not make the consensus unreachable. */
-const neededOf = (voters: number, consensus: number | undefined): number =>
+const requiredVotes = (voters: number, consensus: number | undefined): number =>
   Math.min(consensus ?? Math.floor(voters / 2) + 1, Math.max(1, voters));
 
 /** Returns the current state of a check. Results that are old, unknown or from suspect locations are no votes. */
@@ -68,7 +68,7 @@ export const judgeState = ({
   suspects,
   consensus,
   everyMs,
-  voteMs = silentIntervals * everyMs,
+  voteMs = maxSilentIntervals * everyMs,
   nowMs,
   isMaintenance,
 }: StateInput): Judgement => {
@@ -78,16 +78,16 @@ export const judgeState = ({
   });
   const failing = votes.filter(({ outcome }) => outcome === 'failed').map(({ location }) => location);
   const slow = votes.filter(({ outcome }) => outcome === 'degraded').length;
-  const needed = neededOf(votes.length, consensus);
+  const needed = requiredVotes(votes.length, consensus);
   const isDown = failing.length >= needed;
-  const seen = (): CheckState => {
+  const votedState = (): CheckState => {
     if (votes.length === 0) return 'unknown';
     if (isDown) return 'down';
     // A failure also counts as slow: of five locations, two failing and one slow make the check degraded.
     return failing.length + slow >= needed ? 'degraded' : 'up';
   };
   return {
-    state: isMaintenance ? 'maintenance' : seen(),
+    state: isMaintenance ? 'maintenance' : votedState(),
     failing,
     voters: votes.length,
     needed,
@@ -100,10 +100,10 @@ interface Attempt {
 }
 
 /** Returns the outcome of a run from its attempts: a retry that passes overrides the previous attempts. */
-export const runOutcome = (attempts: readonly Attempt[]): Outcome => attempts.at(-1)?.outcome ?? 'unknown';
+export const finalOutcome = (attempts: readonly Attempt[]): Outcome => attempts.at(-1)?.outcome ?? 'unknown';
 
 /** Returns the delay of the next attempt; `undefined` if the run has ended. Only failures are retried. */
-export const retryAfterMs = (
+export const nextRetryDelayMs = (
   attempts: readonly Attempt[],
   { count, waitMs }: { readonly count: number; readonly waitMs: number },
-): number | undefined => (runOutcome(attempts) === 'failed' && attempts.length <= count ? waitMs : undefined);
+): number | undefined => (finalOutcome(attempts) === 'failed' && attempts.length <= count ? waitMs : undefined);

@@ -6,7 +6,7 @@ import type { StateChange } from './uptime.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
-export interface Latest {
+export interface CheckResult {
   readonly checkId: string;
   readonly location: string;
   readonly startedAtMs: number;
@@ -16,7 +16,7 @@ export interface Latest {
 }
 
 /** Returns the latest result of each check and location. */
-export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Latest[]> => {
+export const readLatest = async ({ columns }: OwnColumns): Promise<readonly CheckResult[]> => {
   const rows = await columns.query<{
     check_id: string;
     place: string;
@@ -42,7 +42,7 @@ export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Late
 export const readResults = async (
   { columns }: OwnColumns,
   { checkId, fromMs, toMs }: { readonly checkId: string; readonly fromMs: number; readonly toMs: number },
-): Promise<readonly Latest[]> => {
+): Promise<readonly CheckResult[]> => {
   const rows = await columns.query<{ place: string; began: string; result: Outcome }>(
     `SELECT location AS place, toString(toUnixTimestamp64Milli(started)) AS began, outcome AS result
     FROM synthetic_runs FINAL
@@ -171,27 +171,27 @@ export const readCheckStatuses = async (
   nowMs: number,
 ): Promise<ReadonlyMap<string, CheckStatus>> => {
   if (checkIds.length === 0) return new Map();
-  const within = (days: number, states: string): string =>
+  const durationSql = (days: number, states: string): string =>
     `sumIf(greatest(0, least(until, {now:Int64}) - greatest(from_ms, {now:Int64} - ${days * dayMs})), state IN (${states}))`;
-  const figures = uptimeDays.map(
+  const uptimeColumns = uptimeDays.map(
     (days) =>
-      `toString(${within(days, `'up', 'degraded'`)}) AS up_${days}, toString(${within(days, `'down'`)}) AS down_${days}`,
+      `toString(${durationSql(days, `'up', 'degraded'`)}) AS up_${days}, toString(${durationSql(days, `'down'`)}) AS down_${days}`,
   );
-  const own = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
+  const checkCondition = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
   const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...uptimeDays) * dayMs})`;
   // Before these days only the last state counts, which needs no FINAL: that would merge years of rows.
   const rows = await columns.query<Record<string, string>>(
-    `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${figures.join(', ')}
+    `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${uptimeColumns.join(', ')}
     FROM (
       SELECT id, state, from_ms,
         leadInFrame(from_ms, 1, {now:Int64}) OVER (
           PARTITION BY id ORDER BY from_ms ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until
       FROM (
         SELECT check_id AS id, state, toUnixTimestamp64Milli(at) AS from_ms
-        FROM synthetic_states FINAL WHERE ${own} AND at > ${since} AND at <= fromUnixTimestamp64Milli({now:Int64})
+        FROM synthetic_states FINAL WHERE ${checkCondition} AND at > ${since} AND at <= fromUnixTimestamp64Milli({now:Int64})
         UNION ALL
         SELECT check_id AS id, argMax(state, at) AS state, toUnixTimestamp64Milli(max(at)) AS from_ms
-        FROM synthetic_states WHERE ${own} AND at <= ${since} GROUP BY check_id
+        FROM synthetic_states WHERE ${checkCondition} AND at <= ${since} GROUP BY check_id
       )
     ) GROUP BY id`,
     { ids: [...checkIds], now: String(nowMs) },

@@ -1,16 +1,16 @@
 /** Locations without a vote, with the reason, for all checks of an organization */
-import { msOf } from '../alerts/durations.ts';
-import { suspectsOf } from './judged.ts';
+import { parseDurationMs } from '../alerts/durations.ts';
+import { findSuspects } from './judged.ts';
 import type { KnownCheck } from './known.ts';
-import { suspicionOf } from './state.ts';
-import type { Latest } from './stored-results.ts';
+import { findSuspicion } from './state.ts';
+import type { CheckResult } from './stored-results.ts';
 
 /** Minimum interval; contact of probes is recorded periodically, so shorter silence is not significant */
 const minIntervalMs = 20_000;
 
-interface Given {
+interface SuspectInput {
   readonly checks: readonly Pick<KnownCheck, 'enabled' | 'every' | 'locations'>[];
-  readonly latest: readonly Latest[];
+  readonly latest: readonly CheckResult[];
   /** Last contact of the probes of each location; locations without any contact are omitted */
   readonly lastSeenAtMs: ReadonlyMap<string, number>;
   /** Time from which a location can have contact */
@@ -19,24 +19,24 @@ interface Given {
 }
 
 /** Returns suspect locations of enabled checks. */
-export const suspectLocations = ({
+export const findSuspectLocations = ({
   checks,
   latest,
   lastSeenAtMs: lastSeenMs,
   sinceMs,
   nowMs,
-}: Given): ReadonlyMap<string, 'silent' | 'differs'> => {
-  const differing = suspectsOf(latest);
+}: SuspectInput): ReadonlyMap<string, 'silent' | 'differs'> => {
+  const differing = findSuspects(latest);
   const every = new Map<string, number>();
   for (const { enabled, every: text, locations } of checks)
     if (enabled)
       for (const location of locations)
-        every.set(location, Math.min(every.get(location) ?? Number.POSITIVE_INFINITY, msOf(text)));
+        every.set(location, Math.min(every.get(location) ?? Number.POSITIVE_INFINITY, parseDurationMs(text)));
   return new Map(
     [...every].flatMap(([location, ms]): [string, 'silent' | 'differs'][] => {
       const lastSeenAtMs = Math.max(lastSeenMs.get(location) ?? 0, sinceMs(location));
-      const record = { heardAtMs: lastSeenAtMs, compared: 0, failedAlone: 0 };
-      const silent = suspicionOf(record, { everyMs: Math.max(ms, minIntervalMs), nowMs });
+      const record = { lastSeenAtMs: lastSeenAtMs, compared: 0, failedAlone: 0 };
+      const silent = findSuspicion(record, { everyMs: Math.max(ms, minIntervalMs), nowMs });
       if (silent !== undefined) return [[location, silent]];
       return differing.has(location) ? [[location, 'differs']] : [];
     }),

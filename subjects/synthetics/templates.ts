@@ -17,18 +17,18 @@ export interface TemplateUse {
   readonly name: string;
 }
 
-const named = ['variables', 'values', 'code'] as const;
-const made = ['uuid', 'time', 'seconds'] as const;
+const namedKinds = ['variables', 'values', 'code'] as const;
+const generatedKinds = ['uuid', 'time', 'seconds'] as const;
 
-interface Found {
+interface FoundTemplate {
   readonly from: number;
   readonly to: number;
   readonly expression: string;
 }
 
 /** Returns the templates of a text: from the last `{{` before each `}}`. */
-const templatesIn = (text: string): readonly Found[] => {
-  const found: Found[] = [];
+const findTemplates = (text: string): readonly FoundTemplate[] => {
+  const found: FoundTemplate[] = [];
   for (let at = 0; ; ) {
     const close = text.indexOf('}}', at);
     if (close < 0) return found;
@@ -38,29 +38,29 @@ const templatesIn = (text: string): readonly Found[] => {
   }
 };
 
-const useOf = (expression: string): TemplateUse | string => {
+const parseUse = (expression: string): TemplateUse | string => {
   const text = expression.trim();
-  const kind = made.find((one) => one === text);
+  const kind = generatedKinds.find((one) => one === text);
   if (kind !== undefined) return { kind, name: '' };
   const [first = '', name = ''] = [text.slice(0, text.indexOf('.')), text.slice(text.indexOf('.') + 1)];
-  const source = named.find((one) => one === first);
+  const source = namedKinds.find((one) => one === first);
   if (source !== undefined && templateName.test(name)) return { kind: source, name };
-  return `contains {{${text}}}, which is not one of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${made.join('}}, {{')}}}`;
+  return `contains {{${text}}}, which is not one of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${generatedKinds.join('}}, {{')}}}`;
 };
 
 /** Returns the templates of a text; a string is an error message. */
-export const templateUses = (text: string): readonly (TemplateUse | string)[] =>
-  templatesIn(text).map(({ expression }) => useOf(expression));
+export const parseTemplateUses = (text: string): readonly (TemplateUse | string)[] =>
+  findTemplates(text).map(({ expression }) => parseUse(expression));
 
 /** Returns the variables that a text needs. */
-export const variablesIn = (text: string): readonly string[] =>
-  templateUses(text).flatMap((use) =>
+export const findVariables = (text: string): readonly string[] =>
+  parseTemplateUses(text).flatMap((use) =>
     typeof use !== 'string' && (use.kind === 'variables' || use.kind === 'code') ? [use.name] : [],
   );
 
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-const bytesOf = (secret: string): Buffer => {
+const decodeBase32 = (secret: string): Buffer => {
   const bits = [...secret.toUpperCase().replace(/[\s=-]/g, '')]
     .map((char) => Math.max(0, base32.indexOf(char)).toString(2).padStart(5, '0'))
     .join('');
@@ -71,7 +71,7 @@ const bytesOf = (secret: string): Buffer => {
 export const oneTimeCode = (secret: string, nowMs: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(nowMs / 30_000)));
-  const digest = createHmac('sha1', bytesOf(secret)).update(counter).digest();
+  const digest = createHmac('sha1', decodeBase32(secret)).update(counter).digest();
   const code = digest.readUInt32BE((digest.at(-1) ?? 0) & 0xf) & 0x7fff_ffff;
   return String(code % 1_000_000).padStart(6, '0');
 };
@@ -84,7 +84,7 @@ export interface TemplateValues {
   readonly nowMs: number;
 }
 
-const templateValue = (
+const resolveValue = (
   { kind, name }: TemplateUse,
   { variables, values, nowMs }: TemplateValues,
 ): string | undefined => {
@@ -112,12 +112,12 @@ export class TemplateValueError extends Error {
 /**
  * Renders a text. Values are inserted verbatim, and templates in them are not evaluated. Throws `TemplateValueError`.
  */
-export const rendered = (text: string, values: TemplateValues): string => {
+export const renderText = (text: string, values: TemplateValues): string => {
   let written = '';
   let at = 0;
-  for (const { from, to, expression } of templatesIn(text)) {
-    const use = useOf(expression);
-    const value = typeof use === 'string' ? undefined : templateValue(use, values);
+  for (const { from, to, expression } of findTemplates(text)) {
+    const use = parseUse(expression);
+    const value = typeof use === 'string' ? undefined : resolveValue(use, values);
     if (value === undefined) throw new TemplateValueError(`${text.slice(from, to)} has no value`);
     written += text.slice(at, from) + value;
     at = to;
@@ -126,22 +126,22 @@ export const rendered = (text: string, values: TemplateValues): string => {
 };
 
 /** A text in settings, with its path */
-export interface TextAt {
+export interface TextWithPath {
   readonly path: string;
   readonly text: string;
 }
 
 /** Returns all texts of settings. Keys of records, such as header names, contain no templates. */
-export const textsIn = (settings: unknown, path = ''): readonly TextAt[] => {
+export const listTexts = (settings: unknown, path = ''): readonly TextWithPath[] => {
   if (typeof settings === 'string') return [{ path, text: settings }];
   if (typeof settings !== 'object' || settings === null) return [];
-  return Object.entries(settings).flatMap(([name, value]) => textsIn(value, path === '' ? name : `${path}.${name}`));
+  return Object.entries(settings).flatMap(([name, value]) => listTexts(value, path === '' ? name : `${path}.${name}`));
 };
 
 /** Returns settings with all texts rendered. */
-export const renderedIn = <Settings>(settings: Settings, values: TemplateValues): Settings => {
+export const renderAll = <Settings>(settings: Settings, values: TemplateValues): Settings => {
   const render = (value: unknown): unknown => {
-    if (typeof value === 'string') return rendered(value, values);
+    if (typeof value === 'string') return renderText(value, values);
     if (Array.isArray(value)) return value.map(render);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, render(inner)]));

@@ -9,13 +9,13 @@ export interface StateChange {
   readonly state: Exclude<CheckState, 'maintenance'>;
 }
 
-export interface Span {
+export interface TimeSpan {
   readonly fromMs: number;
   /** Exclusive end */
   readonly toMs: number;
 }
 
-interface Uptime extends Span {
+interface Uptime extends TimeSpan {
   readonly upMs: number;
   readonly downMs: number;
   readonly unknownMs: number;
@@ -27,11 +27,11 @@ interface Uptime extends Span {
   readonly uptimeWithoutExclusions: number | null;
 }
 
-const overlapMs = (one: Span, other: Span): number =>
+const overlapMs = (one: TimeSpan, other: TimeSpan): number =>
   Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 
 /** Returns spans in order, with adjacent ones merged. */
-const mergeSpans = (spans: readonly Span[]): readonly Span[] => {
+const mergeSpans = (spans: readonly TimeSpan[]): readonly TimeSpan[] => {
   const joined: { fromMs: number; toMs: number }[] = [];
   for (const { fromMs, toMs } of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
     const last = joined.at(-1);
@@ -41,13 +41,18 @@ const mergeSpans = (spans: readonly Span[]): readonly Span[] => {
   return joined;
 };
 
-const share = (upMs: number, downMs: number): number | null => (upMs + downMs === 0 ? null : upMs / (upMs + downMs));
+const uptimeShare = (upMs: number, downMs: number): number | null =>
+  upMs + downMs === 0 ? null : upMs / (upMs + downMs);
 
 /**
  * Returns the uptime of a period. Changes must be in time order; the time before the first is unknown. Degraded counts
  * as up.
  */
-export const uptimeOf = (changes: readonly StateChange[], downtimes: readonly Span[], period: Span): Uptime => {
+export const computeUptime = (
+  changes: readonly StateChange[],
+  downtimes: readonly TimeSpan[],
+  period: TimeSpan,
+): Uptime => {
   const excluded = mergeSpans(downtimes);
   const whole = { up: 0, down: 0, unknown: 0 };
   const counted = { up: 0, down: 0, unknown: 0 };
@@ -67,7 +72,7 @@ export const uptimeOf = (changes: readonly StateChange[], downtimes: readonly Sp
     downMs: counted.down,
     unknownMs: counted.unknown,
     excludedMs: excluded.reduce((sum, one) => sum + overlapMs(one, period), 0),
-    uptime: share(counted.up, counted.down),
-    uptimeWithoutExclusions: share(whole.up, whole.down),
+    uptime: uptimeShare(counted.up, counted.down),
+    uptimeWithoutExclusions: uptimeShare(whole.up, whole.down),
   };
 };

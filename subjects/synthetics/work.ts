@@ -7,8 +7,8 @@ import { type SyntheticProbeContact, syntheticProbeContacts } from '../../schema
 import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
 import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import type { ProbeReport, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
-import { variablesOf } from './check.ts';
-import { type KnownCheck, readChecks, unsavedCheckOf } from './known.ts';
+import { listVariables } from './check.ts';
+import { type KnownCheck, parseUnsavedCheck, readChecks } from './known.ts';
 
 /** Purpose for which values are sealed */
 export const variablePurpose = 'synthetic-variable';
@@ -16,12 +16,12 @@ export const variablePurpose = 'synthetic-variable';
 /** Time without contact after which a probe is replaced */
 export const probeTimeoutMs = 25_000;
 /** Interval at which contact of a probe is recorded */
-const notedMs = 10_000;
-const forgottenMs = 86_400_000;
+const contactIntervalMs = 10_000;
+const maxContactAgeMs = 86_400_000;
 /** Time to wait for a requested run */
 export const requestTtlMs = 30_000;
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const computeDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 type ContactInfo = Pick<SyntheticProbeContact, 'unsupportedTypes' | 'clockAheadMs'>;
 
@@ -29,7 +29,7 @@ type ContactInfo = Pick<SyntheticProbeContact, 'unsupportedTypes' | 'clockAheadM
  * Returns whether a probe's contact contains new information. Its clock is measured in each response and always
  * differs.
  */
-const isNews = (before: ContactInfo, now: ContactInfo): boolean =>
+const isContactChanged = (before: ContactInfo, now: ContactInfo): boolean =>
   !isDeepStrictEqual(before.unsupportedTypes, now.unsupportedTypes) ||
   (before.clockAheadMs === undefined) !== (now.clockAheadMs === undefined);
 
@@ -40,14 +40,14 @@ const recordContact = async (
 ): Promise<readonly string[]> => {
   const contacts = documents.collection(syntheticProbeContacts);
   const { items } = await contacts.list({ filter: { location } });
-  const ageOf = ({ lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
+  const ageMs = ({ lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
   const own = items.find((one) => one.probe === probe);
   const clock = clockAheadMs === undefined ? {} : { clockAheadMs };
   const contact = { location, probe, lastSeenAt: new Date(nowMs).toISOString(), unsupportedTypes: cannot, ...clock };
   if (own === undefined) await contacts.insert(contact);
-  else if (ageOf(own) >= notedMs || isNews(own, contact)) await contacts.replace(own.id, contact);
-  for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
-  const live = items.filter((one) => ageOf(one) < probeTimeoutMs).map((one) => one.probe);
+  else if (ageMs(own) >= contactIntervalMs || isContactChanged(own, contact)) await contacts.replace(own.id, contact);
+  for (const one of items) if (ageMs(one) > maxContactAgeMs) await contacts.delete(one.id);
+  const live = items.filter((one) => ageMs(one) < probeTimeoutMs).map((one) => one.probe);
   return [...new Set([probe, ...live])];
 };
 
@@ -55,8 +55,10 @@ const recordContact = async (
  * Returns the probe of a location that runs a check. The result is the same for all probes, and checks of other probes
  * do not move when a probe is added or removed.
  */
-const probeOf = (checkId: string, probes: readonly string[]): string | undefined =>
-  probes.toSorted((one, other) => (digestOf(`${checkId}\0${one}`) < digestOf(`${checkId}\0${other}`) ? -1 : 1))[0];
+const assignProbe = (checkId: string, probes: readonly string[]): string | undefined =>
+  probes.toSorted((one, other) =>
+    computeDigest(`${checkId}\0${one}`) < computeDigest(`${checkId}\0${other}`) ? -1 : 1,
+  )[0];
 
 const readVariables = async (
   documents: TenantDocuments,
@@ -81,27 +83,27 @@ interface WorkRequest extends ProbeReport {
 }
 
 /** Returns the work of a probe. A check includes only the secrets that it uses. */
-export const workOf = async (
+export const createWork = async (
   documents: TenantDocuments,
   { digest: known, ...request }: WorkRequest,
   box: SecretBox,
 ): Promise<Work> => {
   const { location, probe, nowMs } = request;
   const probes = await recordContact(documents, request);
-  const own = (check: KnownCheck): boolean => probeOf(check.id, probes) === probe;
-  const checks = (await readChecks(documents, { locations: location })).filter(own);
+  const isAssigned = (check: KnownCheck): boolean => assignProbe(check.id, probes) === probe;
+  const checks = (await readChecks(documents, { locations: location })).filter(isAssigned);
   const variables = await readVariables(documents, box);
-  const item = (check: KnownCheck): WorkItem => ({
+  const toWorkItem = (check: KnownCheck): WorkItem => ({
     check,
     variables: Object.fromEntries(
-      variablesOf(check).flatMap((name) => {
+      listVariables(check).flatMap((name) => {
         const variable = variables.get(name);
         return variable === undefined ? [] : [[name, variable]];
       }),
     ),
   });
-  const work = checks.filter(({ enabled }) => enabled).map(item);
-  const digest = digestOf(JSON.stringify(work));
+  const work = checks.filter(({ enabled }) => enabled).map(toWorkItem);
+  const digest = computeDigest(JSON.stringify(work));
   const { items: runRequests } = await documents
     .collection(syntheticRunRequests)
     .list({ filter: { locations: location } });
@@ -115,10 +117,10 @@ export const workOf = async (
     digest,
     checks: digest === known ? null : work,
     requestedRuns: open.flatMap((one) => {
-      const check = unsavedCheckOf(one) ?? checks.find(({ id }) => id === one.checkId);
-      return check === undefined || !own(check)
+      const check = parseUnsavedCheck(one) ?? checks.find(({ id }) => id === one.checkId);
+      return check === undefined || !isAssigned(check)
         ? []
-        : [{ ...item(check), requestId: one.id, requestedAtMs: one.requestedAtMs }];
+        : [{ ...toWorkItem(check), requestId: one.id, requestedAtMs: one.requestedAtMs }];
     }),
   };
 };

@@ -24,48 +24,52 @@ export type BlockIndicator = Pick<
 >;
 
 /** Number of bytes before the value */
-export const headBytes = 27;
-const isEnded = 1;
-const raisesSignals = 2;
-const maxMs = 2 ** 48 - 1;
+export const headerBytes = 27;
+const revokedFlag = 1;
+const raisesSignalsFlag = 2;
+const maxTimeMs = 2 ** 48 - 1;
 
 export const isHash = (type: IndicatorType): boolean => type.startsWith('md5') || type.startsWith('sha');
-const numbers = new Map(indicatorTypes.map((type, number) => [type, number]));
-export const numberOf = (type: IndicatorType): number => numbers.get(type) ?? 0;
+const typeNumbers = new Map(indicatorTypes.map((type, number) => [type, number]));
+export const toTypeNumber = (type: IndicatorType): number => typeNumbers.get(type) ?? 0;
 
-const entryOf = (indicator: BlockIndicator, source: number): Buffer => {
+const encodeEntry = (indicator: BlockIndicator, source: number): Buffer => {
   const { type, value } = indicator;
   const { seenMs, validFromMs, validUntilMs, halfLifeDays, isRevoked, confidence } = toScoreInputs(indicator);
   const bytes = Buffer.from(value, isHash(type) ? 'hex' : 'utf8');
-  const entry = Buffer.alloc(headBytes + bytes.length);
-  const ms = (time: number, minMs: number): number => (time === 0 ? 0 : Math.min(maxMs, Math.max(minMs, time)));
-  entry[0] = numberOf(type);
-  entry[1] = (isRevoked ? isEnded : 0) | (indicator.raisesSignals ? raisesSignals : 0);
+  const entry = Buffer.alloc(headerBytes + bytes.length);
+  const encodeTime = (time: number, minMs: number): number =>
+    time === 0 ? 0 : Math.min(maxTimeMs, Math.max(minMs, time));
+  entry[0] = toTypeNumber(type);
+  entry[1] = (isRevoked ? revokedFlag : 0) | (indicator.raisesSignals ? raisesSignalsFlag : 0);
   entry[2] = Math.round(confidence);
   entry.writeUInt16LE(source, 3);
   entry.writeUInt16LE(Math.min(65_535, Math.ceil(halfLifeDays)), 5);
-  entry.writeUIntLE(ms(seenMs, 0), 7, 6);
-  entry.writeUIntLE(ms(validFromMs, 0), 13, 6);
-  entry.writeUIntLE(ms(validUntilMs, 1), 19, 6);
+  entry.writeUIntLE(encodeTime(seenMs, 0), 7, 6);
+  entry.writeUIntLE(encodeTime(validFromMs, 0), 13, 6);
+  entry.writeUIntLE(encodeTime(validUntilMs, 1), 19, 6);
   entry.writeUInt16LE(bytes.length, 25);
-  bytes.copy(entry, headBytes);
+  bytes.copy(entry, headerBytes);
   return entry;
 };
 
 /** Returns a block of indicators. Revoked or deleted indicators have entries too, which override older blocks. */
-export const blockOf = (indicators: Iterable<BlockIndicator>, level: IndicatorBlock['level'] = 0): IndicatorBlock => {
+export const encodeBlock = (
+  indicators: Iterable<BlockIndicator>,
+  level: IndicatorBlock['level'] = 0,
+): IndicatorBlock => {
   const sources = new Map<string, number>();
   const entries: Buffer[] = [];
   for (const indicator of indicators) {
     const source = sources.get(indicator.source) ?? sources.size;
     sources.set(indicator.source, source);
-    entries.push(entryOf(indicator, source));
+    entries.push(encodeEntry(indicator, source));
   }
   return { sources: [...sources.keys()], entries: Buffer.concat(entries).toString('base64'), level };
 };
 
 /** Returns the fields of an entry that matching needs. */
-export const readEntry = (bytes: Buffer, at: number): ScoreInputs & { readonly raisesSignals: boolean } => {
+export const decodeEntry = (bytes: Buffer, at: number): ScoreInputs & { readonly raisesSignals: boolean } => {
   const flags = bytes[at + 1] ?? 0;
   return {
     type: indicatorTypes[bytes[at] ?? 0] ?? 'ip',
@@ -74,19 +78,19 @@ export const readEntry = (bytes: Buffer, at: number): ScoreInputs & { readonly r
     seenMs: bytes.readUIntLE(at + 7, 6),
     validFromMs: bytes.readUIntLE(at + 13, 6),
     validUntilMs: bytes.readUIntLE(at + 19, 6),
-    isRevoked: (flags & isEnded) !== 0,
-    raisesSignals: (flags & raisesSignals) !== 0,
+    isRevoked: (flags & revokedFlag) !== 0,
+    raisesSignals: (flags & raisesSignalsFlag) !== 0,
   };
 };
 
 /** Returns the value of an entry. */
-export const valueAt = (bytes: Buffer, at: number): string => {
+export const decodeValue = (bytes: Buffer, at: number): string => {
   const type = indicatorTypes[bytes[at] ?? 0] ?? 'ip';
-  const end = at + headBytes + bytes.readUInt16LE(at + 25);
-  return bytes.toString(isHash(type) ? 'hex' : 'utf8', at + headBytes, end);
+  const end = at + headerBytes + bytes.readUInt16LE(at + 25);
+  return bytes.toString(isHash(type) ? 'hex' : 'utf8', at + headerBytes, end);
 };
 
 /** Yields the positions of entries. */
-export function* entriesIn(bytes: Buffer): Generator<number> {
-  for (let at = 0; at + headBytes <= bytes.length; at += headBytes + bytes.readUInt16LE(at + 25)) yield at;
+export function* entryPositions(bytes: Buffer): Generator<number> {
+  for (let at = 0; at + headerBytes <= bytes.length; at += headerBytes + bytes.readUInt16LE(at + 25)) yield at;
 }

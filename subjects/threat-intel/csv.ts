@@ -2,14 +2,14 @@
  * Parses indicators from CSV (RFC 4180), with or without a header, and from plain lists; lines that begin with # are
  * comments
  */
-import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
+import { type IndicatorType, indicatorTypes, type SourceIndicator } from '../../schemas/resources/threat-intel.ts';
 import {
+  createIndicator,
   defaultConfidence,
-  givenIndicator,
-  normalised,
-  type ReadIndicators,
-  timeOf,
-  typeOfValue,
+  detectType,
+  normalizeValue,
+  type ParsedIndicators,
+  parseFeedTime,
 } from './indicator.ts';
 
 /** Column names as feeds write them */
@@ -39,7 +39,7 @@ const columns = {
 } as const;
 type Column = keyof typeof columns;
 
-const namesOfTypes: Readonly<Record<string, IndicatorType>> = {
+const typeAliases: Readonly<Record<string, IndicatorType>> = {
   ...Object.fromEntries(indicatorTypes.map((type) => [type, type])),
   ipv4: 'ip',
   ipv6: 'ip',
@@ -65,21 +65,21 @@ interface Row {
  * Returns the closing quotation mark of a quoted cell, in which two quotation marks are an escaped one; -1 if it is not
  * closed.
  */
-const closingQuote = (text: string, from: number): number => {
+const findClosingQuote = (text: string, from: number): number => {
   let at = text.indexOf('"', from);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
   return at;
 };
 
 /** Returns the position of the next comma or line end. */
-const endOfCell = (text: string, from: number): number => {
+const findCellEnd = (text: string, from: number): number => {
   let at = from;
   while (at < text.length && text[at] !== ',' && text[at] !== '\n') at++;
   return at;
 };
 
 /** Returns the next position that is not a blank of the line. */
-const behindBlanks = (text: string, from: number): number => {
+const skipBlanks = (text: string, from: number): number => {
   let at = from;
   while (at < text.length && text[at] !== '\n' && text[at]?.trim() === '') at++;
   return at;
@@ -88,13 +88,13 @@ const behindBlanks = (text: string, from: number): number => {
 /**
  * Returns the cells of the row that begins here, and its end. Every character is scanned at most twice, for any input.
  */
-const rowAt = (text: string, start: number): { readonly cells: string[] | undefined; readonly end: number } => {
+const parseRow = (text: string, start: number): { readonly cells: string[] | undefined; readonly end: number } => {
   const cells: string[] = [];
   let at = start;
   for (;;) {
-    const from = behindBlanks(text, at);
+    const from = skipBlanks(text, at);
     if (text[from] === '"') {
-      const close = closingQuote(text, from + 1);
+      const close = findClosingQuote(text, from + 1);
       if (close < 0) return { cells: undefined, end: text.length };
       cells.push(
         text
@@ -102,9 +102,9 @@ const rowAt = (text: string, start: number): { readonly cells: string[] | undefi
           .replaceAll('""', '"')
           .trim(),
       );
-      at = endOfCell(text, close + 1);
+      at = findCellEnd(text, close + 1);
     } else {
-      at = endOfCell(text, from);
+      at = findCellEnd(text, from);
       cells.push(text.slice(from, at).trim());
     }
     if (text[at] !== ',') return { cells, end: at };
@@ -115,18 +115,18 @@ const rowAt = (text: string, start: number): { readonly cells: string[] | undefi
 /**
  * Returns the rows of a text, without empty ones and comments. A quotation mark is only special at the start of a cell.
  */
-const rowsOf = (text: string): Row[] => {
+const parseRows = (text: string): Row[] => {
   const rows: Row[] = [];
   let line = 1;
   let at = 0;
   while (at < text.length) {
-    const from = behindBlanks(text, at);
+    const from = skipBlanks(text, at);
     let end = from;
     if (text[from] === '#') {
       const next = text.indexOf('\n', from);
       end = next < 0 ? text.length : next;
     } else if (from < text.length && text[from] !== '\n') {
-      const row = rowAt(text, from);
+      const row = parseRow(text, from);
       rows.push({ line, cells: row.cells });
       end = row.end;
     }
@@ -137,7 +137,7 @@ const rowsOf = (text: string): Row[] => {
 };
 
 /** Returns the index of each column; `undefined` if the first row is not a header. */
-const headerOf = (cells: readonly string[]): Map<Column, number> | undefined => {
+const parseHeader = (cells: readonly string[]): Map<Column, number> | undefined => {
   const names = cells.map((cell) => cell.toLowerCase().replaceAll(/[\s-]+/g, '_'));
   const found = new Map<Column, number>();
   for (const [column, known] of Object.entries(columns) as [Column, readonly string[]][]) {
@@ -147,23 +147,23 @@ const headerOf = (cells: readonly string[]): Map<Column, number> | undefined => 
   return found.has('value') ? found : undefined;
 };
 
-const confidenceOf = (text: string | undefined, fallback: number): number => {
+const parseConfidence = (text: string | undefined, fallback: number): number => {
   const value = Number(text);
   return text === undefined || text === '' || !(value >= 0 && value <= 100) ? fallback : value;
 };
 
 /** Returns the indicator of a row, or an error message. */
-const indicatorOf = (cell: (column: Column) => string | undefined, confidence: number): GivenIndicator | string => {
+const parseIndicator = (cell: (column: Column) => string | undefined, confidence: number): SourceIndicator | string => {
   const written = cell('value') ?? '';
   const named = cell('type')?.toLowerCase();
-  const type = named ? namesOfTypes[named] : typeOfValue(written);
+  const type = named ? typeAliases[named] : detectType(written);
   if (type === undefined)
     return named ? `the type ${JSON.stringify(named)} is unknown` : `${JSON.stringify(written)} is not an indicator`;
   // Some feeds append a port to an address.
   const bare = type === 'ip' ? written.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : written;
-  const value = normalised(type, bare);
+  const value = normalizeValue(type, bare);
   if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
-  return givenIndicator(type, value, {
+  return createIndicator(type, value, {
     name: (cell('name') ?? '').slice(0, 256),
     description: (cell('description') ?? '').slice(0, 4096),
     tags: (cell('tags') ?? '')
@@ -171,16 +171,16 @@ const indicatorOf = (cell: (column: Column) => string | undefined, confidence: n
       .map((tag) => tag.trim())
       .filter((tag) => tag !== '')
       .slice(0, 64),
-    confidence: confidenceOf(cell('confidence'), confidence),
-    validFrom: timeOf(cell('validFrom')),
-    validUntil: timeOf(cell('validUntil')),
+    confidence: parseConfidence(cell('confidence'), confidence),
+    validFrom: parseFeedTime(cell('validFrom')),
+    validUntil: parseFeedTime(cell('validUntil')),
   });
 };
 
-export const readCsv = (text: string, confidence = defaultConfidence): ReadIndicators => {
-  const rows = rowsOf(text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, ''));
-  const header = headerOf(rows[0]?.cells ?? []);
-  const indicators: GivenIndicator[] = [];
+export const readCsv = (text: string, confidence = defaultConfidence): ParsedIndicators => {
+  const rows = parseRows(text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, ''));
+  const header = parseHeader(rows[0]?.cells ?? []);
+  const indicators: SourceIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const { line, cells } of header === undefined ? rows : rows.slice(1)) {
     if (cells === undefined) {
@@ -190,7 +190,7 @@ export const readCsv = (text: string, confidence = defaultConfidence): ReadIndic
       });
       continue;
     }
-    const indicator = indicatorOf(
+    const indicator = parseIndicator(
       (column) =>
         header === undefined ? (column === 'value' ? cells[0] : undefined) : cells[header.get(column) ?? -1],
       confidence,
@@ -201,14 +201,14 @@ export const readCsv = (text: string, confidence = defaultConfidence): ReadIndic
   return { indicators, refused };
 };
 
-const hostsLine = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
+const hostsLinePattern = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
 
 /**
  * Parses a plain list: one value per line, without trailing text; # and ; begin comments. Lines of a hosts file contain
  * a domain.
  */
-export const readList = (text: string, confidence = defaultConfidence): ReadIndicators => {
-  const indicators: GivenIndicator[] = [];
+export const readList = (text: string, confidence = defaultConfidence): ParsedIndicators => {
+  const indicators: SourceIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const [index, line] of text
     .replace(/^\uFEFF/, '')
@@ -217,8 +217,8 @@ export const readList = (text: string, confidence = defaultConfidence): ReadIndi
     const comment = line.search(/(?:^|\s)[#;]/);
     const written = (comment < 0 ? line : line.slice(0, comment)).trim();
     if (written === '') continue;
-    const value = hostsLine.exec(written)?.[1] ?? /^\S+/.exec(written)?.[0] ?? '';
-    const indicator = indicatorOf((column) => (column === 'value' ? value : undefined), confidence);
+    const value = hostsLinePattern.exec(written)?.[1] ?? /^\S+/.exec(written)?.[0] ?? '';
+    const indicator = parseIndicator((column) => (column === 'value' ? value : undefined), confidence);
     if (typeof indicator === 'string') refused.push({ at: `line ${index + 1}`, message: indicator });
     else indicators.push(indicator);
   }

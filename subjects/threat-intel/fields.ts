@@ -6,10 +6,10 @@ export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the fields of an object; empty for other values. */
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+export const fieldsOrEmpty = (value: unknown): Fields => (isFields(value) ? value : {});
 
 /** Returns the objects of a list; empty for other values. */
-export const objectsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+export const objectsOrEmpty = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 /** Returns a text; empty for other values. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');

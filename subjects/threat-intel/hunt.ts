@@ -2,22 +2,22 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 import { exportRecords } from '../../queries/logs/export.ts';
-import { type Range, rangeOf } from '../../queries/range.ts';
+import { parseRetainedRange, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { IndicatorHunt } from '../../schemas/resources/threat-intel.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { storedRecord } from '../detections/backtest.ts';
 import type { DetectedRecord } from '../detections/detect.ts';
-import { scoreAt } from './indicator.ts';
+import { computeScore } from './indicator.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 import { matchEvent } from './match.ts';
-import { counted, eventOf, groupingWindowMs, matchKey, matchOf } from './match-of.ts';
+import { addRecord, createMatch, groupingWindowMs, matchKey, toEvent } from './match-of.ts';
 import { readMatches } from './stored-matches.ts';
 
 const maxRecords = 500_000;
 const maxMatches = 10_000;
 
-export interface Hunted {
+export interface HuntResult {
   readonly records: number;
   /** Whether all records and matches were processed; false if a limit or the time budget was exceeded */
   readonly isComplete: boolean;
@@ -25,7 +25,7 @@ export interface Hunted {
 }
 
 /** Returns the start times of known matches by key; records within an hour of a start were counted there. */
-const knownStarts = async (reading: Reading, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
+const readKnownStarts = async (reading: Reading, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
   const starts = new Map<string, number[]>();
   const range = { from: from - BigInt(groupingWindowMs) * 1_000_000n, to };
   for (const { project, ms, ...match } of await readMatches(reading, {}, { range, limit: maxMatches })) {
@@ -35,25 +35,25 @@ const knownStarts = async (reading: Reading, { from, to }: Range): Promise<Reado
   return starts;
 };
 
-class Hunt {
+class RunningHunt {
   readonly #index = new IndicatorIndex();
-  readonly #known: ReadonlyMap<string, number[]>;
-  readonly #open = new Map<string, ThreatMatch>();
-  readonly #closed: ThreatMatch[] = [];
+  readonly #knownStarts: ReadonlyMap<string, number[]>;
+  readonly #openMatches = new Map<string, ThreatMatch>();
+  readonly #closedMatches: ThreatMatch[] = [];
 
   constructor(hunt: Pick<IndicatorHunt, 'sources' | 'entries'>, known: ReadonlyMap<string, number[]>) {
     this.#index.add('hunt', hunt);
-    this.#known = known;
+    this.#knownStarts = known;
   }
 
   /** Adds a record; times must be ascending. */
   add(record: DetectedRecord): void {
-    const event = eventOf(record.values);
+    const event = toEvent(record.values);
     for (const sighting of matchEvent(this.#index, event)) {
-      const score = scoreAt(sighting.indicator, record.timeMs);
+      const score = computeScore(sighting.indicator, record.timeMs);
       if (score === 0) continue;
-      const { key, match } = matchOf(sighting, record, event, score);
-      const isKnown = this.#known
+      const { key, match } = createMatch(sighting, record, event, score);
+      const isKnown = this.#knownStarts
         .get(key)
         ?.some((start) => record.timeMs >= start && record.timeMs < start + groupingWindowMs);
       if (isKnown !== true) this.#addMatch(key, { ...match, retroHunt: true });
@@ -61,21 +61,21 @@ class Hunt {
   }
 
   get size(): number {
-    return this.#open.size + this.#closed.length;
+    return this.#openMatches.size + this.#closedMatches.length;
   }
 
   get matches(): ThreatMatch[] {
-    return [...this.#closed, ...this.#open.values()];
+    return [...this.#closedMatches, ...this.#openMatches.values()];
   }
 
   #addMatch(key: string, match: ThreatMatch): void {
-    const open = this.#open.get(key);
+    const open = this.#openMatches.get(key);
     if (open !== undefined && match.timeMs < open.timeMs + groupingWindowMs) {
-      this.#open.set(key, counted(open, match.timeMs));
+      this.#openMatches.set(key, addRecord(open, match.timeMs));
       return;
     }
-    if (open !== undefined) this.#closed.push(open);
-    this.#open.set(key, match);
+    if (open !== undefined) this.#closedMatches.push(open);
+    this.#openMatches.set(key, match);
   }
 }
 
@@ -87,12 +87,12 @@ export const huntIndicators = async (
   hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
   { reading, tenantId }: { readonly reading: Reading; readonly tenantId: string },
   { isOver, timeSliceMs = defaultTimeSliceMs }: { readonly isOver: () => boolean; readonly timeSliceMs?: number },
-): Promise<Hunted> => {
+): Promise<HuntResult> => {
   const { nowMs } = reading;
   const retainedSinceMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
   const rangeParams = { from: String(Math.max(hunt.fromMs, retainedSinceMs)), to: String(hunt.toMs) };
-  const range = rangeOf(rangeParams, { caller: reading, signal: 'logs', nowMs });
-  const hunting = new Hunt(hunt, await knownStarts(reading, range));
+  const range = parseRetainedRange(rangeParams, { caller: reading, signal: 'logs', nowMs });
+  const hunting = new RunningHunt(hunt, await readKnownStarts(reading, range));
   const question = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: maxRecords };
   let records = 0;
   for await (const { items } of exportRecords(reading, question)) {

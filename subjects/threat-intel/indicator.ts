@@ -1,10 +1,10 @@
 /** Indicators of compromise: recognition and normalization of values by type, and decay of confidence */
 import ipaddr from 'ipaddr.js';
-import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
+import { type IndicatorType, indicatorTypes, type SourceIndicator } from '../../schemas/resources/threat-intel.ts';
 
 /** Indicators of a source, and rejected values */
-export interface ReadIndicators {
-  readonly indicators: readonly GivenIndicator[];
+export interface ParsedIndicators {
+  readonly indicators: readonly SourceIndicator[];
   /** `at` is the line, or the id of the object */
   readonly refused: readonly { readonly at: string; readonly message: string }[];
 }
@@ -23,27 +23,27 @@ const refang = (given: string): string => {
 
 const hashLengths: Readonly<Record<number, IndicatorType>> = { 32: 'md5', 40: 'sha1', 64: 'sha256', 128: 'sha512' };
 
-const domainName =
+const domainPattern =
   /^(?=.{1,253}\.?$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z][a-z0-9-]{0,61}[a-z0-9]|xn--[a-z0-9-]+)\.?$/;
 
-const domainOf = (text: string): string | undefined => {
+const normalizeDomain = (text: string): string | undefined => {
   const low = text.toLowerCase();
   if (/[@/:?#\s]/.test(low)) return undefined;
-  if (domainName.test(low)) return low.replace(/\.$/, '');
+  if (domainPattern.test(low)) return low.replace(/\.$/, '');
   // Non-ASCII names are converted to the form of DNS.
   const name = URL.canParse(`http://${low}/`) ? new URL(`http://${low}/`).hostname : low;
-  return domainName.test(name) ? name.replace(/\.$/, '') : undefined;
+  return domainPattern.test(name) ? name.replace(/\.$/, '') : undefined;
 };
 
 /** Checked first, because parsing an invalid address throws an error, which is slow. */
-const fourParts = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+const ipv4Pattern = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
-const addressOf = (text: string): string | undefined =>
-  (fourParts.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)) || (text.includes(':') && ipaddr.isValid(text))
+const normalizeAddress = (text: string): string | undefined =>
+  (ipv4Pattern.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)) || (text.includes(':') && ipaddr.isValid(text))
     ? ipaddr.process(text).toString()
     : undefined;
 
-const networkOf = (text: string): string | undefined => {
+const normalizeNetwork = (text: string): string | undefined => {
   if (!text.includes('/') || !ipaddr.isValidCIDR(text)) return undefined;
   const [address, bits] = ipaddr.parseCIDR(text);
   const first =
@@ -51,26 +51,26 @@ const networkOf = (text: string): string | undefined => {
   return `${first.toString()}/${bits}`;
 };
 
-const urlOf = (text: string): string | undefined => {
+const normalizeUrl = (text: string): string | undefined => {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   url.hash = '';
   return url.href;
 };
 
-const hashOf = (type: IndicatorType, text: string): string | undefined =>
+const normalizeHash = (type: IndicatorType, text: string): string | undefined =>
   /^[0-9a-f]+$/i.test(text) && hashLengths[text.length] === type ? text.toLowerCase() : undefined;
 
-const writers: Readonly<Record<IndicatorType, (text: string) => string | undefined>> = {
-  ip: addressOf,
-  network: networkOf,
-  domain: domainOf,
-  url: urlOf,
+const normalizers: Readonly<Record<IndicatorType, (text: string) => string | undefined>> = {
+  ip: normalizeAddress,
+  network: normalizeNetwork,
+  domain: normalizeDomain,
+  url: normalizeUrl,
   email: (text) => (/^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text) ? text.toLowerCase() : undefined),
-  md5: (text) => hashOf('md5', text),
-  sha1: (text) => hashOf('sha1', text),
-  sha256: (text) => hashOf('sha256', text),
-  sha512: (text) => hashOf('sha512', text),
+  md5: (text) => normalizeHash('md5', text),
+  sha1: (text) => normalizeHash('sha1', text),
+  sha256: (text) => normalizeHash('sha256', text),
+  sha512: (text) => normalizeHash('sha512', text),
   'file-name': (text) => (text === '' || text.length > 1024 ? undefined : text.toLowerCase()),
 };
 
@@ -78,21 +78,21 @@ const writers: Readonly<Record<IndicatorType, (text: string) => string | undefin
 const maxCharacters = 8192;
 
 /** Returns a value in its normalized form for storage and comparison; `undefined` if it is invalid for the type. */
-export const normalised = (type: IndicatorType, text: string): string | undefined =>
-  text.length > maxCharacters ? undefined : writers[type](refang(text));
+export const normalizeValue = (type: IndicatorType, text: string): string | undefined =>
+  text.length > maxCharacters ? undefined : normalizers[type](refang(text));
 
 /** Returns the type that a value's form implies; `undefined` for a file name. */
-export const typeOfValue = (text: string): IndicatorType | undefined =>
-  indicatorTypes.find((type) => type !== 'file-name' && normalised(type, text) !== undefined);
+export const detectType = (text: string): IndicatorType | undefined =>
+  indicatorTypes.find((type) => type !== 'file-name' && normalizeValue(type, text) !== undefined);
 
 /** Default confidence of an indicator whose source specifies none */
 export const defaultConfidence = 50;
 
-export const givenIndicator = (
+export const createIndicator = (
   type: IndicatorType,
   value: string,
-  more: Partial<Omit<GivenIndicator, 'type' | 'value'>> = {},
-): GivenIndicator => ({
+  more: Partial<Omit<SourceIndicator, 'type' | 'value'>> = {},
+): SourceIndicator => ({
   type,
   value,
   name: '',
@@ -109,7 +109,7 @@ export const givenIndicator = (
 const dayMs = 86_400_000;
 
 /** Half-life of confidence by type, in days: addresses change owners, hashes do not */
-const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
+const defaultHalfLifeDays: Readonly<Record<IndicatorType, number>> = {
   ip: 30,
   network: 60,
   url: 30,
@@ -140,20 +140,20 @@ export interface ScoreInputs {
  * Returns the score of an indicator at a time, from 0 to 100: its confidence, halved with each half-life since its
  * source last reported it. Returns 0 before and after its validity, and if it was revoked.
  */
-export const scoreAt = (
+export const computeScore = (
   { type, confidence, seenMs, validFromMs, validUntilMs, halfLifeDays: own, isRevoked }: ScoreInputs,
   atMs: number,
 ): number => {
   if (isRevoked || validFromMs > atMs || (validUntilMs !== 0 && validUntilMs <= atMs)) return 0;
   const days = Math.max(0, atMs - seenMs) / dayMs;
-  return Math.round(confidence * 0.5 ** (days / (own === 0 ? halfLifeDays[type] : own)));
+  return Math.round(confidence * 0.5 ** (days / (own === 0 ? defaultHalfLifeDays[type] : own)));
 };
 
-const msOf = (time: string | null): number => (time === null ? 0 : Date.parse(time));
+const timeToMs = (time: string | null): number => (time === null ? 0 : Date.parse(time));
 
 /** Returns the inputs of a score for a stored indicator. */
 export const toScoreInputs = (
-  indicator: Omit<GivenIndicator, 'value' | 'name' | 'description' | 'tags' | 'givenId'> & {
+  indicator: Omit<SourceIndicator, 'value' | 'name' | 'description' | 'tags' | 'givenId'> & {
     readonly seenAt: string;
     readonly halfLifeDays?: number | null;
   },
@@ -163,15 +163,15 @@ export const toScoreInputs = (
   isRevoked: indicator.isRevoked,
   seenMs: Date.parse(indicator.seenAt),
   halfLifeDays: indicator.halfLifeDays ?? 0,
-  validFromMs: msOf(indicator.validFrom),
-  validUntilMs: msOf(indicator.validUntil),
+  validFromMs: timeToMs(indicator.validFrom),
+  validUntilMs: timeToMs(indicator.validUntil),
 });
 
 /**
  * Returns a time in ISO-8601 from the formats of feeds; `null` if it is invalid. Feeds write UTC times without a zone,
  * and seconds as numbers.
  */
-export const timeOf = (given: unknown): string | null => {
+export const parseFeedTime = (given: unknown): string | null => {
   if (typeof given !== 'string' && typeof given !== 'number') return null;
   const text = String(given).trim();
   if (text === '') return null;

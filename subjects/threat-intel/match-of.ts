@@ -1,6 +1,6 @@
 /** Builds matches of indicators in records */
 
-import { hashOf } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-of.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { EventPaths, SigmaEvent } from '../detections/event.ts';
 import { type EntityType, entityFields } from '../detections/fields/entities.ts';
@@ -16,13 +16,13 @@ const maxObservedLength = 512;
 const paths = new EventPaths(fieldTables);
 
 /** Returns the event of a record in which indicators are searched. */
-export const eventOf = (values: RecordValues): SigmaEvent => fillEvent(new SigmaEvent(paths), values);
+export const toEvent = (values: RecordValues): SigmaEvent => fillEvent(new SigmaEvent(paths), values);
 
-const namesOf = (type: EntityType): string[] => entityFields[type].flat().map(foldName);
-const hostNames = namesOf('host');
-const userNames = namesOf('user');
+const entityFieldNames = (type: EntityType): string[] => entityFields[type].flat().map(foldName);
+const hostFields = entityFieldNames('host');
+const userFields = entityFieldNames('user');
 
-const firstOf = (event: SigmaEvent, names: readonly string[]): string => {
+const firstValue = (event: SigmaEvent, names: readonly string[]): string => {
   for (const name of names) {
     const text = event.get(name)?.text ?? '';
     if (text !== '' && text !== '-') return text.slice(0, maxObservedLength);
@@ -31,7 +31,7 @@ const firstOf = (event: SigmaEvent, names: readonly string[]): string => {
 };
 
 /** Tenant and location of a record */
-export interface RecordPlace {
+export interface RecordIdentity {
   readonly tenantId: string;
   readonly projectId: string;
   readonly recordId: string;
@@ -52,9 +52,9 @@ export const matchKey = ({
   JSON.stringify([type, value, source, projectId, service, host, user]);
 
 /** Returns the match of one record. */
-export const matchOf = (
+export const createMatch = (
   { indicator, field, observed }: Sighting,
-  { tenantId, projectId, recordId, timeMs, service }: RecordPlace,
+  { tenantId, projectId, recordId, timeMs, service }: RecordIdentity,
   event: SigmaEvent,
   score: number,
 ): { readonly key: string; readonly match: ThreatMatch } => {
@@ -65,14 +65,14 @@ export const matchOf = (
     source,
     projectId,
     service,
-    host: firstOf(event, hostNames),
-    user: firstOf(event, userNames),
+    host: firstValue(event, hostFields),
+    user: firstValue(event, userFields),
   };
   const key = matchKey(of);
   const match: ThreatMatch = {
     ...of,
     tenantId,
-    id: hashOf('threat-match', key, recordId),
+    id: computeHashId('threat-match', key, recordId),
     score,
     field,
     recordId,
@@ -86,7 +86,7 @@ export const matchOf = (
 };
 
 /** Adds a further record to a match. */
-export const counted = (match: ThreatMatch, timeMs: number): ThreatMatch => ({
+export const addRecord = (match: ThreatMatch, timeMs: number): ThreatMatch => ({
   ...match,
   count: match.count + 1,
   lastMs: Math.max(match.lastMs, timeMs),

@@ -1,11 +1,11 @@
 /** Finds indicators in an event */
 import ipaddr from 'ipaddr.js';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
-import { textBefore, withoutTrailing } from '../../schemas/text.ts';
+import { getTextBefore, trimTrailing } from '../../schemas/text.ts';
 import type { EventValue, SigmaEvent } from '../detections/event.ts';
-import { normalised } from './indicator.ts';
+import { normalizeValue } from './indicator.ts';
 import type { FoundIndicator, IndicatorIndex } from './indicator-index.ts';
-import { kindsOf, type ObservableKind } from './observables.ts';
+import { type ObservableKind, observableKinds } from './observables.ts';
 
 /** An indicator, and its location in an event */
 export interface Sighting {
@@ -21,13 +21,13 @@ const maxCharacters = 16_384;
 const maxTokens = 200;
 const maxLabels = 10;
 
-type Found = (indicators: readonly FoundIndicator[], observed: string) => void;
+type OnFound = (indicators: readonly FoundIndicator[], observed: string) => void;
 
-const plainIpv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
+const ipv4Pattern = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
 
 /** Returns an IPv4 address as a number, or `undefined`. */
-const ipv4Of = (text: string): number | undefined => {
-  const match = plainIpv4.exec(text);
+const parseIpv4 = (text: string): number | undefined => {
+  const match = ipv4Pattern.exec(text);
   if (match === null) return undefined;
   let address = 0;
   for (let part = 1; part <= 4; part++) {
@@ -37,18 +37,18 @@ const ipv4Of = (text: string): number | undefined => {
   }
   return address;
 };
-const textOf = (address: number): string =>
+const formatIpv4 = (address: number): string =>
   `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
 
-const findIpv4 = (index: IndicatorIndex, address: number, observed: string, found: Found): void => {
-  found(index.find('ip', textOf(address)), observed);
+const findIpv4 = (index: IndicatorIndex, address: number, observed: string, found: OnFound): void => {
+  found(index.find('ip', formatIpv4(address)), observed);
   for (const length of index.prefixes.ipv4) {
     const mask = length === 0 ? 0 : (-1 << (32 - length)) >>> 0;
-    found(index.find('network', `${textOf((address & mask) >>> 0)}/${length}`), observed);
+    found(index.find('network', `${formatIpv4((address & mask) >>> 0)}/${length}`), observed);
   }
 };
 
-const findIpv6 = (index: IndicatorIndex, address: ipaddr.IPv6, observed: string, found: Found): void => {
+const findIpv6 = (index: IndicatorIndex, address: ipaddr.IPv6, observed: string, found: OnFound): void => {
   found(index.find('ip', address.toString()), observed);
   for (const length of index.prefixes.ipv6) {
     const bytes = address.toByteArray().map((byte, at) => {
@@ -60,11 +60,11 @@ const findIpv6 = (index: IndicatorIndex, address: ipaddr.IPv6, observed: string,
 };
 
 /** Finds a domain and its parent domains. */
-const findDomain = (index: IndicatorIndex, text: string, observed: string, found: Found): void => {
+const findDomain = (index: IndicatorIndex, text: string, observed: string, found: OnFound): void => {
   if (!index.hasType('domain')) return;
   const low = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what needs no conversion
-  const name = /[^\x00-\x7f]/.test(low) ? normalised('domain', low) : low.replace(/\.$/, '');
+  const name = /[^\x00-\x7f]/.test(low) ? normalizeValue('domain', low) : low.replace(/\.$/, '');
   if (name === undefined || name.length > 253) return;
   const labels = name.split('.');
   for (let from = Math.max(0, labels.length - maxLabels); from < labels.length - 1; from++)
@@ -72,12 +72,12 @@ const findDomain = (index: IndicatorIndex, text: string, observed: string, found
 };
 
 /** Finds an address, with or without a port, or a name. */
-const findHost = (index: IndicatorIndex, text: string, observed: string, found: Found): void => {
+const findHost = (index: IndicatorIndex, text: string, observed: string, found: OnFound): void => {
   if (text.length < 3) return;
   const colon = text.indexOf(':');
   const isV6 = colon >= 0 && (text[0] === '[' || text.indexOf(':', colon + 1) >= 0);
   if (isV6) {
-    const bare = textBefore(text.replace(/^\[([^\]]*)\].*$/, '$1'), '%');
+    const bare = getTextBefore(text.replace(/^\[([^\]]*)\].*$/, '$1'), '%');
     if (!ipaddr.IPv6.isValid(bare)) return;
     const address = ipaddr.process(bare);
     if (address instanceof ipaddr.IPv6) findIpv6(index, address, observed, found);
@@ -85,26 +85,26 @@ const findHost = (index: IndicatorIndex, text: string, observed: string, found: 
     return;
   }
   const bare = colon < 0 ? text : text.slice(0, colon);
-  const address = ipv4Of(bare);
+  const address = parseIpv4(bare);
   if (address !== undefined) findIpv4(index, address, observed, found);
   else if (bare.includes('.')) findDomain(index, bare, observed, found);
 };
 
 const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/:?#]+)/i;
 
-const findUrl = (index: IndicatorIndex, text: string, found: Found): void => {
+const findUrl = (index: IndicatorIndex, text: string, found: OnFound): void => {
   const host = schemeAndHost.exec(text)?.[1];
   if (host === undefined) return;
   findHost(index, host, text, found);
   if (!index.hasType('url')) return;
-  const url = normalised('url', text);
+  const url = normalizeValue('url', text);
   if (url === undefined) return;
   found(index.find('url', url), text);
   const query = url.indexOf('?');
   if (query >= 0) found(index.find('url', url.slice(0, query)), text);
 };
 
-const findEmail = (index: IndicatorIndex, text: string, found: Found): void => {
+const findEmail = (index: IndicatorIndex, text: string, found: OnFound): void => {
   const low = text.toLowerCase();
   found(index.find('email', low), text);
   findDomain(index, low.slice(low.lastIndexOf('@') + 1), text, found);
@@ -112,22 +112,22 @@ const findEmail = (index: IndicatorIndex, text: string, found: Found): void => {
 
 const hashTypes: Readonly<Record<number, IndicatorType>> = { 32: 'md5', 40: 'sha1', 64: 'sha256', 128: 'sha512' };
 
-const findHash = (index: IndicatorIndex, text: string, found: Found): void => {
+const findHash = (index: IndicatorIndex, text: string, found: OnFound): void => {
   const type = hashTypes[text.length];
   if (type !== undefined && index.hasType(type)) found(index.find(type, text.toLowerCase()), text);
 };
 
-const findFile = (index: IndicatorIndex, path: string, found: Found): void => {
+const findFile = (index: IndicatorIndex, path: string, found: OnFound): void => {
   if (!index.hasType('file-name')) return;
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   found(index.find('file-name', name.trim().toLowerCase()), path);
 };
 
-const urls = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s"'<>|\\^`{}]+/gi;
-const tokens = /[\p{L}\p{N}_.:@+-]{3,}/gu;
+const urlPattern = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s"'<>|\\^`{}]+/gi;
+const tokenPattern = /[\p{L}\p{N}_.:@+-]{3,}/gu;
 
 /** Finds one word of a text. */
-const findWord = (index: IndicatorIndex, word: string, found: Found): void => {
+const findWord = (index: IndicatorIndex, word: string, found: OnFound): void => {
   if (word.includes('@')) {
     if (/^[^@:]+@[^@:]+$/.test(word)) findEmail(index, word, found);
     return;
@@ -141,42 +141,42 @@ const findWord = (index: IndicatorIndex, word: string, found: Found): void => {
   else if (/^[0-9a-f]+$/i.test(word)) findHash(index, word, found);
 };
 
-const findInText = (index: IndicatorIndex, text: string, found: Found): void => {
+const findText = (index: IndicatorIndex, text: string, found: OnFound): void => {
   let count = 0;
-  const rest = text.replace(urls, (url) => {
-    if (count++ < maxTokens) findUrl(index, withoutTrailing(url, '.,;:!?)]'), found);
+  const rest = text.replace(urlPattern, (url) => {
+    if (count++ < maxTokens) findUrl(index, trimTrailing(url, '.,;:!?)]'), found);
     return ' ';
   });
-  for (const [word] of rest.matchAll(tokens)) {
+  for (const [word] of rest.matchAll(tokenPattern)) {
     if (count++ >= maxTokens) return;
-    findWord(index, withoutTrailing(word.replace(/^[.:+-]+/, ''), '.:+-'), found);
+    findWord(index, trimTrailing(word.replace(/^[.:+-]+/, ''), '.:+-'), found);
   }
 };
 
-const each = (text: string, separator: RegExp, find: (part: string) => void): void => {
+const forEachPart = (text: string, separator: RegExp, find: (part: string) => void): void => {
   if (!separator.test(text)) find(text);
   else for (const part of text.split(separator, maxTokens)) if (part !== '') find(part);
 };
 
-const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: string, found: Found) => void>> = {
-  host: (index, text, found) => each(text, /[\s,;]+/, (part) => findHost(index, part, part, found)),
+const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: string, found: OnFound) => void>> = {
+  host: (index, text, found) => forEachPart(text, /[\s,;]+/, (part) => findHost(index, part, part, found)),
   url: findUrl,
   email: (index, text, found) =>
-    each(text, /[\s,;<>"]+/, (part) => {
+    forEachPart(text, /[\s,;<>"]+/, (part) => {
       if (part.includes('@')) findEmail(index, part, found);
     }),
   hash: (index, text, found) =>
-    each(text, /[\s,;|]+/, (part) => {
+    forEachPart(text, /[\s,;|]+/, (part) => {
       // Sysmon hashes: `SHA256=…,IMPHASH=…`, of which the last is not a file hash.
       if (!/^imphash=/i.test(part)) findHash(index, part.slice(part.indexOf('=') + 1), found);
     }),
   file: findFile,
-  text: findInText,
+  text: findText,
 };
 
-const findInLeaf = (index: IndicatorIndex, { names, text }: EventValue, found: Found): void => {
+const findInValue = (index: IndicatorIndex, { names, text }: EventValue, found: OnFound): void => {
   if (text.length < 3) return;
-  for (const kind of kindsOf(names)) finders[kind](index, text.slice(0, maxCharacters), found);
+  for (const kind of observableKinds(names)) finders[kind](index, text.slice(0, maxCharacters), found);
 };
 
 /**
@@ -185,7 +185,7 @@ const findInLeaf = (index: IndicatorIndex, { names, text }: EventValue, found: F
 export const matchEvent = (index: IndicatorIndex, event: SigmaEvent): Sighting[] => {
   const sightings: Sighting[] = [];
   for (const leaf of event.leaves)
-    findInLeaf(index, leaf, (indicators, observed) => {
+    findInValue(index, leaf, (indicators, observed) => {
       for (const indicator of indicators) {
         if (indicator.isRevoked) continue;
         const isKnown = sightings.some(

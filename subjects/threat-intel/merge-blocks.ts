@@ -1,6 +1,6 @@
 /** Merges several blocks into one with the latest entry of each indicator */
 import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
-import { headBytes, readEntry } from './block.ts';
+import { decodeEntry, headerBytes } from './block.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 
 /** Maximum number of entries of a block; a document is limited to 4 MB */
@@ -29,10 +29,10 @@ export const mergeBlocks = (
     size = 0;
   };
   for (const { bytes, at, source } of index.latest()) {
-    if (isComplete && readEntry(bytes, at).isRevoked) continue;
+    if (isComplete && decodeEntry(bytes, at).isRevoked) continue;
     const number = sources.get(source) ?? sources.size;
     sources.set(source, number);
-    const entry = Buffer.from(bytes.subarray(at, at + headBytes + bytes.readUInt16LE(at + 25)));
+    const entry = Buffer.from(bytes.subarray(at, at + headerBytes + bytes.readUInt16LE(at + 25)));
     entry.writeUInt16LE(number, 3);
     entries.push(entry);
     size += entry.length;

@@ -1,8 +1,8 @@
 /** Limits the number of indicator blocks */
 
-import { documentsIn } from '../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type IndicatorBlock, indicatorBlocks, threatIndicators } from '../../schemas/resources/threat-intel.ts';
 import { maxBlockEntries, mergeBlocks } from './merge-blocks.ts';
 
@@ -10,9 +10,11 @@ const maxSmallBlocks = 32;
 /** Returns the maximum number of large blocks, after which blocks whose entries are mostly superseded are merged. */
 const maxLargeBlocks = (indicators: number): number => 2 * Math.ceil(indicators / maxBlockEntries) + 4;
 
-const blocksOf = async (documents: Documents, tenantId: string, filter: object) => {
-  const blocks: (IndicatorBlock & Stored)[] = [];
-  for await (const block of documentsIn(documents.of(tenantId).collection(indicatorBlocks), { filter: { ...filter } }))
+const readBlocks = async (documents: Documents, tenantId: string, filter: object) => {
+  const blocks: (IndicatorBlock & StoredMetadata)[] = [];
+  for await (const block of iterateDocuments(documents.forTenant(tenantId).collection(indicatorBlocks), {
+    filter: { ...filter },
+  }))
     blocks.push(block);
   return blocks;
 };
@@ -23,24 +25,24 @@ const blocksOf = async (documents: Documents, tenantId: string, filter: object) 
 const replaceBlocks = async (
   documents: Documents,
   tenantId: string,
-  blocks: readonly (IndicatorBlock & Stored)[],
+  blocks: readonly (IndicatorBlock & StoredMetadata)[],
   isComplete: boolean,
 ): Promise<void> => {
-  const stored = documents.of(tenantId).collection(indicatorBlocks);
+  const stored = documents.forTenant(tenantId).collection(indicatorBlocks);
   for (const block of mergeBlocks(blocks, { isComplete })) await stored.insert(block);
-  await documents.transaction(async ({ of }) => {
-    for (const { id } of blocks) await of(tenantId).collection(indicatorBlocks).delete(id);
+  await documents.transaction(async ({ forTenant }) => {
+    for (const { id } of blocks) await forTenant(tenantId).collection(indicatorBlocks).delete(id);
   });
 };
 
 /** Merges blocks of an organization that has many. */
 export const mergeIndicatorBlocks = async (documents: Documents, tenantId: string): Promise<void> => {
-  const own = documents.of(tenantId);
+  const own = documents.forTenant(tenantId);
   if ((await own.collection(indicatorBlocks).count({ level: 0 })) > maxSmallBlocks)
-    await replaceBlocks(documents, tenantId, await blocksOf(documents, tenantId, { level: 0 }), false);
+    await replaceBlocks(documents, tenantId, await readBlocks(documents, tenantId, { level: 0 }), false);
   const large = await own.collection(indicatorBlocks).count({ level: 1 });
   if (large > maxLargeBlocks(await own.collection(threatIndicators).count()))
-    await replaceBlocks(documents, tenantId, await blocksOf(documents, tenantId, {}), true);
+    await replaceBlocks(documents, tenantId, await readBlocks(documents, tenantId, {}), true);
 };
 
 export const mergeAllIndicatorBlocks = defineJob<{ readonly documents: Documents }>({
@@ -50,7 +52,7 @@ export const mergeAllIndicatorBlocks = defineJob<{ readonly documents: Documents
   scope: 'installation',
   async run({ documents }, signal) {
     const tenants = new Set<string>();
-    for await (const { tenantId } of documents.everywhere(indicatorBlocks, { level: 0 })) tenants.add(tenantId);
+    for await (const { tenantId } of documents.findInAllTenants(indicatorBlocks, { level: 0 })) tenants.add(tenantId);
     for (const tenantId of tenants) if (!signal.aborted) await mergeIndicatorBlocks(documents, tenantId);
   },
 });

@@ -10,7 +10,7 @@ import { foldName } from '../detections/fields/table.ts';
  */
 export type ObservableKind = 'host' | 'url' | 'email' | 'hash' | 'file' | 'text';
 
-const fields: Readonly<Record<ObservableKind, readonly string[]>> = {
+const observableFields: Readonly<Record<ObservableKind, readonly string[]>> = {
   host: [
     ...['source', 'destination', 'client', 'server'].flatMap((end) => [
       ...[`${end}.address`, `${end}.ip`, `${end}.domain`, `${end}.nat.ip`],
@@ -116,17 +116,17 @@ const fields: Readonly<Record<ObservableKind, readonly string[]>> = {
   ],
 };
 
-const kinds = new Map<string, ObservableKind[]>();
-for (const [kind, names] of Object.entries(fields) as [ObservableKind, readonly string[]][])
-  for (const name of new Set(names.map(foldName))) kinds.set(name, [...(kinds.get(name) ?? []), kind]);
+const kindsByField = new Map<string, ObservableKind[]>();
+for (const [kind, names] of Object.entries(observableFields) as [ObservableKind, readonly string[]][])
+  for (const name of new Set(names.map(foldName))) kindsByField.set(name, [...(kindsByField.get(name) ?? []), kind]);
 
-const known = new WeakMap<readonly string[], readonly ObservableKind[]>();
+const cachedKinds = new WeakMap<readonly string[], readonly ObservableKind[]>();
 
 /** Returns the kinds of observables at a position of an event, by its folded names. */
-export const kindsOf = (names: readonly string[]): readonly ObservableKind[] => {
-  const found = known.get(names);
+export const observableKinds = (names: readonly string[]): readonly ObservableKind[] => {
+  const found = cachedKinds.get(names);
   if (found !== undefined) return found;
-  const made = [...new Set(names.flatMap((name) => kinds.get(name) ?? []))];
-  known.set(names, made);
+  const made = [...new Set(names.flatMap((name) => kindsByField.get(name) ?? []))];
+  cachedKinds.set(names, made);
   return made;
 };

@@ -1,21 +1,21 @@
 /** Polls threat indicator feeds */
-import { savedDueMs } from '../../runtime/due-time.ts';
+import { parseSavedDueMs } from '../../runtime/due-time.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 
-import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
+import { readPlan } from '../../schemas/resources/tenant-plan.ts';
 import {
   type ThreatFeed,
   type ThreatFeedState,
   threatFeedStates,
   threatFeeds,
 } from '../../schemas/resources/threat-intel.ts';
-import { FeedError, type FeedPlace, readFeed } from './read-feed.ts';
-import { type Written, writeIndicators } from './write-indicators.ts';
+import { FeedError, type FeedPosition, readFeed } from './read-feed.ts';
+import { type WriteCounts, writeIndicators } from './write-indicators.ts';
 
 export interface FeedPorts {
   readonly documents: Documents;
@@ -25,54 +25,55 @@ export interface FeedPorts {
   readonly log: Log;
 }
 
-type Feed = ThreatFeed & Stored & { readonly tenantId: string };
+type Feed = ThreatFeed & StoredMetadata & { readonly tenantId: string };
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** Interval at which a feed with change detection is read completely, to confirm its indicators */
-const rereadMs = dayMs;
+const fullReadIntervalMs = dayMs;
 const maxWaitMs = dayMs;
 const maxRefused = 100;
-const atOnce = 4;
+const maxConcurrentPolls = 4;
 
-const noPlace: FeedPlace = { etag: null, lastModified: null, addedAfter: null };
-const nothing = { created: 0, updated: 0, unchanged: 0, refused: 0 };
+const startPosition: FeedPosition = { etag: null, lastModified: null, addedAfter: null };
+const noCounts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns the position at which to continue. A document is read completely from time to time. */
-const placeOf = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPlace => {
-  if (state?.feedVersion !== feed.version) return noPlace;
+const chooseStart = (feed: Feed, state: ThreatFeedState | undefined, nowMs: number): FeedPosition => {
+  if (state?.feedVersion !== feed.version) return startPosition;
   const { etag, lastModified, addedAfter, lastReadAt } = state;
-  if (feed.location.type === 'taxii') return { ...noPlace, addedAfter };
-  return lastReadAt !== null && nowMs - Date.parse(lastReadAt) < rereadMs
+  if (feed.location.type === 'taxii') return { ...startPosition, addedAfter };
+  return lastReadAt !== null && nowMs - Date.parse(lastReadAt) < fullReadIntervalMs
     ? { etag, lastModified, addedAfter: null }
-    : noPlace;
+    : startPosition;
 };
 
 /**
  * Moves the position back after a partial response: entries with the same time may be missing, so that time is
  * requested again.
  */
-const before = (addedAfter: string | null): string | null =>
-  addedAfter === null ? null : iso(Date.parse(addedAfter) - 1000);
+const moveBack = (addedAfter: string | null): string | null =>
+  addedAfter === null ? null : toIsoTime(Date.parse(addedAfter) - 1000);
 
-interface Progress {
-  counts: typeof nothing;
+interface ImportProgress {
+  counts: typeof noCounts;
   refused: { readonly at: string; readonly message: string }[];
-  place: FeedPlace;
+  place: FeedPosition;
   hasRead: boolean;
 }
 
 const importFeed = async (
   feed: Feed,
   ports: FeedPorts,
-  { from, signal }: { readonly from: FeedPlace; readonly signal: AbortSignal },
-  progress: Progress,
+  { from, signal }: { readonly from: FeedPosition; readonly signal: AbortSignal },
+  progress: ImportProgress,
 ): Promise<void> => {
   const { tenantId, name, halfLifeDays, validDays, raisesSignals } = feed;
   const { documents, clock } = ports;
-  const commit = (work: (of: Documents['of']) => Promise<Written>) => documents.transaction(({ of }) => work(of));
+  const commit = (work: (of: Documents['forTenant']) => Promise<WriteCounts>) =>
+    documents.transaction(({ forTenant }) => work(forTenant));
   let given = 0;
   for await (const { read, place } of readFeed(feed, from, { ...ports, signal, tenantId })) {
     given += read.indicators.length;
@@ -94,30 +95,30 @@ const importFeed = async (
 };
 
 /** Returns the state after a poll. */
-const stateAfter = (
+const createState = (
   feed: Feed,
   state: ThreatFeedState | undefined,
-  { counts, refused, place, hasRead }: Progress,
+  { counts, refused, place, hasRead }: ImportProgress,
   { startedMs, failure }: { readonly startedMs: number; readonly failure: Error | undefined },
 ): ThreatFeedState => {
   const everyMs = feed.everySeconds * 1000;
   const waitMs = failure instanceof FeedError ? Math.min(failure.waitMs ?? 0, maxWaitMs) : 0;
   const shared = {
     feedVersion: feed.version,
-    lastPolledAt: iso(startedMs),
-    nextPollAt: iso(startedMs + Math.max(everyMs, waitMs)),
+    lastPolledAt: toIsoTime(startedMs),
+    nextPollAt: toIsoTime(startedMs + Math.max(everyMs, waitMs)),
   };
   if (failure !== undefined)
     return {
       lastSucceededAt: null,
       lastReadAt: null,
-      counts: nothing,
+      counts: noCounts,
       refused: [],
-      ...noPlace,
+      ...startPosition,
       ...state,
       ...shared,
       // A document that could not be stored is read again; a collection continues after the stored entries.
-      ...(hasRead && { ...noPlace, addedAfter: before(place.addedAfter) }),
+      ...(hasRead && { ...startPosition, addedAfter: moveBack(place.addedAfter) }),
       error: failure.message.slice(0, 1000),
       failures: (state?.failures ?? 0) + 1,
     };
@@ -127,20 +128,20 @@ const stateAfter = (
     refused,
     error: null,
     failures: 0,
-    lastSucceededAt: iso(startedMs),
-    lastReadAt: hasRead ? iso(startedMs) : (state?.lastReadAt ?? null),
-    counts: hasRead ? counts : (state?.counts ?? nothing),
+    lastSucceededAt: toIsoTime(startedMs),
+    lastReadAt: hasRead ? toIsoTime(startedMs) : (state?.lastReadAt ?? null),
+    counts: hasRead ? counts : (state?.counts ?? noCounts),
   };
 };
 
 /** Polls a feed, and stores the result. A failure does not change indicators. */
 export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
-  const states = documents.of(feed.tenantId).collection(threatFeedStates);
+  const states = documents.forTenant(feed.tenantId).collection(threatFeedStates);
   const state = await states.find(feed.id);
   const startedMs = clock.now();
-  const from = placeOf(feed, state, startedMs);
-  const progress: Progress = { counts: { ...nothing }, refused: [], place: from, hasRead: false };
+  const from = chooseStart(feed, state, startedMs);
+  const progress: ImportProgress = { counts: { ...noCounts }, refused: [], place: from, hasRead: false };
   let failure: Error | undefined;
   try {
     await importFeed(feed, ports, { from, signal }, progress);
@@ -154,7 +155,7 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
         ? error
         : new FeedError('its indicators could not be stored; OIQ will retry');
   }
-  const after = stateAfter(feed, state, progress, { startedMs, failure });
+  const after = createState(feed, state, progress, { startedMs, failure });
   if (state === undefined) await states.insert({ id: feed.id, ...after });
   else await states.replace(feed.id, after);
 };
@@ -165,7 +166,7 @@ const entitledTenants = async (documents: Documents): Promise<(tenantId: string)
   return async (tenantId) => {
     const found = known.get(tenantId);
     if (found !== undefined) return found;
-    const plan = await readPlanOf(documents, tenantId);
+    const plan = await readPlan(documents, tenantId);
     const isEntitled = plan?.entitlements.includes('siem') === true;
     known.set(tenantId, isEntitled);
     return isEntitled;
@@ -177,26 +178,27 @@ export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promi
   const { documents, clock } = ports;
   const polled = new Map<string, Pick<ThreatFeedState, 'nextPollAt' | 'feedVersion'>>();
   const removedFeeds = new Map<string, string>();
-  for await (const { tenantId, id, nextPollAt, feedVersion } of documents.everywhere(threatFeedStates)) {
+  for await (const { tenantId, id, nextPollAt, feedVersion } of documents.findInAllTenants(threatFeedStates)) {
     polled.set(id, { nextPollAt, feedVersion });
     removedFeeds.set(id, tenantId);
   }
   const isEntitled = await entitledTenants(documents);
   const due: Feed[] = [];
-  for await (const feed of documents.everywhere(threatFeeds)) {
+  for await (const feed of documents.findInAllTenants(threatFeeds)) {
     removedFeeds.delete(feed.id);
     const last = polled.get(feed.id);
     const maxDelayMs = Math.max(feed.everySeconds * 1000, maxWaitMs);
     const isDue =
-      last?.feedVersion !== feed.version || savedDueMs(last.nextPollAt, clock.now(), maxDelayMs) <= clock.now();
+      last?.feedVersion !== feed.version || parseSavedDueMs(last.nextPollAt, clock.now(), maxDelayMs) <= clock.now();
     if (feed.enabled && isDue && (await isEntitled(feed.tenantId))) due.push(feed);
   }
-  for (const [id, tenantId] of removedFeeds) await documents.of(tenantId).collection(threatFeedStates).delete(id);
+  for (const [id, tenantId] of removedFeeds)
+    await documents.forTenant(tenantId).collection(threatFeedStates).delete(id);
   const poll = async (): Promise<void> => {
     for (let feed = due.shift(); feed !== undefined && !signal.aborted; feed = due.shift())
       await pollFeed(feed, ports, signal);
   };
-  await Promise.all(Array.from({ length: atOnce }, poll));
+  await Promise.all(Array.from({ length: maxConcurrentPolls }, poll));
 };
 
 export const pollThreatFeeds = defineJob<FeedPorts>({

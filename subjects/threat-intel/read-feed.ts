@@ -2,15 +2,15 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Outbound } from '../../runtime/outbound.ts';
-import { retryAfterMs } from '../../runtime/retry-after.ts';
+import { parseRetryAfterMs } from '../../runtime/retry-after.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/resources/threat-intel.ts';
-import { withoutTrailing } from '../../schemas/text.ts';
+import { trimTrailing } from '../../schemas/text.ts';
 import {
   type DocumentOptions,
+  type ParsedDocument,
+  type ParsedPage,
   type ParseFailure,
-  type ReadDocument,
-  type ReadPage,
   readDocumentInWorker,
   readPageInWorker,
 } from './read-document.ts';
@@ -28,15 +28,15 @@ export class FeedError extends Error {
 }
 
 /** Position in the feed */
-export type FeedPlace = Pick<ThreatFeedState, 'etag' | 'lastModified' | 'addedAfter'>;
+export type FeedPosition = Pick<ThreatFeedState, 'etag' | 'lastModified' | 'addedAfter'>;
 
 /** A part of a feed, and the position after it */
 export interface FeedPart {
-  readonly read: ReadDocument;
-  readonly place: FeedPlace;
+  readonly read: ParsedDocument;
+  readonly place: FeedPosition;
 }
 
-export interface FeedReading {
+export interface FeedContext {
   readonly outbound: Outbound;
   readonly box: SecretBox;
   readonly signal: AbortSignal;
@@ -49,31 +49,31 @@ const secretPurpose = 'threat-feed';
 const timeoutMs = 60_000;
 const maxPages = 10_000;
 const pageSize = 1_000;
-const taxii = 'application/taxii+json;version=2.1';
+const taxiiMediaType = 'application/taxii+json;version=2.1';
 
-const opened = (box: SecretBox, sealed: string): string => {
+const decryptSecret = (box: SecretBox, sealed: string): string => {
   const text = box.open(secretPurpose, sealed);
   if (text === undefined)
     throw new FeedError('its secret was encrypted with another key of the installation: subscribe to the feed again');
   return text;
 };
 
-const authorization = ({ authentication }: ThreatFeed, box: SecretBox): Record<string, string> => {
+const authorizationHeaders = ({ authentication }: ThreatFeed, box: SecretBox): Record<string, string> => {
   if (authentication.type === 'none') return {};
-  if (authentication.type === 'header') return { [authentication.header]: opened(box, authentication.secret) };
-  const pair = `${authentication.username}:${opened(box, authentication.password)}`;
+  if (authentication.type === 'header') return { [authentication.header]: decryptSecret(box, authentication.secret) };
+  const pair = `${authentication.username}:${decryptSecret(box, authentication.password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 };
 
 /** Sends a request. Throws an error that describes an invalid response; 304 is a valid response. */
 const fetchFeed = async (
   feed: ThreatFeed,
-  { outbound, box, signal }: FeedReading,
+  { outbound, box, signal }: FeedContext,
   url: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> => {
   const answer = await outbound.fetch(url, {
-    headers: { 'user-agent': 'OIQ', ...headers, ...authorization(feed, box) },
+    headers: { 'user-agent': 'OIQ', ...headers, ...authorizationHeaders(feed, box) },
     timeoutMs,
     maxBytes: feed.maxBytes,
     signal,
@@ -89,7 +89,7 @@ const fetchFeed = async (
     );
   if (status === 404) throw new FeedError(`${host} found no resource (404): check the address of the feed`);
   if (status === 406) throw new FeedError(`${host} does not support TAXII 2.1 (406)`);
-  const waitMs = retryAfterMs(answer.headers);
+  const waitMs = parseRetryAfterMs(answer.headers);
   throw new FeedError(
     `${host} answered ${status}${waitMs === undefined ? '' : `, and requests a wait of ${Math.ceil(waitMs / 1000)} s`}`,
     waitMs,
@@ -124,7 +124,7 @@ const assertParsed: <Read extends object>(
     throw new FeedError(`it returns more than ${maxIndicators} indicators at once: increase the limit of the feed`);
 };
 
-const documentOptionsOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOptions => ({
+const toDocumentOptions = ({ confidence, maxIndicators }: ThreatFeed): DocumentOptions => ({
   confidence,
   max: maxIndicators,
 });
@@ -132,8 +132,8 @@ const documentOptionsOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentO
 async function* readUrl(
   feed: ThreatFeed,
   { url, format }: Extract<FeedLocation, { type: 'url' }>,
-  { etag, lastModified }: FeedPlace,
-  reading: FeedReading,
+  { etag, lastModified }: FeedPosition,
+  reading: FeedContext,
 ): AsyncGenerator<FeedPart> {
   const answer = await fetchFeed(feed, reading, url, {
     ...(etag !== null && { 'if-none-match': etag }),
@@ -141,7 +141,7 @@ async function* readUrl(
   });
   if (answer.status === 304) return;
   const { headers } = answer;
-  const read = await readDocumentInWorker(reading, format, await concatInSlices(answer), documentOptionsOf(feed));
+  const read = await readDocumentInWorker(reading, format, await concatInSlices(answer), toDocumentOptions(feed));
   assertParsed(read, feed);
   yield {
     read,
@@ -149,7 +149,7 @@ async function* readUrl(
   };
 }
 
-const dateOf = (headers: Headers): string | null => {
+const lastAddedDate = (headers: Headers): string | null => {
   const given = headers.get('x-taxii-date-added-last');
   return given !== null && !Number.isNaN(Date.parse(given)) ? given : null;
 };
@@ -160,7 +160,7 @@ interface TaxiiPage {
   readonly next: string | undefined;
 }
 
-const urlOf = (objects: string, { addedAfter, next }: TaxiiPage): string => {
+const createPageUrl = (objects: string, { addedAfter, next }: TaxiiPage): string => {
   const url = new URL(objects);
   url.searchParams.set('limit', String(pageSize));
   url.searchParams.set('match[type]', 'indicator');
@@ -173,7 +173,7 @@ const urlOf = (objects: string, { addedAfter, next }: TaxiiPage): string => {
  * Returns the next page. If the server announces more but returns no `next`, entries added after this page are
  * requested.
  */
-const pageBehind = (page: TaxiiPage, { more, next }: ReadPage, addedLast: string | null): TaxiiPage | undefined => {
+const nextPage = (page: TaxiiPage, { more, next }: ParsedPage, addedLast: string | null): TaxiiPage | undefined => {
   if (!more) return undefined;
   const behind =
     next !== '' ? { addedAfter: page.addedAfter, next } : { addedAfter: addedLast ?? page.addedAfter, next: undefined };
@@ -185,25 +185,25 @@ const pageBehind = (page: TaxiiPage, { more, next }: ReadPage, addedLast: string
 async function* readTaxii(
   feed: ThreatFeed,
   { apiRoot, collection }: Extract<FeedLocation, { type: 'taxii' }>,
-  { addedAfter }: FeedPlace,
-  reading: FeedReading,
+  { addedAfter }: FeedPosition,
+  reading: FeedContext,
 ): AsyncGenerator<FeedPart> {
-  const objects = `${withoutTrailing(apiRoot, '/')}/collections/${encodeURIComponent(collection)}/objects/`;
+  const objects = `${trimTrailing(apiRoot, '/')}/collections/${encodeURIComponent(collection)}/objects/`;
   let page: TaxiiPage | undefined = { addedAfter, next: undefined };
   let read = addedAfter;
   for (let count = 0; page !== undefined; count++) {
     if (count >= maxPages) throw new FeedError(`it has more than ${maxPages} pages`);
-    const answer = await fetchFeed(feed, reading, urlOf(objects, page), { accept: taxii });
-    const given = await readPageInWorker(reading, await concatInSlices(answer), documentOptionsOf(feed));
+    const answer = await fetchFeed(feed, reading, createPageUrl(objects, page), { accept: taxiiMediaType });
+    const given = await readPageInWorker(reading, await concatInSlices(answer), toDocumentOptions(feed));
     assertParsed(given, feed);
-    const addedLast = dateOf(answer.headers);
+    const addedLast = lastAddedDate(answer.headers);
     // Objects arrive in the order in which the server added them.
     read = addedLast ?? read;
     yield {
       read: given.read,
       place: { etag: null, lastModified: null, addedAfter: read },
     };
-    page = pageBehind(page, given, addedLast);
+    page = nextPage(page, given, addedLast);
   }
 }
 
@@ -211,7 +211,7 @@ async function* readTaxii(
  * Yields the parts of a feed since the last read; none if nothing changed. Rejects with `FeedError`, or with
  * `OutboundError` if the egress policy denies the address or the response is too large.
  */
-export const readFeed = (feed: ThreatFeed, place: FeedPlace, reading: FeedReading): AsyncGenerator<FeedPart> =>
+export const readFeed = (feed: ThreatFeed, place: FeedPosition, reading: FeedContext): AsyncGenerator<FeedPart> =>
   feed.location.type === 'url'
     ? readUrl(feed, feed.location, place, reading)
     : readTaxii(feed, feed.location, place, reading);

@@ -1,9 +1,15 @@
 /** Parses indicators from STIX 2.1 (and 2.0) objects: a bundle, a TAXII envelope, a list or a single object */
-import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
-import { type Fields, fieldsOf, objectsIn, textOf } from './fields.ts';
-import { defaultConfidence, givenIndicator, normalised, type ReadIndicators, timeOf } from './indicator.ts';
+import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
+import { type Fields, fieldsOrEmpty, objectsOrEmpty, textOrEmpty } from './fields.ts';
+import {
+  createIndicator,
+  defaultConfidence,
+  normalizeValue,
+  type ParsedIndicators,
+  parseFeedTime,
+} from './indicator.ts';
 
-const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
+const typesByPath: readonly (readonly [RegExp, IndicatorType])[] = [
   [/^(?:ipv4-addr|ipv6-addr):value$/, 'ip'],
   [/^network-traffic:(?:src|dst)_ref\.value$/, 'ip'],
   [/^domain-name:value$/, 'domain'],
@@ -21,14 +27,14 @@ const maxCharacters = 1_000_000;
 const maxValues = 1000;
 
 /** A path with its operator */
-const comparison = /\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(?:=|IN)\s*/y;
-const text = /'((?:[^'\\]|\\.)*)'\s*/y;
-const opening = /\s*\[/y;
-const closing = /\]\s*/y;
-const listOpening = /\(\s*/y;
-const comma = /,\s*/y;
-const listClosing = /\)\s*/y;
-const or = /OR\s+/y;
+const comparisonPattern = /\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(?:=|IN)\s*/y;
+const textPattern = /'((?:[^'\\]|\\.)*)'\s*/y;
+const openingPattern = /\s*\[/y;
+const closingPattern = /\]\s*/y;
+const listStartPattern = /\(\s*/y;
+const commaPattern = /,\s*/y;
+const listEndPattern = /\)\s*/y;
+const orPattern = /OR\s+/y;
 
 /** Parses a pattern from its start */
 class PatternReader {
@@ -64,24 +70,24 @@ class PatternReader {
   }
 }
 
-const unquoted = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
+const unescapeText = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
 
 /** Returns the values of one comparison by its path. */
-const valuesOf = (path: string, texts: readonly string[]): { type: IndicatorType; value: string }[] | string => {
-  const type = typesOfPaths.find(([pattern]) => pattern.test(path))?.[1];
+const toValues = (path: string, texts: readonly string[]): { type: IndicatorType; value: string }[] | string => {
+  const type = typesByPath.find(([pattern]) => pattern.test(path))?.[1];
   if (type === undefined) return `${path} cannot be matched`;
   const values: { type: IndicatorType; value: string }[] = [];
   for (const written of texts) {
     // A pattern may contain a network in place of an address.
-    const network = type === 'ip' && written.includes('/') ? normalised('network', written) : undefined;
-    const value = network ?? normalised(type, written);
+    const network = type === 'ip' && written.includes('/') ? normalizeValue('network', written) : undefined;
+    const value = network ?? normalizeValue(type, written);
     if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
     values.push({ type: network === undefined ? type : 'network', value });
   }
   return values;
 };
 
-interface Value {
+interface PatternValue {
   readonly type: IndicatorType;
   readonly value: string;
 }
@@ -89,102 +95,104 @@ interface Value {
 const tooManyValues = `a pattern must have at most ${maxValues} values: split it`;
 
 /** Returns the texts of a comparison: a single one, or those of a list. */
-const textsOf = (reader: PatternReader): string[] | string => {
+const parseTexts = (reader: PatternReader): string[] | string => {
   const notUnderstood = `this comparison is not supported: ${reader.rest}`;
-  const isList = reader.consume(listOpening) !== null;
+  const isList = reader.consume(listStartPattern) !== null;
   const texts: string[] = [];
   do {
-    const written = reader.consume(text);
+    const written = reader.consume(textPattern);
     if (written === null) return notUnderstood;
     if (!reader.countValue()) return tooManyValues;
-    texts.push(unquoted(written[1] ?? ''));
-  } while (isList && reader.consume(comma) !== null);
-  return isList && reader.consume(listClosing) === null ? notUnderstood : texts;
+    texts.push(unescapeText(written[1] ?? ''));
+  } while (isList && reader.consume(commaPattern) !== null);
+  return isList && reader.consume(listEndPattern) === null ? notUnderstood : texts;
 };
 
 /** Returns the values in one pair of brackets. */
-const valuesOfObservation = (reader: PatternReader): Value[] | string => {
-  const found: Value[] = [];
+const parseObservation = (reader: PatternReader): PatternValue[] | string => {
+  const found: PatternValue[] = [];
   do {
     const { rest } = reader;
-    const path = reader.consume(comparison)?.[1];
+    const path = reader.consume(comparisonPattern)?.[1];
     if (path === undefined) return `this comparison is not supported: ${rest}`;
-    const texts = textsOf(reader);
+    const texts = parseTexts(reader);
     if (typeof texts === 'string') return texts;
-    const values = valuesOf(path, texts);
+    const values = toValues(path, texts);
     if (typeof values === 'string') return values;
     found.push(...values);
-  } while (reader.consume(or) !== null);
-  return reader.consume(closing) === null ? 'comparisons joined with AND cannot be matched by a value' : found;
+  } while (reader.consume(orPattern) !== null);
+  return reader.consume(closingPattern) === null ? 'comparisons joined with AND cannot be matched by a value' : found;
 };
 
 /**
  * Returns the values of a pattern that is a disjunction of equalities. A conjunction cannot be expressed as single
  * values and is rejected.
  */
-export const valuesOfPattern = (pattern: string): Value[] | string => {
+export const parsePattern = (pattern: string): PatternValue[] | string => {
   if (pattern.length > maxCharacters) return `a pattern must have at most ${maxCharacters} characters: split it`;
   const reader = new PatternReader(pattern.trim());
-  const found: Value[] = [];
+  const found: PatternValue[] = [];
   do {
-    if (reader.consume(opening) === null) break;
-    const values = valuesOfObservation(reader);
+    if (reader.consume(openingPattern) === null) break;
+    const values = parseObservation(reader);
     if (typeof values === 'string') return values;
     found.push(...values);
     if (reader.isAtEnd) return found;
-  } while (reader.consume(or) !== null);
+  } while (reader.consume(orPattern) !== null);
   return 'only alternatives of values are supported: no sequence, repetition or time';
 };
 
-const objectsOf = (given: unknown): Fields[] => {
-  if (Array.isArray(given)) return objectsIn(given);
-  const { objects = [given] } = fieldsOf(given);
-  return objectsIn(objects);
+const listObjects = (given: unknown): Fields[] => {
+  if (Array.isArray(given)) return objectsOrEmpty(given);
+  const { objects = [given] } = fieldsOrEmpty(given);
+  return objectsOrEmpty(objects);
 };
 
-const stringsOf = (value: unknown): string[] =>
+const listStrings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string').slice(0, 64) : [];
 
-const moreOf = (stix: Fields): Partial<GivenIndicator> => {
+const parseDetails = (stix: Fields): Partial<SourceIndicator> => {
   const { confidence } = stix;
   return {
-    name: textOf(stix['name']).slice(0, 256),
-    description: textOf(stix['description']).slice(0, 4096),
-    tags: [...new Set([...stringsOf(stix['labels']), ...stringsOf(stix['indicator_types'])])],
+    name: textOrEmpty(stix['name']).slice(0, 256),
+    description: textOrEmpty(stix['description']).slice(0, 4096),
+    tags: [...new Set([...listStrings(stix['labels']), ...listStrings(stix['indicator_types'])])],
     ...(typeof confidence === 'number' && { confidence: Math.min(100, Math.max(0, confidence)) }),
-    validFrom: timeOf(stix['valid_from']),
-    validUntil: timeOf(stix['valid_until']),
+    validFrom: parseFeedTime(stix['valid_from']),
+    validUntil: parseFeedTime(stix['valid_until']),
     isRevoked: stix['revoked'] === true,
-    givenId: textOf(stix['id']).slice(0, 256),
+    givenId: textOrEmpty(stix['id']).slice(0, 256),
   };
 };
 
 /** Returns the indicator objects; of several versions of an object, the latest. */
-const latestOf = (given: unknown): Fields[] => {
+const latestIndicators = (given: unknown): Fields[] => {
   const latest = new Map<unknown, Fields>();
-  for (const stix of objectsOf(given)) {
+  for (const stix of listObjects(given)) {
     if (stix['type'] !== 'indicator') continue;
-    const id = textOf(stix['id']) || stix;
-    if (textOf(latest.get(id)?.['modified']) <= textOf(stix['modified'])) latest.set(id, stix);
+    const id = textOrEmpty(stix['id']) || stix;
+    if (textOrEmpty(latest.get(id)?.['modified']) <= textOrEmpty(stix['modified'])) latest.set(id, stix);
   }
   return [...latest.values()];
 };
 
 /** Parses STIX. `confidence` applies to indicators whose source specifies none. */
-export const readStix = (given: unknown, confidence = defaultConfidence): ReadIndicators => {
-  const indicators: GivenIndicator[] = [];
+export const readStix = (given: unknown, confidence = defaultConfidence): ParsedIndicators => {
+  const indicators: SourceIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
-  for (const stix of latestOf(given)) {
-    const at = textOf(stix['id']);
+  for (const stix of latestIndicators(given)) {
+    const at = textOrEmpty(stix['id']);
     const { pattern, pattern_type: kind = 'stix' } = stix;
     if (kind !== 'stix' || typeof pattern !== 'string') {
-      refused.push({ at, message: `patterns of the type ${textOf(kind)} are not supported` });
+      refused.push({ at, message: `patterns of the type ${textOrEmpty(kind)} are not supported` });
       continue;
     }
-    const values = valuesOfPattern(pattern);
+    const values = parsePattern(pattern);
     if (typeof values === 'string') refused.push({ at, message: values });
     else
-      indicators.push(...values.map(({ type, value }) => givenIndicator(type, value, { confidence, ...moreOf(stix) })));
+      indicators.push(
+        ...values.map(({ type, value }) => createIndicator(type, value, { confidence, ...parseDetails(stix) })),
+      );
   }
   return { indicators, refused };
 };

@@ -2,7 +2,7 @@
 
 import type { Reading } from '../../queries/reading.ts';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
-import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 
 export interface StoredMatch {
   readonly id: string;
@@ -37,7 +37,7 @@ export const readMatches = (
   { projectId, minScore, ...equal }: MatchFilter,
   page: HistoryPage,
 ): Promise<StoredMatch[]> => {
-  const { sql, values } = historyCondition(page, 'id');
+  const { sql, values } = createHistoryCondition(page, 'id');
   const filteredColumns = matchFilters.filter((column) => equal[column] !== undefined);
   const conditions = [
     sql,

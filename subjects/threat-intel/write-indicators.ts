@@ -1,20 +1,20 @@
 /** Stores indicators of a source, in addition to the blocks by which records are matched */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import {
-  type GivenIndicator,
+  buildIndicatorKey,
   indicatorBlocks,
   indicatorHunts,
-  indicatorKey,
+  type SourceIndicator,
   type ThreatIndicator,
   threatIndicators,
 } from '../../schemas/resources/threat-intel.ts';
-import { type BlockIndicator, blockOf } from './block.ts';
+import { type BlockIndicator, encodeBlock } from './block.ts';
 import { maxBlockEntries } from './merge-blocks.ts';
 
 /** Maximum number of writes per transaction, which must end within seconds */
-export const atOnce = 250;
+export const writesPerTransaction = 250;
 /**
  * Number of writes or computed keys after which processing yields to the event loop, because embedded documents never
  * yield
@@ -23,7 +23,7 @@ const writesPerSlice = 25;
 const keysPerSlice = 5_000;
 const dayMs = 86_400_000;
 /** Interval after which an unchanged indicator is written again */
-const freshMs = dayMs;
+const confirmationIntervalMs = dayMs;
 
 /** Source of an import, and values that apply to all of its indicators */
 export interface ImportOptions {
@@ -36,7 +36,7 @@ export interface ImportOptions {
   readonly huntFromMs: number | null;
 }
 
-export interface Written {
+export interface WriteCounts {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
@@ -44,22 +44,22 @@ export interface Written {
 
 /** Adds current indicators to the blocks. */
 export const addBlock = async (
-  of: Documents['of'],
+  of: Documents['forTenant'],
   tenantId: string,
   indicators: readonly BlockIndicator[],
 ): Promise<void> => {
-  if (indicators.length > 0) await of(tenantId).collection(indicatorBlocks).insert(blockOf(indicators));
+  if (indicators.length > 0) await of(tenantId).collection(indicatorBlocks).insert(encodeBlock(indicators));
 };
 
-const fieldsOf = ({
+const withoutMetadata = ({
   id: _id,
   version: _version,
   createdAt: _createdAt,
   updatedAt: _updatedAt,
   ...indicator
-}: ThreatIndicator & Stored): ThreatIndicator => indicator;
+}: ThreatIndicator & StoredMetadata): ThreatIndicator => indicator;
 
-const storedForm = (indicator: GivenIndicator, importOptions: ImportOptions): ThreatIndicator => {
+const toStoredIndicator = (indicator: SourceIndicator, importOptions: ImportOptions): ThreatIndicator => {
   const { source, nowMs, validDays, halfLifeDays, raisesSignals } = importOptions;
   const defaultValidUntil = validDays === null ? null : new Date(nowMs + validDays * dayMs).toISOString();
   return {
@@ -69,12 +69,12 @@ const storedForm = (indicator: GivenIndicator, importOptions: ImportOptions): Th
     raisesSignals,
     validUntil: indicator.validUntil ?? defaultValidUntil,
     seenAt: new Date(nowMs).toISOString(),
-    key: indicatorKey(source, indicator.type, indicator.value),
+    key: buildIndicatorKey(source, indicator.type, indicator.value),
   };
 };
 
 /** Returns whether a source reports an unchanged indicator. */
-const isSame = (next: ThreatIndicator, before: ThreatIndicator, given: GivenIndicator): boolean => {
+const isUnchanged = (next: ThreatIndicator, before: ThreatIndicator, given: SourceIndicator): boolean => {
   const timeless = (indicator: ThreatIndicator) => ({
     ...indicator,
     seenAt: '',
@@ -86,24 +86,27 @@ const isSame = (next: ThreatIndicator, before: ThreatIndicator, given: GivenIndi
 /**
  * An unknown indicator need not be revoked. An indicator that a source continues to report is confirmed once per day.
  */
-const changeOf = (
+const classifyChange = (
   next: ThreatIndicator,
-  before: (ThreatIndicator & Stored) | undefined,
-  given: GivenIndicator,
-): { readonly outcome: keyof Written; readonly isWritten: boolean } => {
+  before: (ThreatIndicator & StoredMetadata) | undefined,
+  given: SourceIndicator,
+): { readonly outcome: keyof WriteCounts; readonly isWritten: boolean } => {
   if (before === undefined)
     return next.isRevoked ? { outcome: 'unchanged', isWritten: false } : { outcome: 'created', isWritten: true };
-  if (!isSame(next, fieldsOf(before), given)) return { outcome: 'updated', isWritten: true };
-  return { outcome: 'unchanged', isWritten: Date.parse(next.seenAt) - Date.parse(before.seenAt) >= freshMs };
+  if (!isUnchanged(next, withoutMetadata(before), given)) return { outcome: 'updated', isWritten: true };
+  return {
+    outcome: 'unchanged',
+    isWritten: Date.parse(next.seenAt) - Date.parse(before.seenAt) >= confirmationIntervalMs,
+  };
 };
 
 /** Returns indicators that the source reported with one of these ids and no longer reports. */
 const findDroppedIndicators = async (
-  of: Documents['of'],
+  of: Documents['forTenant'],
   tenantId: string,
-  part: readonly GivenIndicator[],
+  part: readonly SourceIndicator[],
   { source, indicatorsByKey }: { readonly source: string; readonly indicatorsByKey: ReadonlyMap<string, unknown> },
-): Promise<(ThreatIndicator & Stored)[]> => {
+): Promise<(ThreatIndicator & StoredMetadata)[]> => {
   const ids = [...new Set(part.map(({ givenId }) => givenId).filter((id) => id !== ''))];
   if (ids.length === 0) return [];
   const { items } = await of(tenantId)
@@ -113,27 +116,27 @@ const findDroppedIndicators = async (
 };
 
 const writePart = async (
-  of: Documents['of'],
+  of: Documents['forTenant'],
   tenantId: string,
   {
     part,
     indicatorsByKey,
     importOptions,
-  }: { part: readonly GivenIndicator[]; indicatorsByKey: ReadonlyMap<string, unknown>; importOptions: ImportOptions },
-): Promise<{ readonly counts: Written; readonly written: readonly ThreatIndicator[] }> => {
+  }: { part: readonly SourceIndicator[]; indicatorsByKey: ReadonlyMap<string, unknown>; importOptions: ImportOptions },
+): Promise<{ readonly counts: WriteCounts; readonly written: readonly ThreatIndicator[] }> => {
   const { source, nowMs } = importOptions;
   const stored = of(tenantId).collection(threatIndicators);
   const { items } = await stored.list({
-    filter: { key: { $in: part.map(({ type, value }) => indicatorKey(source, type, value)) } },
+    filter: { key: { $in: part.map(({ type, value }) => buildIndicatorKey(source, type, value)) } },
     limit: 1000,
   });
   const known = new Map(items.map((item) => [item.key, item]));
   const counts = { created: 0, updated: 0, unchanged: 0 };
   const written: ThreatIndicator[] = [];
   for (const indicator of part) {
-    const next = storedForm(indicator, importOptions);
+    const next = toStoredIndicator(indicator, importOptions);
     const before = known.get(next.key);
-    const { outcome, isWritten } = changeOf(next, before, indicator);
+    const { outcome, isWritten } = classifyChange(next, before, indicator);
     counts[outcome]++;
     if (!isWritten) continue;
     if (before === undefined) await stored.insert(next);
@@ -142,7 +145,7 @@ const writePart = async (
     if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
   for (const before of await findDroppedIndicators(of, tenantId, part, { source, indicatorsByKey })) {
-    const next = { ...fieldsOf(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
+    const next = { ...withoutMetadata(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
     await stored.replace(before.id, next, before.version);
     written.push(next);
     counts.updated++;
@@ -153,29 +156,32 @@ const writePart = async (
 };
 
 /** Delay after which every consumer group member matches new indicators */
-const liveWithinMs = 10_000;
+const maxIndexDelayMs = 10_000;
 
 /** Creates hunts in stored logs for new indicators. */
 const addHunts = async (
-  of: Documents['of'],
+  of: Documents['forTenant'],
   tenantId: string,
   indicators: readonly ThreatIndicator[],
   { huntFromMs, nowMs }: ImportOptions,
 ): Promise<void> => {
   if (huntFromMs === null) return;
   for (let from = 0; from < indicators.length; from += maxBlockEntries) {
-    const { sources, entries } = blockOf(indicators.slice(from, from + maxBlockEntries));
-    const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + liveWithinMs };
+    const { sources, entries } = encodeBlock(indicators.slice(from, from + maxBlockEntries));
+    const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + maxIndexDelayMs };
     await of(tenantId).collection(indicatorHunts).insert(hunt);
     await yieldToEventLoop();
   }
 };
 
 /** Returns indicators by key. The last entry of a source for a value counts. */
-const byKey = async (source: string, indicators: readonly GivenIndicator[]): Promise<Map<string, GivenIndicator>> => {
-  const each = new Map<string, GivenIndicator>();
+const indexByKey = async (
+  source: string,
+  indicators: readonly SourceIndicator[],
+): Promise<Map<string, SourceIndicator>> => {
+  const each = new Map<string, SourceIndicator>();
   for (const [index, one] of indicators.entries()) {
-    each.set(indicatorKey(source, one.type, one.value), one);
+    each.set(buildIndicatorKey(source, one.type, one.value), one);
     if (index % keysPerSlice === keysPerSlice - 1) await yieldToEventLoop();
   }
   return each;
@@ -187,22 +193,22 @@ const byKey = async (source: string, indicators: readonly GivenIndicator[]): Pro
  * each transaction.
  */
 export const writeIndicators = async (
-  commit: (work: (of: Documents['of']) => Promise<Written>) => Promise<Written>,
+  commit: (work: (of: Documents['forTenant']) => Promise<WriteCounts>) => Promise<WriteCounts>,
   tenantId: string,
-  indicators: readonly GivenIndicator[],
+  indicators: readonly SourceIndicator[],
   importOptions: ImportOptions,
-): Promise<Written> => {
-  const indicatorsByKey = await byKey(importOptions.source, indicators);
+): Promise<WriteCounts> => {
+  const indicatorsByKey = await indexByKey(importOptions.source, indicators);
   const all = [...indicatorsByKey.values()];
   const sum = { created: 0, updated: 0, unchanged: 0 };
   const hunted: ThreatIndicator[] = [];
-  for (let from = 0; from < all.length; from += atOnce) {
-    const part = all.slice(from, from + atOnce);
+  for (let from = 0; from < all.length; from += writesPerTransaction) {
+    const part = all.slice(from, from + writesPerTransaction);
     let fresh: readonly ThreatIndicator[] = [];
     const counts = await commit(async (of) => {
       const { written, counts: own } = await writePart(of, tenantId, { part, indicatorsByKey, importOptions });
       fresh = written.filter(({ isRevoked }) => !isRevoked);
-      if (from + atOnce >= all.length) await addHunts(of, tenantId, [...hunted, ...fresh], importOptions);
+      if (from + writesPerTransaction >= all.length) await addHunts(of, tenantId, [...hunted, ...fresh], importOptions);
       return own;
     });
     if (importOptions.huntFromMs !== null) hunted.push(...fresh);

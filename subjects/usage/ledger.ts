@@ -3,7 +3,7 @@ import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { Amount, Volume } from './volume.ts';
 
 /** Hours of reception; `toMs` is exclusive */
-export interface Hours {
+export interface HourRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -16,23 +16,23 @@ export interface LedgerFilter {
   readonly service?: string | undefined;
 }
 
-const nothing = (): Amount => ({ requests: 0, records: 0, bytes: 0 });
+const zeroAmount = (): Amount => ({ requests: 0, records: 0, bytes: 0 });
 
 export const emptyVolume = (): Volume => ({
-  accepted: nothing(),
+  accepted: zeroAmount(),
   landed: { records: 0, bytes: 0 },
-  deadLettered: nothing(),
-  replayed: nothing(),
-  refused: nothing(),
-  dropped: nothing(),
-  rejected: nothing(),
+  deadLettered: zeroAmount(),
+  replayed: zeroAmount(),
+  refused: zeroAmount(),
+  dropped: zeroAmount(),
+  rejected: zeroAmount(),
   rejectedBy: [],
 });
 
 /** Returns the SQL of the rows for a filter and a range, and its parameters. */
-export const selectRows = (
+export const buildRowFilter = (
   { projectId, keyId, signal, service }: LedgerFilter,
-  { fromMs, toMs }: Hours,
+  { fromMs, toMs }: HourRange,
 ): { readonly where: string; readonly parameters: Record<string, string | number> } => {
   const conditions = [
     'tenant_id = {tenant:String}',
@@ -49,7 +49,7 @@ export const selectRows = (
 };
 
 /** SQL of the sums of one kind of row, as text because 64-bit sums are strings; real values remain below 2^53 */
-export const sums = `toString(sum(requests)) AS requests, toString(sum(records)) AS records, toString(sum(bytes)) AS bytes,
+export const sumColumns = `toString(sum(requests)) AS requests, toString(sum(records)) AS records, toString(sum(bytes)) AS bytes,
 toString(sum(landed_records)) AS landed_records, toString(sum(landed_bytes)) AS landed_bytes`;
 
 export interface SumRow {
@@ -61,13 +61,13 @@ export interface SumRow {
   readonly landed_bytes: string;
 }
 
-const addTo = (into: Amount, { requests, records, bytes }: Pick<SumRow, keyof Amount>): void => {
+const addSums = (into: Amount, { requests, records, bytes }: Pick<SumRow, keyof Amount>): void => {
   into.requests += Number(requests);
   into.records += Number(records);
   into.bytes += Number(bytes);
 };
 
-const fields = {
+const fieldsByOutcome = {
   accepted: 'accepted',
   replayed: 'replayed',
   'dead-lettered': 'deadLettered',
@@ -77,8 +77,8 @@ const fields = {
 
 /** Adds a row of sums to the volume of its outcome. */
 export const addRow = (volume: Volume, row: SumRow): void => {
-  const field = fields[row.outcome as keyof typeof fields];
-  if (field !== undefined) addTo(volume[field], row);
+  const field = fieldsByOutcome[row.outcome as keyof typeof fieldsByOutcome];
+  if (field !== undefined) addSums(volume[field], row);
   volume.landed.records += Number(row.landed_records);
   volume.landed.bytes += Number(row.landed_bytes);
 };
@@ -93,11 +93,11 @@ interface VolumeRow extends SumRow {
 export const readVolumes = async (
   columns: TenantColumns,
   filter: LedgerFilter,
-  hours: Hours,
+  hours: HourRange,
 ): Promise<Record<Signal, Volume>> => {
-  const { where, parameters } = selectRows(filter, hours);
+  const { where, parameters } = buildRowFilter(filter, hours);
   const rows = await columns.query<VolumeRow>(
-    `SELECT signal, outcome, reason, toUInt8(id != '' AND id IN (SELECT id FROM dead_letter_marks WHERE tenant_id = {tenant:String} AND outcome = 'discarded')) AS discarded, ${sums}
+    `SELECT signal, outcome, reason, toUInt8(id != '' AND id IN (SELECT id FROM dead_letter_marks WHERE tenant_id = {tenant:String} AND outcome = 'discarded')) AS discarded, ${sumColumns}
 FROM usage FINAL WHERE ${where} GROUP BY signal, outcome, reason, discarded ORDER BY signal, outcome, reason`,
     parameters,
   );
@@ -106,33 +106,33 @@ FROM usage FINAL WHERE ${where} GROUP BY signal, outcome, reason, discarded ORDE
     const volume = signals.includes(row.signal) ? volumes[row.signal] : undefined;
     if (volume === undefined) continue;
     addRow(volume, row);
-    if (row.discarded === 1) addTo(volume.dropped, row);
+    if (row.discarded === 1) addSums(volume.dropped, row);
     if (row.outcome !== 'rejected') continue;
-    const by = { reason: row.reason, ...nothing() };
-    addTo(by, row);
-    volume.rejectedBy.push(by);
+    const rejected = { reason: row.reason, ...zeroAmount() };
+    addSums(rejected, row);
+    volume.rejectedBy.push(rejected);
   }
   return volumes;
 };
 
 /** Returns the sum over all telemetry signals. */
-export const totalOf = (volumes: Readonly<Record<Signal, Volume>>): Volume => {
+export const sumVolumes = (volumes: Readonly<Record<Signal, Volume>>): Volume => {
   const total = emptyVolume();
   const reasons = new Map<string, Amount>();
   for (const volume of Object.values(volumes)) {
-    for (const field of [...Object.values(fields), 'dropped'] as const) add(total[field], volume[field]);
+    for (const field of [...Object.values(fieldsByOutcome), 'dropped'] as const) addAmount(total[field], volume[field]);
     total.landed.records += volume.landed.records;
     total.landed.bytes += volume.landed.bytes;
     for (const { reason, ...amount } of volume.rejectedBy) {
-      const sum = reasons.get(reason) ?? nothing();
-      add(sum, amount);
+      const sum = reasons.get(reason) ?? zeroAmount();
+      addAmount(sum, amount);
       reasons.set(reason, sum);
     }
   }
   return { ...total, rejectedBy: [...reasons].map(([reason, amount]) => ({ reason, ...amount })) };
 };
 
-const add = (into: Amount, { requests, records, bytes }: Amount): void => {
+const addAmount = (into: Amount, { requests, records, bytes }: Amount): void => {
   into.requests += requests;
   into.records += records;
   into.bytes += bytes;
@@ -148,8 +148,12 @@ export interface DayVolume {
 }
 
 /** Returns the accepted volume by day and telemetry signal; days without volume are omitted. */
-export const readDays = async (columns: TenantColumns, filter: LedgerFilter, hours: Hours): Promise<DayVolume[]> => {
-  const { where, parameters } = selectRows(filter, hours);
+export const readDays = async (
+  columns: TenantColumns,
+  filter: LedgerFilter,
+  hours: HourRange,
+): Promise<DayVolume[]> => {
+  const { where, parameters } = buildRowFilter(filter, hours);
   const rows = await columns.query<{ day: string; signal: Signal; bytes: string; records: string }>(
     `SELECT toString(toDate(hour)) AS day, signal, toString(sum(bytes)) AS bytes, toString(sum(records)) AS records
 FROM usage FINAL WHERE ${where} AND outcome = 'accepted' GROUP BY day, signal ORDER BY day`,

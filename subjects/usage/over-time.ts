@@ -1,11 +1,17 @@
 /** Usage over time by group */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Hours, type LedgerFilter, type SumRow, selectRows, sums } from './ledger.ts';
+import { buildRowFilter, type HourRange, type LedgerFilter, type SumRow, sumColumns } from './ledger.ts';
 
 /** Groupings of points with their SQL */
-const groupings = { none: "''", signal: 'signal', project: 'project_id', key: 'key_id', service: 'service' } as const;
+const groupColumns = {
+  none: "''",
+  signal: 'signal',
+  project: 'project_id',
+  key: 'key_id',
+  service: 'service',
+} as const;
 
-export type Grouping = keyof typeof groupings;
+export type Grouping = keyof typeof groupColumns;
 
 export interface GroupedQuery extends LedgerFilter {
   readonly by: Grouping;
@@ -16,12 +22,12 @@ export interface GroupedQuery extends LedgerFilter {
 export const readGroups = async (
   columns: TenantColumns,
   query: GroupedQuery,
-  hours: Hours,
+  hours: HourRange,
 ): Promise<readonly string[]> => {
-  const { where, parameters } = selectRows(query, hours);
+  const { where, parameters } = buildRowFilter(query, hours);
   const landedOnly = query.by === 'service' ? ' AND landed_bytes > 0' : '';
   const rows = await columns.query<{ grouped: string }>(
-    `SELECT ${groupings[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
+    `SELECT ${groupColumns[query.by]} AS grouped, sumIf(bytes, outcome = 'accepted') + sum(landed_bytes) AS weight FROM usage FINAL WHERE ${where}${landedOnly} GROUP BY grouped ORDER BY weight DESC, grouped`,
     parameters,
   );
   return rows.map(({ grouped }) => grouped);
@@ -37,13 +43,13 @@ export interface PointRow extends SumRow {
 export const readPoints = (
   columns: TenantColumns,
   query: GroupedQuery,
-  hours: Hours,
+  hours: HourRange,
   groups: readonly string[],
 ): Promise<PointRow[]> => {
-  const { where, parameters } = selectRows(query, hours);
+  const { where, parameters } = buildRowFilter(query, hours);
   const start = query.step === 'day' ? 'toStartOfDay(hour)' : 'hour';
   return columns.query<PointRow>(
-    `SELECT ${groupings[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sums}
+    `SELECT ${groupColumns[query.by]} AS grouped, toString(toUnixTimestamp(${start})) AS at, outcome, ${sumColumns}
 FROM usage FINAL WHERE ${where} AND grouped IN {groups:Array(String)} GROUP BY grouped, at, outcome ORDER BY grouped, at`,
     { ...parameters, groups },
     { maxResultRows: 1_000_000 },

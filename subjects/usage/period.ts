@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Known } from '../../queries/unknown.ts';
+import type { NumberOrReason } from '../../queries/unknown.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { quotaWindowAt } from '../../schemas/resources/quota.ts';
+import { getQuotaWindow } from '../../schemas/resources/quota.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
-import { basisDays, forecast } from './forecast.ts';
+import { forecastTotal, historyDays } from './forecast.ts';
 import { type LedgerFilter, readDays } from './ledger.ts';
 
 const dayMs = 86_400_000;
@@ -21,40 +21,42 @@ export interface MonthPeriod {
   readonly endMs: number;
 }
 
-export const periodOf = (month: string | undefined, nowMs: number): MonthPeriod =>
-  quotaWindowAt('month', month === undefined ? nowMs : Date.parse(`${month}-01T00:00:00Z`));
+export const monthPeriod = (month: string | undefined, nowMs: number): MonthPeriod =>
+  getQuotaWindow('month', month === undefined ? nowMs : Date.parse(`${month}-01T00:00:00Z`));
 
-export const iso = (ms: number): string => new Date(ms).toISOString();
+export const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Forecast of the accepted bytes and records at the end of the period, for each telemetry signal and in total */
 export interface Projection {
-  readonly bytes: Readonly<Record<Signal | 'total', Known>>;
-  readonly records: Readonly<Record<Signal | 'total', Known>>;
+  readonly bytes: Readonly<Record<Signal | 'total', NumberOrReason>>;
+  readonly records: Readonly<Record<Signal | 'total', NumberOrReason>>;
 }
 
 /** Returns a forecast from the previous days. */
-export const project = async (
+export const projectUsage = async (
   columns: TenantColumns,
   filter: LedgerFilter,
   period: MonthPeriod,
   nowMs: number,
 ): Promise<Projection> => {
   const startOfToday = nowMs - (nowMs % dayMs);
-  const fromMs = Math.min(period.fromMs, startOfToday - (basisDays + 1) * dayMs);
+  const fromMs = Math.min(period.fromMs, startOfToday - (historyDays + 1) * dayMs);
   const [days, firstDay] = await Promise.all([
     readDays(columns, filter, { fromMs, toMs: Math.min(nowMs + dayMs, period.endMs) }),
     readFirstDay(columns),
   ]);
-  const of = (scope: Signal | 'total', what: 'bytes' | 'records'): Known => {
+  const forecastScope = (scope: Signal | 'total', what: 'bytes' | 'records'): NumberOrReason => {
     const byDay = new Map<string, number>();
     for (const each of days) {
       if (scope === 'total' || scope === each.signal) byDay.set(each.day, (byDay.get(each.day) ?? 0) + each[what]);
     }
-    return forecast({ byDay, period, nowMs, firstDay });
+    return forecastTotal({ byDay, period, nowMs, firstDay });
   };
-  const each = (what: 'bytes' | 'records') =>
-    Object.fromEntries([...signals, 'total' as const].map((scope) => [scope, of(scope, what)])) as Projection['bytes'];
-  return { bytes: each('bytes'), records: each('records') };
+  const forecastScopes = (what: 'bytes' | 'records') =>
+    Object.fromEntries(
+      [...signals, 'total' as const].map((scope) => [scope, forecastScope(scope, what)]),
+    ) as Projection['bytes'];
+  return { bytes: forecastScopes('bytes'), records: forecastScopes('records') };
 };
 
 const readFirstDay = async (columns: TenantColumns): Promise<string | undefined> => {

@@ -4,11 +4,11 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { groups, operations } from '../../api/groups/index.ts';
-import { openApiDocument } from '../../api/kernel/openapi.ts';
+import { createOpenApiDocument } from '../../api/kernel/openapi.ts';
 import { readTexts } from './texts.ts';
 import { betterNameOf, deniedPhrases, exceptions, identifiersOfProject, sentencesOf, wordsOf } from './vocabulary.ts';
 
-const document = JSON.parse(JSON.stringify(await openApiDocument(operations, groups))) as object;
+const document = JSON.parse(JSON.stringify(await createOpenApiDocument(operations, groups))) as object;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const allowed = exceptions();
 

@@ -32,7 +32,7 @@ const conditionOf = (index: number): object =>
         window: '1m',
       };
 const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
-const tenantId = (await documents.of(organizationsTenant).collection(organizations).list()).items[0]?.id ?? '';
+const tenantId = (await documents.forTenant(organizationsTenant).collection(organizations).list()).items[0]?.id ?? '';
 await documents.transaction(async (transaction) => {
   for (let index = 0; index < rules; index++) {
     const {
@@ -41,7 +41,7 @@ await documents.transaction(async (transaction) => {
       ...rule
     } = ruleOf({ name: `rule ${index}`, interval: '1m', condition: conditionOf(index) });
     await transaction
-      .of(tenantId)
+      .forTenant(tenantId)
       .collection(alertRules)
       .insert({ ...rule, queryVersion: 1 });
   }

@@ -9,10 +9,10 @@ import { Worker } from 'node:worker_threads';
 import { startProcessors } from '../../processors/index.ts';
 import type { AlertEvaluation } from '../../schemas/alerts.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { topics } from '../../schemas/topics.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 import { openAlertStores, tenantOf } from './alert-stores.ts';
@@ -54,23 +54,23 @@ await documents.transaction(async (transaction) => {
     };
     const { id: _id, version: _version, ...rule } = ruleOf(ruleFields);
     await transaction
-      .of(tenantOf(0))
+      .forTenant(tenantOf(0))
       .collection(alertRules)
       .insert({ ...rule, queryVersion: 1 });
   }
 });
 const ids = new Set<string>();
-for await (const { id } of documents.everywhere(alertRules)) ids.add(id);
+for await (const { id } of documents.findInAllTenants(alertRules)) ids.add(id);
 
 const busy = Array.from({ length: loops }, () => new Worker('for (;;);', { eval: true }));
 const role = await startProcessors({
   bus,
   documents,
   columns,
-  metrics: noMetrics,
-  log: silent,
+  metrics: silentMetrics,
+  log: silentLog,
   clock: systemClock,
-  settings: settingsOf({}),
+  settings: parseSettings({}),
   only: ['alert-evaluation'],
 });
 

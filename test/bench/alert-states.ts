@@ -6,7 +6,7 @@ import '../../subjects/query-kinds.ts';
 import { join } from 'node:path';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot, encodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
-import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
+import { computePhase, itemKey, slotOfPhase } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
@@ -44,7 +44,7 @@ await measured(`${rules} rules of ${groups} groups that fire, evaluated and save
     const rule = { ...ruleOf(), id: `rule-${index}` };
     const given = { tenantId: 'tenant', rule, prior: emptyState(), answer: answerOfValues(values), nowMs: 1e12 };
     const key = itemKey('tenant', rule.id);
-    const slot = slotOf(phaseOf(key));
+    const slot = slotOfPhase(computePhase(key));
     const items = bySlot.get(slot) ?? new Map<string, SavedItem>();
     bySlot.set(slot, items);
     items.set(key, { born: '', dueMs: 0, state: JSON.stringify(evaluate(given).state) });

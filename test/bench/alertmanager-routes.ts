@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { importAlertmanager } from '../../subjects/alerts/routing/alertmanager.ts';
-import { compileRoutes, routesOf } from '../../subjects/alerts/routing/tree.ts';
+import { compileRoutes, findRoutes } from '../../subjects/alerts/routing/tree.ts';
 import { type Random, seeded } from '../cases/random.ts';
 
 const names = ['team', 'severity', 'env', 'service'];
@@ -53,7 +53,7 @@ for (let seed = 1; seed <= trees; seed++) {
     const theirs = execFileSync(amtool, ['config', 'routes', 'test', `--config.file=${file}`, ...given], {
       encoding: 'utf8',
     }).trim();
-    const ours = routesOf(root, labels)
+    const ours = findRoutes(root, labels)
       .map(({ receiver }) => receiver)
       .join(',');
     compared++;

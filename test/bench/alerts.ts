@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { answerOfValues, ruleOf } from '../cases/alert-evaluation.ts';
@@ -65,7 +65,7 @@ await documents.transaction(async (transaction) => {
       ...rule
     } = ruleOf({ name: `rule ${index}`, interval: '1m', condition: { query: queryOf(index), thresholds } });
     await transaction
-      .of(tenantOf(index % 10))
+      .forTenant(tenantOf(index % 10))
       .collection(alertRules)
       .insert({ ...rule, queryVersion: 1 });
   }
@@ -75,7 +75,7 @@ const delays: number[] = [];
 const durations: number[] = [];
 let failed = 0;
 const metrics = {
-  ...noMetrics,
+  ...silentMetrics,
   observe(name: string, value: number) {
     if (name === 'oiq_schedule_delay_seconds') delays.push(value);
     if (name === 'oiq_schedule_run_duration_seconds') durations.push(value);
@@ -89,9 +89,9 @@ const role = await startProcessors({
   documents,
   columns,
   metrics,
-  log: silent,
+  log: silentLog,
   clock: systemClock,
-  settings: settingsOf({}),
+  settings: parseSettings({}),
   only: ['alert-evaluation'],
 });
 await sleep(30_000);

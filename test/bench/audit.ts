@@ -7,20 +7,20 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { transactFor } from '../../api/changes.ts';
+import { createTransact } from '../../api/changes.ts';
 import { openEvidence } from '../../api/groups/audit/chain/evidence.ts';
-import { leafHashOf } from '../../api/groups/audit/chain/merkle.ts';
-import { inclusionRanges, rootsOf } from '../../api/groups/audit/chain/merkle-proofs.ts';
-import { recordsInOrder } from '../../api/groups/audit/chain/record-pages.ts';
-import { newestRecords } from '../../api/groups/audit/chain/record-search.ts';
+import { hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
+import { computeRoots, inclusionRanges } from '../../api/groups/audit/chain/merkle-proofs.ts';
+import { readRecordsInOrder } from '../../api/groups/audit/chain/record-pages.ts';
+import { findNewestRecords } from '../../api/groups/audit/chain/record-search.ts';
 import { verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
 import { openJobs } from '../../runtime/jobs.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -32,7 +32,7 @@ const chainLength = Number(process.env['BENCH_RECORDS'] ?? 100_000);
 const items = defineCollection<{ name: string; state: string }>({ name: 'things', indexes: [['state']] });
 
 const changesFor = (documents: Documents, tenantId: string) =>
-  transactFor(
+  createTransact(
     { documents, clock: systemClock },
     {
       caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,
@@ -50,8 +50,8 @@ const write = async (documents: Documents, writers: number): Promise<number> => 
   const writer = async (): Promise<void> => {
     for (; performance.now() < until; done++) {
       const after = { name: `thing ${done}`, state: 'new' };
-      await change(async ({ of, record }) => {
-        const { id } = await of(tenantId).collection(items).insert(after);
+      await change(async ({ forTenant, record }) => {
+        const { id } = await forTenant(tenantId).collection(items).insert(after);
         record({ id, name: after.name, after });
       });
     }
@@ -88,7 +88,7 @@ export const audit = async (): Promise<Row[]> => {
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   try {
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
     await bus.ensureTopics(allTopics);
     await documents.ensureCollections([auditRecords, auditHeads, items]);
     const rows = [
@@ -101,18 +101,18 @@ export const audit = async (): Promise<Row[]> => {
         for (let n = 0; n < 500; n++)
           record({ id: `${made + n}`, name: 'thing', after: { name: 'thing', state: 'new' } });
       });
-    const box = makeSecretBox('a secret key of the benchmarks, long enough');
-    const jobs = openJobs({ documents, clock: systemClock, log: silent, metrics: noMetrics });
-    const evidence = await openEvidence({ documents, columns, bus, box, clock: systemClock, log: silent, jobs });
+    const box = createSecretBox('a secret key of the benchmarks, long enough');
+    const jobs = openJobs({ documents, clock: systemClock, log: silentLog, metrics: silentMetrics });
+    const evidence = await openEvidence({ documents, columns, bus, box, clock: systemClock, log: silentLog, jobs });
     const all = async (work: () => Promise<unknown>): Promise<number> => {
       await work();
       return chainLength;
     };
     const leaves = async function* (): AsyncGenerator<Buffer> {
-      for await (const { hash } of recordsInOrder(documents, 'long')) yield leafHashOf(Buffer.from(hash, 'hex'));
+      for await (const { hash } of readRecordsInOrder(documents, 'long')) yield hashLeaf(Buffer.from(hash, 'hex'));
     };
     const searched = (requestId: string | undefined) => async (): Promise<number> => {
-      await newestRecords(documents, 'long', { requestId }, { limit: 100 });
+      await findNewestRecords(documents, 'long', { requestId }, { limit: 100 });
       return 100;
     };
     rows.push(
@@ -120,7 +120,7 @@ export const audit = async (): Promise<Row[]> => {
       await measured('verifying chain and heads', () =>
         all(() => verifyChain({ documents, clock: systemClock, ...evidence }, 'long')),
       ),
-      await measured('proving one record', () => all(() => rootsOf(inclusionRanges(7, chainLength), leaves()))),
+      await measured('proving one record', () => all(() => computeRoots(inclusionRanges(7, chainLength), leaves()))),
       await measured('listing the newest 100', searched(undefined)),
       await measured('searching what there is not', searched('none')),
     );

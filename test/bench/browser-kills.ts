@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { processesOf } from '../../probes/browser/processes.ts';
+import { findProcesses } from '../../probes/browser/processes.ts';
 import type { RunMessage } from '../cases/probes/endless-runs.ts';
 import { chromiumProgram } from '../services/chromium.ts';
 import { table } from './report.ts';
@@ -36,7 +36,7 @@ const left = (directory: string): readonly number[] =>
     .map(Number);
 
 const browsersIn = (directory: string): readonly number[] =>
-  readdirSync(directory).flatMap((name) => processesOf(join(directory, name)));
+  readdirSync(directory).flatMap((name) => findProcesses(join(directory, name)));
 
 const driversIn = (directory: string): readonly number[] =>
   left(directory).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('driver.ts'));

@@ -8,11 +8,11 @@ import type { AddressInfo } from 'node:net';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { httpSource } from '../../probes/http-source.ts';
+import { createHttpSource } from '../../probes/http-source.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
-import { openEgressPolicy } from '../../runtime/egress-policy.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { createEgressPolicy } from '../../runtime/egress-policy.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { startOiq } from '../end-to-end/oiq-process.ts';
 import { table } from './report.ts';
@@ -33,7 +33,7 @@ let isUp = true;
 const target = createServer((_, response) => response.writeHead(isUp ? 200 : 500).end());
 await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
 const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
-const egressPolicy = openEgressPolicy({
+const egressPolicy = createEgressPolicy({
   allowedNetworks: ['127.0.0.0/8'],
   setting: 'OIQ_PROBE_NETWORKS',
   resolve: lookup,
@@ -43,13 +43,13 @@ const probes = [];
 for (const name of ['one', 'two', 'three']) {
   const location = await request('POST', '/api/synthetics/locations', { name });
   locations.push(location.id);
-  const source = httpSource({ url: oiq.http, token: location.token, probe: name, onRefused: console.error });
+  const source = createHttpSource({ url: oiq.http, token: location.token, probe: name, onRefused: console.error });
   probes.push(
     startProbe({
       source,
       egressPolicy,
       pace: new Pace(),
-      log: silent,
+      log: silentLog,
       chromium: { program: undefined, hasSandbox: true },
     }),
   );

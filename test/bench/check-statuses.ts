@@ -5,7 +5,7 @@
 import { loadavg } from 'node:os';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { readCheckStatuses } from '../../subjects/synthetics/stored-results.ts';
 import { table } from './report.ts';
@@ -14,7 +14,7 @@ import { scratch } from './scratch.ts';
 const pages = Number(process.env['BENCH_PAGES'] ?? 10);
 const nowMs = Date.now();
 const columns = await chdbColumns({ directory: scratch() });
-await migrate(columns, silent);
+await migrate(columns, silentLog);
 // As they land: again and again, each time some of all.
 for (let part = 0; part < 8; part++)
   await columns.execute(
@@ -24,7 +24,7 @@ for (let part = 0; part < 8; part++)
     FROM numbers(300) AS c CROSS JOIN numbers(4) AS l CROSS JOIN numbers(2400) AS n WHERE n.number % 8 = ${part}
     SETTINGS max_partitions_per_insert_block = 0`,
   );
-const reading = { columns: columns.of('a'), nowMs } as unknown as Reading;
+const reading = { columns: columns.forTenant('a'), nowMs } as unknown as Reading;
 const page = Array.from({ length: 100 }, (_, index) => `check-${index}`);
 const readStatuses = () => readCheckStatuses(reading, page, nowMs);
 await readStatuses();

@@ -15,14 +15,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BrowserProcess } from '../../probes/browser/browser-process.ts';
 import { EgressProxy } from '../../probes/browser/egress-proxy.ts';
-import { memoryOf, processesOf } from '../../probes/browser/processes.ts';
+import { findProcesses, privateMemoryBytes } from '../../probes/browser/processes.ts';
 import { Deadline } from '../../probes/deadline.ts';
 import { memoryFlags } from '../../probes/local-process.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { reach } from '../../probes/reach.ts';
-import { openEgressPolicy } from '../../runtime/egress-policy.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { createEgressPolicy } from '../../runtime/egress-policy.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import type { ProbeResult, WorkItem } from '../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../subjects/synthetics/check.ts';
 import { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
@@ -35,7 +35,7 @@ const runs = Number(process.env['BENCH_RUNS'] ?? 5);
 const delayMs = 50;
 /** One address gets 20 requests a second at most. */
 const addresses = 20;
-const egressPolicy = openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+const egressPolicy = createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
 
 const part = (values: readonly number[], share: number): number =>
   values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
@@ -83,7 +83,7 @@ const probe = async (port: number): Promise<Probed> => {
     alarm: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
-  const running = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silent });
+  const running = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silentLog });
   // What is compiled and set up in the first interval is not counted.
   await delay(10_000);
   const [before, began, from] = [process.cpuUsage(), performance.now(), Date.now()];
@@ -162,7 +162,7 @@ const cpuOf = (directory: string): number => {
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
   const own = all.filter((pid) => read(pid, 'cmdline').includes(directory));
-  const ticks = [...new Set([...own, ...processesOf(directory)])].map((pid) => {
+  const ticks = [...new Set([...own, ...findProcesses(directory)])].map((pid) => {
     const stat = read(pid, 'stat');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
@@ -199,8 +199,9 @@ const measureBrowser = async (): Promise<void> => {
     );
     const openedMs = performance.now() - began;
     const outcomes = [];
-    for (const step of steps) outcomes.push((await browser.step({ step, bound: [] }, deadline.signal)).outcome);
-    const picture = await browser.picture([]);
+    for (const handleStep of steps)
+      outcomes.push((await browser.step({ handleStep, boundHosts: [] }, deadline.signal)).outcome);
+    const picture = await browser.takeScreenshot([]);
     const { user, system } = process.cpuUsage(before);
     rows.push({
       run: String(run + 1),
@@ -208,7 +209,7 @@ const measureBrowser = async (): Promise<void> => {
       'bytes of its picture': picture?.length ?? 0,
       'CPU-s of browser and driver': cpuOf(browser.directory),
       'CPU-s of the probe': (user + system) / 1e6,
-      'MiB of the browser': memoryOf(processesOf(browser.directory)) / 1024 / 1024,
+      'MiB of the browser': privateMemoryBytes(findProcesses(browser.directory)) / 1024 / 1024,
       'start s': openedMs / 1000,
       'whole s': (performance.now() - began) / 1000,
       'load of the machine': loadavg()[0] ?? 0,
@@ -217,7 +218,7 @@ const measureBrowser = async (): Promise<void> => {
     await browser.end();
     deadline.end();
     proxy.close();
-    const left = processesOf(directory).length;
+    const left = findProcesses(directory).length;
     if (left > 0) throw new Error(`${left} processes are left`);
   }
   server.close();

@@ -6,9 +6,9 @@
  * Every dashboard below the directory is imported in this thread: its CPU time, and how much the process grows.
  */
 import '../../subjects/query-kinds.ts';
-import { dashboardDifferences } from '../../subjects/dashboards/difference.ts';
+import { findDashboardDifferences } from '../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { readImported } from '../../subjects/dashboards/grafana/documents.ts';
+import { readImportedDashboard } from '../../subjects/dashboards/grafana/documents.ts';
 import { grafanaFiles } from '../cases/dashboards/grafana-files.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -28,11 +28,11 @@ globalThis.gc?.();
 const before = process.memoryUsage().rss;
 let peakBytes = before;
 const first = texts.map((text) => {
-  const usedCpuMs = cpuMs(() => readImported(text));
+  const usedCpuMs = cpuMs(() => readImportedDashboard(text));
   peakBytes = Math.max(peakBytes, process.memoryUsage().rss);
   return usedCpuMs;
 });
-const again = texts.map((text) => minCpuMs(() => readImported(text)));
+const again = texts.map((text) => minCpuMs(() => readImportedDashboard(text)));
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
 const printResult = (what: string, all: readonly number[]): void =>
   console.log(
@@ -43,7 +43,7 @@ printResult(`the same, least of ${rounds}`, again);
 console.log(`memory: ${megabytes(peakBytes - before)} MB more than the ${megabytes(before)} of the process before`);
 
 const imported = texts.flatMap((text) => {
-  const read = readImported(text);
+  const read = readImportedDashboard(text);
   return 'document' in read ? [DashboardFields.parse(read.document)] : [];
 });
 const largest = imported.reduce((one, other) =>
@@ -58,8 +58,8 @@ for (const [what, after] of [
   ['one with every third title changed', edited],
   ['another dashboard', other],
 ] as const) {
-  const differences = dashboardDifferences(largest, after as DashboardFields).length;
-  const usedCpuMs = minCpuMs(() => dashboardDifferences(largest, after as DashboardFields));
+  const differences = findDashboardDifferences(largest, after as DashboardFields).length;
+  const usedCpuMs = minCpuMs(() => findDashboardDifferences(largest, after as DashboardFields));
   console.log(
     `difference of the largest (${size}) and ${what}: ${usedCpuMs.toFixed(1)} CPU-ms, ${differences} differences`,
   );

@@ -41,7 +41,7 @@ const fill = async (documents: Documents): Promise<void> => {
   await documents.ensureCollections([dashboardSummaries]);
   for (let first = 0; first < count; first += 500)
     await documents.transaction(async (transaction) => {
-      const staged = transaction.of('a').collection(dashboardSummaries);
+      const staged = transaction.forTenant('a').collection(dashboardSummaries);
       for (let n = first; n < Math.min(first + 500, count); n++)
         await staged.insert(summary(n) as Parameters<typeof staged.insert>[0]);
     });

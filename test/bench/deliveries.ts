@@ -7,10 +7,10 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startDeliveries } from '../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { channelHealths, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -36,7 +36,7 @@ const channel = {
   settings: { type: 'webhook', url: receiver.url },
 } as const;
 await documents
-  .of('acme')
+  .forTenant('acme')
   .collection(notificationChannels)
   .insert(channel as never);
 const alert = {
@@ -82,7 +82,7 @@ for (let from = 0; from < count; from += 1000)
         endedAt: null,
       };
       await transaction
-        .of('acme')
+        .forTenant('acme')
         .collection(pendingDeliveries)
         .insert({ id: `n-${at}`, ...pending, notification } as never);
     }
@@ -101,12 +101,12 @@ const deliveries = await startDeliveries({
   documents,
   producer,
   clock: systemClock,
-  log: silent,
-  metrics: noMetrics,
+  log: silentLog,
+  metrics: silentMetrics,
   publicUrl: '',
   counters: memoryCounters({ clock: systemClock }),
-  mailer: { delivers: false, send: async () => {}, close: async () => {} },
-  box: makeSecretBox('k'.repeat(40)),
+  mailer: { isDelivering: false, send: async () => {}, close: async () => {} },
+  box: createSecretBox('k'.repeat(40)),
   outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }),
 });
 while (receiver.received.length === 0) await sleep(10);

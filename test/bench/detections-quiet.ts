@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 import { fillEvent } from '../../subjects/detections/record-event.ts';
-import { compile } from '../../subjects/detections/rule-set.ts';
+import { compileRuleSet } from '../../subjects/detections/rule-set.ts';
 import { jsonObjects } from '../cases/json-objects.ts';
 
 const [folder, ...files] = process.argv.slice(2);
@@ -22,7 +22,7 @@ if (folder === undefined) {
 const documents = globSync('**/*.yml', { cwd: folder })
   .sort()
   .flatMap((file) => readRules(readFileSync(join(folder, file), 'utf8')).documents);
-const set = compile(
+const set = compileRuleSet(
   documents.map((document) => ({ id: document.id, version: 1, document })),
   fieldTables,
 );

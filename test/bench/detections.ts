@@ -10,7 +10,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { readRules } from '../../subjects/detections/read.ts';
-import { compile, type DeployedRule } from '../../subjects/detections/rule-set.ts';
+import { compileRuleSet, type DeployedRule } from '../../subjects/detections/rule-set.ts';
 import { jsonObjects } from '../cases/json-objects.ts';
 import { seeded } from '../cases/random.ts';
 
@@ -135,7 +135,7 @@ const deployed = (chosen: readonly string[]): DeployedRule[] =>
 /** Rules that match what is no attack are left out, so that one event of a hundred matches. */
 const quiet = Array.from({ length: 3_000 }, () => pick(shapes)());
 const withoutNoise = (chosen: readonly string[]): string[] => {
-  const set = compile(deployed(chosen), fieldTables);
+  const set = compileRuleSet(deployed(chosen), fieldTables);
   const noisy = new Set(quiet.flatMap((event) => set.match(event).map(({ ruleId }) => ruleId)));
   return chosen.filter((text) => !noisy.has(/^id: *(\S+)/m.exec(text)?.[1] ?? ''));
 };
@@ -173,9 +173,9 @@ for (const count of counts) {
   const readMs = cpuMs(() => {
     rules = deployed(chosen);
   });
-  let set = compile([], fieldTables);
+  let set = compileRuleSet([], fieldTables);
   const compileMs = cpuMs(() => {
-    set = compile(rules, fieldTables);
+    set = compileRuleSet(rules, fieldTables);
     for (const text of events.slice(0, 500)) set.match(JSON.parse(text) as object);
   });
   const matched: string[] = [];

@@ -6,15 +6,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcessors } from '../../processors/index.ts';
-import { queryOf } from '../../queries/run.ts';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { parseQuery } from '../../queries/run.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { anomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { DetectorFields } from '../../subjects/anomalies/detector.ts';
@@ -48,7 +48,7 @@ console.error('filled');
 
 const figures = { begun: 0, ended: 0, passedBy: 0, dead: 0 };
 const metrics = {
-  ...noMetrics,
+  ...silentMetrics,
   observe(name: string) {
     if (name === 'oiq_schedule_delay_seconds') figures.begun++;
   },
@@ -59,7 +59,7 @@ const metrics = {
   },
 };
 const report = (fields: object, text?: string): void => console.error(text, fields);
-const log = { ...silent, warn: report, error: report };
+const log = { ...silentLog, warn: report, error: report };
 const clock = { movedMs: 0, now: () => startMs + clock.movedMs };
 
 /** What the schedule asks, to be asked again alone. */
@@ -77,7 +77,7 @@ const remembered = (own: TenantColumns): TenantColumns => ({
   },
 });
 const remembering = Object.assign(Object.create(columns) as typeof columns, {
-  of: (tenant: string) => remembered(columns.of(tenant)),
+  forTenant: (tenant: string) => remembered(columns.forTenant(tenant)),
 });
 const ports = { bus, documents, metrics, log, clock };
 const sinkNames = ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'];
@@ -85,16 +85,16 @@ const sinks = await startSinks({ ...ports, columns, embedded: true, only: sinkNa
 const role = await startProcessors({
   ...ports,
   columns: remembering,
-  settings: settingsOf({}),
+  settings: parseSettings({}),
   only: ['anomaly-points', 'anomaly-scores'],
 });
 const detector = DetectorFields.parse({
   name: 'Records',
-  query: queryOf({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] }),
+  query: parseQuery({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] }),
 });
 for (const tenant of tenants)
   await documents
-    .of(tenant)
+    .forTenant(tenant)
     .collection(anomalyDetectors)
     .insert({ id: `of-${tenant}`, ...detector, queryVersion: 1 });
 await sleep(3000);
@@ -103,8 +103,8 @@ const lagsOf = async (name: string, topic: string): Promise<number> =>
   (await bus.lag(name, [topic])).reduce((sum, { lag }) => sum + lag, 0);
 const isBehind = async (): Promise<boolean> => {
   const lags = await Promise.all([
-    lagsOf(consumerGroup('processors', 'anomaly-scores'), topics.anomalyPoints.name),
-    ...sinkNames.map((name) => lagsOf(consumerGroup('sinks', name), name)),
+    lagsOf(toConsumerGroup('processors', 'anomaly-scores'), topics.anomalyPoints.name),
+    ...sinkNames.map((name) => lagsOf(toConsumerGroup('sinks', name), name)),
   ]);
   return lags.some((lag) => lag > 0);
 };

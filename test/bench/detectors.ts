@@ -6,7 +6,7 @@ import '../../subjects/query-kinds.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import type { AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { inParts } from '../../subjects/anomalies/read-points.ts';
+import { splitIntoParts } from '../../subjects/anomalies/read-points.ts';
 import { randomOf } from '../cases/random.ts';
 import { TaskRun } from '../cases/run-task.ts';
 import { table } from './report.ts';
@@ -29,7 +29,7 @@ const makePoints = (from: number, count: number, mode: AnomalyPoints['mode']): r
     labels: { service: `service-${index}`, region: `r${index % 7}` },
     values: Array.from({ length: count }, (_each, step) => next(index, from + step)),
   }));
-  const parts = inParts(values);
+  const parts = splitIntoParts(values);
   const toMs = startMs + (from + count) * stepMs;
   return parts.map((own, part) => ({
     tenantId: 'acme',

@@ -11,7 +11,7 @@ import { callEnds } from '../../processors/edges/call-ends.ts';
 import { serviceEdges } from '../../processors/edges/edges.ts';
 import { Task } from '../../processors/engine/task.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { spans } from '../../schemas/records/sources.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -160,7 +160,7 @@ for (let round = 0; round < rounds; round++) {
   const perMillion = 1e6 / count;
   const over = secondsOf(() => {
     for (const message of messages)
-      for (const span of itemsOf(spans, message, { topic: topics.traces.name, partition: 0 })) sum += span.kind;
+      for (const span of iterateItems(spans, message, { topic: topics.traces.name, partition: 0 })) sum += span.kind;
   });
   let emitted: readonly Message[] = [];
   const ends = secondsOf(() => {

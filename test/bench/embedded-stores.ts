@@ -4,7 +4,7 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics } from '../../processors/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
@@ -29,17 +29,17 @@ export const openEmbeddedStores = async (
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   await documents.ensureCollections([...collections, organizations, plans, processorStates, processorStateChunks]);
   const enterprise = { id: 'enterprise', ...(defaultPlans['enterprise'] as Plan) };
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ ...enterprise, ...(retentionDays !== undefined && { retentionDays }) });
   for (const id of tenants)
     await documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id, name: id, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false });
   return { bus, documents, columns };

@@ -16,7 +16,7 @@ import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { fingerprintOf } from '../../subjects/errors/fingerprint.ts';
+import { computeFingerprint } from '../../subjects/errors/fingerprint.ts';
 import { stackCases } from '../cases/errors/stacks.ts';
 import { firstMs, otlpMessage } from '../cases/run-task.ts';
 import { text } from '../cases/sink-tables.ts';
@@ -162,7 +162,7 @@ rows['raised errors: counting each once, beyond those that are remembered'] = co
 const began = process.cpuUsage();
 for (let at = 0; at < 20_000; at++) {
   const { type = '', message = '', stack = '' } = thrown[at % thrown.length] ?? {};
-  fingerprintOf({ type, message, stack });
+  computeFingerprint({ type, message, stack });
 }
 rows['fingerprints'] = Math.round(process.cpuUsage(began).user / 200) / 100;
 console.log(JSON.stringify({ 'CPU-seconds a million': rows }, null, 2));

@@ -43,7 +43,7 @@ for (const series of all) {
   figures.naiveSMape += sMape(truth, naive);
   figures.mase += mase(truth, prediction.values, scale);
   figures.naiveMase += mase(truth, naive, scale);
-  const [eighty, ninetyFive] = [prediction.interval(0.8), prediction.interval(0.95)];
+  const [eighty, ninetyFive] = [prediction.intervals(0.8), prediction.intervals(0.95)];
   const holds = (interval: readonly [number, number] | undefined, value: number): boolean =>
     interval !== undefined && interval[0] <= value && value <= interval[1];
   figures.in80 += truth.filter((value, lead) => holds(eighty[lead], value)).length;

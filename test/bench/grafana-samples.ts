@@ -3,8 +3,8 @@
  * histograms, series that begin late, have gaps, or end with a mark of staleness, and values that are not numbers.
  */
 import { parse } from '../../queries/promql/index.ts';
-import { testOf } from '../../queries/promql/syntax/matchers.ts';
-import { type Expression, type VectorSelector, walk } from '../../queries/promql/syntax/tree.ts';
+import { compileTest } from '../../queries/promql/syntax/matchers.ts';
+import { type Expression, type VectorSelector, visitExpressions } from '../../queries/promql/syntax/tree.ts';
 import type { TimeSeries } from '../end-to-end/conformance.ts';
 import { type Choice, type Fields, fieldsIn, grafanaText, isFields, panelsIn, variablesIn } from './grafana-filling.ts';
 
@@ -25,7 +25,7 @@ const valueFor = (matchers: VectorSelector['matchers'], name: string, variant: n
   const texts = own.flatMap(({ value }) => [value, ...value.replace(/[()^$?]/g, '').split('|')]);
   const plain = texts.map((text) => text.replaceAll(/\.[*+]|\\/g, ''));
   return [values[variant] ?? '', ...values, ...texts, ...plain, ...plain.map((text) => `${text}1`), '200', 'x'].find(
-    (text) => own.every((matcher) => testOf(matcher)(text)),
+    (text) => own.every((matcher) => compileTest(matcher)(text)),
   );
 };
 
@@ -38,7 +38,7 @@ const groupedBy = (node: Expression): readonly string[] => {
 /** Labels that an expression groups and matches by. */
 const groupingsOf = (expression: Expression): readonly string[] => {
   const names = new Set(['instance', 'job']);
-  walk(expression, (node) => {
+  visitExpressions(expression, (node) => {
     for (const name of groupedBy(node)) names.add(name);
   });
   return [...names].filter((name) => name !== 'le' && name !== '__name__');
@@ -79,8 +79,8 @@ class MadeUp {
       return;
     }
     const groupings = groupingsOf(expression);
-    walk(expression, (node) => {
-      if (node.kind === 'selector' && !node.labelsOnly)
+    visitExpressions(expression, (node) => {
+      if (node.kind === 'selector' && !node.hasLabelsOnly)
         for (const variant of [0, 1]) this.#addFor(node, groupings, variant);
     });
   }

@@ -15,12 +15,12 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { Task } from '../../processors/engine/task.ts';
 import { heartbeats } from '../../processors/synthetics/heartbeats.ts';
 import { startReceivers } from '../../receivers/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { heartbeatTokenFormat, syntheticHeartbeatTokens } from '../../schemas/resources/synthetic-heartbeat-token.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { CheckFields, toStoredCheck } from '../../subjects/synthetics/check.ts';
 import { table } from './report.ts';
@@ -103,28 +103,28 @@ const measure = async (): Promise<void> => {
   for (const tenantId of tenants) {
     const organization = { name: tenantId, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
     await documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id: tenantId, ...organization });
     for (let index = 0; index < checksOfTenant; index++) {
-      const [id, token] = [`job-${index}`, heartbeatTokenFormat.make()];
-      const own = documents.of(tenantId);
+      const [id, token] = [`job-${index}`, heartbeatTokenFormat.generate()];
+      const own = documents.forTenant(tenantId);
       await own.collection(syntheticChecks).insert({ ...fields, id, name: id });
       await own.collection(syntheticHeartbeatTokens).insert({ id, hash: hash('sha256', token), prefix: '' });
       tokens.push(token);
     }
   }
   const clock = { now: () => Date.now() };
-  const bus = await segmentsBus({ directory: join(directory, 'bus'), log: silent, metrics: noMetrics });
+  const bus = await segmentsBus({ directory: join(directory, 'bus'), log: silentLog, metrics: silentMetrics });
   await bus.ensureTopics(allTopics);
   const receivers = await startReceivers({
     bus,
     documents,
     counters: memoryCounters({ clock }),
-    metrics: noMetrics,
-    log: silent,
+    metrics: silentMetrics,
+    log: silentLog,
     clock,
-    settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
+    settings: parseSettings({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
   });
   const url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`;
   let began = 0;
@@ -145,7 +145,8 @@ const measure = async (): Promise<void> => {
   );
   const task = new Task(heartbeats, { topic: topics.syntheticHeartbeats.name, partition });
   for (const tenantId of tenants)
-    for (const { ...check } of (await documents.of(tenantId).collection(syntheticChecks).list({ limit: 1000 })).items)
+    for (const { ...check } of (await documents.forTenant(tenantId).collection(syntheticChecks).list({ limit: 1000 }))
+      .items)
       task.change(syntheticChecks.name, tenantId, check.id, check);
   let [stepping, stepped] = [0, 0];
   let runs = 0;

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
-import { openMailQueue } from '../../api/mail/queue.ts';
+import { createMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { escalationActions, escalations } from '../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
@@ -29,11 +29,11 @@ const documents = await sqliteDocuments({ path: join(directory, 'documents.db'),
 await documents.ensureCollections([
   ...[incidents, escalations, escalationActions, pendingDeliveries, outgoingMails, memberships, users],
 ]);
-const own = documents.of(tenantId);
+const own = documents.forTenant(tenantId);
 const people = Array.from({ length: 20 }, (_, at) => `person-${at}`);
 for (const id of people) {
   await documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .insert({ id, email: `${id}@acme.example`, name: id, passwordHash: null, disabled: false });
   await own.collection(memberships).insert({ id, role: 'editor', disabled: false });
@@ -80,13 +80,13 @@ const measured = async (work: () => Promise<void>) => {
   return { ms: Math.round(performance.now() - start), cpuMs: Math.round((user + system) / 1000) };
 };
 
-const box = makeSecretBox('k'.repeat(40));
+const box = createSecretBox('k'.repeat(40));
 const ports = {
   documents,
   clock,
-  log: silent,
+  log: silentLog,
   counters: memoryCounters({ clock }),
-  mail: openMailQueue({ documents, clock, box, configured: true }),
+  mail: createMailQueue({ documents, clock, box, configured: true }),
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };
 const opened = await measured(async () => {

@@ -1,6 +1,6 @@
 /** Lands a day of what `infrastructure-senders.ts` sends: the first minute through the sink's scanner, the others by SQL from it. */
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { landIn, messageOf, metricsRequest } from '../cases/sink-tables.ts';
 import { type Sender, type SentMetric, type Size, sendersOf } from './infrastructure-senders.ts';
 
@@ -62,13 +62,13 @@ const laterSamples = (tenantId: string, fromMs: number, minutes: readonly [first
   SELECT tenant_id, project_id, fromUnixTimestamp64Milli(toInt64(${fromMs}) + minute * ${minuteMs} + 2000, 'UTC'), partition, offset + minute * 1000, metric, series_id,
     fromUnixTimestamp64Milli(toInt64(${fromMs}) + minute * ${minuteMs}, 'UTC'), start_timestamp, flags,
     multiIf(monotonic, value + (minute + cityHash64(minute, series_id) % 100 / 100) * (1 + series_id % 40), ${isSteady}, value, value * (1 + cityHash64(minute, series_id) % 1000 / 5000))
-  FROM (SELECT s.*, k.monotonic FROM samples AS s INNER JOIN (SELECT series_id, any(monotonic) AS monotonic FROM series WHERE tenant_id = ${quote(tenantId)} GROUP BY series_id) AS k USING (series_id)
-    WHERE tenant_id = ${quote(tenantId)} AND timestamp = fromUnixTimestamp64Milli(toInt64(${fromMs}), 'UTC')) AS first
+  FROM (SELECT s.*, k.monotonic FROM samples AS s INNER JOIN (SELECT series_id, any(monotonic) AS monotonic FROM series WHERE tenant_id = ${quoteString(tenantId)} GROUP BY series_id) AS k USING (series_id)
+    WHERE tenant_id = ${quoteString(tenantId)} AND timestamp = fromUnixTimestamp64Milli(toInt64(${fromMs}), 'UTC')) AS first
   CROSS JOIN (SELECT toInt64(number) AS minute FROM numbers(${minutes[0]}, ${minutes[1] - minutes[0]})) AS minutes`;
 
 /** Rows of `series`, `resources` and `entities` as a sink writes them again while they have points. */
 const seenAgain = (table: string, tenantId: string, atMs: number): string =>
-  `INSERT INTO ${table} SELECT * REPLACE (fromUnixTimestamp64Milli(toInt64(${atMs}), 'UTC') AS last_seen) FROM ${table} FINAL WHERE tenant_id = ${quote(tenantId)}`;
+  `INSERT INTO ${table} SELECT * REPLACE (fromUnixTimestamp64Milli(toInt64(${atMs}), 'UTC') AS last_seen) FROM ${table} FINAL WHERE tenant_id = ${quoteString(tenantId)}`;
 
 const hour = 60;
 
@@ -109,13 +109,13 @@ export const fillCalls = async (
   const batch = 100_000;
   for (let at = 0; at < spans; at += batch)
     await columns.execute(`INSERT INTO spans (${spanColumns})
-      SELECT ${timeOf(fromMs, spans)}, ${timeOf(fromMs, spans)}, 1000000 + cityHash64(number) % 50000000, ${quote(tenantId)}, 'default', concat('app-', toString(number % 200)), 'query', 3, if(number % 50 = 0, 2, 0),
+      SELECT ${timeOf(fromMs, spans)}, ${timeOf(fromMs, spans)}, 1000000 + cityHash64(number) % 50000000, ${quoteString(tenantId)}, 'default', concat('app-', toString(number % 200)), 'query', 3, if(number % 50 = 0, 2, 0),
         if(number % 5 = 0, map('dns.question.name', concat('name-', toString(number % 300), '.shop.svc'), 'error.type', if(number % 250 = 0, 'NXDOMAIN', '')),
           map('db.system.name', 'postgresql', 'db.namespace', ${database}, 'db.query.text', concat('SELECT * FROM table_', toString(number % 120), ' WHERE id = ', toString(number % 700)))),
         if(number % 5 = 0, 'ss', 'sss'), unhex(leftPad(hex(number + 1), 32, '0')), unhex(leftPad(hex(number + 1), 16, '0'))
       FROM numbers(${at}, ${Math.min(batch, spans - at)})`);
   await columns.execute(`INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, system, address, requests, errors, timed, duration_sum, duration_max, duration_buckets)
-    SELECT fromUnixTimestamp64Milli(toInt64(${fromMs}) + toInt64(m) * ${minuteMs}, 'UTC'), toDateTime(intDiv(${fromMs}, 1000) + m * 60, 'UTC'), ${quote(tenantId)}, 'default', 'default', 'query', concat('app-', toString(c)), 'service',
+    SELECT fromUnixTimestamp64Milli(toInt64(${fromMs}) + toInt64(m) * ${minuteMs}, 'UTC'), toDateTime(intDiv(${fromMs}, 1000) + m * 60, 'UTC'), ${quoteString(tenantId)}, 'default', 'default', 'query', concat('app-', toString(c)), 'service',
       concat('orders-', leftPad(toString(d), 4, '0')), 'database', 'postgresql', concat('orders-', leftPad(toString(d), 4, '0'), ':5432'), 20, 1, 20, 400000000, 50000000, map(toUInt16(300), toUInt64(20))
     FROM (SELECT number % ${dayMinutes} AS m, intDiv(number, ${dayMinutes}) % 20 AS c, intDiv(number, ${dayMinutes} * 20) AS d FROM numbers(${dayMinutes * 20 * databases}))`);
 };
@@ -134,7 +134,7 @@ export const fillLogs = async (
   const eventBody = `concat('{"type":"ADDED","object":{"kind":"Event","type":"Warning","reason":"', if(number % 1000 = 0, 'OOMKilling', 'BackOff'), '","message":"back-off","metadata":{"name":"e', toString(number), '","namespace":"team-1","uid":"', toString(number), '"},"involvedObject":{"kind":"Pod","name":"pod-', toString(number % 1500), '","namespace":"team-1","uid":"uid-pod-', leftPad(toString(number % 1500), 4, '0'), '"},"source":{"component":"kubelet","host":"node-0001"},"count":1}}')`;
   for (let at = 0; at < logs; at += batch)
     await columns.execute(`INSERT INTO logs (received_at, timestamp, tenant_id, project_id, service, severity_number, severity_text, body, body_type, attributes, attribute_types, partition, offset, ordinal)
-      SELECT ${timeOf(fromMs, logs)}, ${timeOf(fromMs, logs)}, ${quote(tenantId)}, 'default', if(number % 10 < 5, concat('app-', toString(number % 200)), ''), 9, 'INFO',
+      SELECT ${timeOf(fromMs, logs)}, ${timeOf(fromMs, logs)}, ${quoteString(tenantId)}, 'default', if(number % 10 < 5, concat('app-', toString(number % 200)), ''), 9, 'INFO',
         multiIf(number % 10 = 9, ${eventBody}, number % 10 < 5, concat('request ', toString(number), ' completed in ', toString(number % 900), ' ms'), ''), if(number % 10 = 9, 'j', 's'),
         multiIf(number % 10 = 9, ${event}, number % 10 < 5, map('http.route', '/api'), ${flow}), multiIf(number % 10 = 9, 'ss', number % 10 < 5, 's', 'sssssssss'), 9, number, 0
       FROM numbers(${at}, ${Math.min(batch, logs - at)})`);

@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { signedIn, startOiq } from '../end-to-end/oiq-process.ts';
@@ -60,7 +60,7 @@ const fill = async (open: () => Promise<Columns>): Promise<Filled> => {
   const { tenantId } = await signedIn(first.http);
   await first.stop();
   const columns = await open();
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   const toMs = Math.floor(Date.now() / 60_000) * 60_000;
   await fillMetrics(columns, tenantId, size, toMs);
   await fillCalls(columns, tenantId, size, { toMs, spans: of(1_000_000) });

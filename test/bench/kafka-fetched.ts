@@ -15,10 +15,10 @@ import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { startProcessors } from '../../processors/index.ts';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService } from '../services/services.ts';
@@ -64,13 +64,13 @@ const bus = await kafkaBus({ brokers, replication: 1 });
 const role = await startProcessors({
   bus,
   documents,
-  metrics: noMetrics,
-  log: silent,
+  metrics: silentMetrics,
+  log: silentLog,
   clock: systemClock,
   registered: { processors, module: new URL('./one-reading-registry.ts', import.meta.url) },
 });
 const lags = async (): Promise<number[]> => {
-  const groups = processors.map(({ name }) => consumerGroup('processors', name));
+  const groups = processors.map(({ name }) => toConsumerGroup('processors', name));
   return (await Promise.all(groups.map((group) => bus.lag(group, [topic])))).flat().map(({ lag }) => lag);
 };
 const producer = await bus.producer();

@@ -8,7 +8,7 @@ import { Task } from '../../processors/engine/task.ts';
 import { logPatterns } from '../../processors/log-patterns/log-patterns.ts';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { firstMs, otlpMessage } from '../cases/run-task.ts';
 
@@ -138,7 +138,7 @@ const minCpuMs = (round: () => void): number => {
 let length = 0;
 const decoding = minCpuMs(() => {
   for (const message of batch)
-    for (const record of itemsOf(logRecords, message, { topic: 'otlp.logs', partition: 0 }))
+    for (const record of iterateItems(logRecords, message, { topic: 'otlp.logs', partition: 0 }))
       length += record.body.length + record.service.length + record.timeMs;
 });
 // What a task emits is checked, packed and counted; the engine publishes it.

@@ -7,16 +7,16 @@
 
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';
-import { patternIdsOf } from '../../queries/log-patterns/pattern-ids.ts';
+import { findPatternIds } from '../../queries/log-patterns/pattern-ids.ts';
 import { Tokens } from '../../queries/log-patterns/tokens.ts';
-import { readPage } from '../../queries/logs/pages.ts';
-import { plainCondition } from '../../queries/records.ts';
-import { byDayReceived, landedPosition } from '../../schemas/tables/parts.ts';
-import { bodyHasAllWords } from '../../schemas/tables/search.ts';
-import { createTable, defineTable } from '../../schemas/tables/table.ts';
+import { readLogPage } from '../../queries/logs/pages.ts';
+import { createCondition } from '../../queries/records.ts';
+import { landedPosition, partitionByDayReceived } from '../../schemas/tables/parts.ts';
+import { buildBodyHasAllWords } from '../../schemas/tables/search.ts';
+import { buildCreateTable, defineTable } from '../../schemas/tables/table.ts';
 import { defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
-import { readLogsOfPattern } from '../../subjects/log-patterns/pattern-records.ts';
+import { readPatternLogs } from '../../subjects/log-patterns/pattern-records.ts';
 import { logsRequest, messageOf, openTables, text } from '../cases/sink-tables.ts';
 
 const records = 200_000;
@@ -76,7 +76,7 @@ const idsTable = defineTable({
     pattern_id: 'LowCardinality(String)',
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'log_partition', 'log_offset', 'log_ordinal'],
 });
 const idsSink = landValues({
@@ -95,7 +95,7 @@ const idsSink = landValues({
 });
 
 const tables = await openTables();
-const reader = tables.columns.of('acme');
+const reader = tables.columns.forTenant('acme');
 const miner = new Miner();
 const found = new Map<string, string[]>();
 const stored: Buffer[] = [];
@@ -168,10 +168,10 @@ for (const size of [100, 1_000]) {
     { length: size },
     (_, at) => bodies[(at * 19) % bodies.length] as { service: string; body: string },
   );
-  line(`  ids of a page of ${size} records, query included`, await median(() => patternIdsOf(reader, page)));
+  line(`  ids of a page of ${size} records, query included`, await median(() => findPatternIds(reader, page)));
   line(
     `  the whole page, ids included`,
-    await median(() => readPage(reader, plainCondition('logs.timestamp > 0'), { limit: size })),
+    await median(() => readLogPage(reader, createCondition('logs.timestamp > 0'), { limit: size })),
   );
 }
 const idOf = (template: number): string => miner.add(services[0] as string, bodyOf(template)).id;
@@ -182,14 +182,14 @@ const chosen = {
   'a pattern of five records': idOf(299),
 };
 for (const [name, id] of Object.entries(chosen)) {
-  const { found: page } = await readLogsOfPattern(reader, id, plainCondition('logs.timestamp > 0'), { limit: 100 });
+  const { found: page } = await readPatternLogs(reader, id, createCondition('logs.timestamp > 0'), { limit: 100 });
   line(
     `  ${page.length} records of ${name}`,
-    await median(() => readLogsOfPattern(reader, id, plainCondition('logs.timestamp > 0'), { limit: 100 })),
+    await median(() => readPatternLogs(reader, id, createCondition('logs.timestamp > 0'), { limit: 100 })),
   );
 }
 const words100 = await median(() =>
-  readPage(reader, plainCondition(bodyHasAllWords('request user order')), { limit: 100 }),
+  readLogPage(reader, createCondition(buildBodyHasAllWords('request user order')), { limit: 100 }),
 );
 line('  for comparison: 100 records with three words', words100);
 line('  bytes a record, CPU on landing', 'none');
@@ -205,7 +205,7 @@ line(
 );
 
 console.log('stored in a table beside, by the processor');
-await tables.columns.execute(createTable(idsTable));
+await tables.columns.execute(buildCreateTable(idsTable));
 const scanner = await idsSink.scanner();
 const checkingCost = await cpu(async () => {
   const messages = stored.map((value, offset) => ({ offset, value, headers: { tenant: 'acme' } }));
@@ -233,9 +233,9 @@ for (const [name, id] of Object.entries(chosen))
   line(
     `  100 records of ${name}`,
     await median(() =>
-      readPage(
+      readLogPage(
         reader,
-        plainCondition(
+        createCondition(
           `(logs.offset, logs.ordinal) IN (SELECT log_offset, log_ordinal FROM log_pattern_ids WHERE tenant_id = {tenant:String} AND pattern_id = '${id}')`,
         ),
         { limit: 100 },

@@ -1,6 +1,6 @@
 /** A storm of alerts through the grouping processor: `node --expose-gc test/bench/notifications.ts [alerts] [labels to group by]`. */
 import '../../subjects/query-kinds.ts';
-import type { Answer } from '../../processors/engine/answer.ts';
+import type { BatchResult } from '../../processors/engine/answer.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { notifications } from '../../processors/notifications/notifications.ts';
@@ -79,7 +79,7 @@ let peak = before.rss;
 let emitted = 0;
 let notifiedAlerts = 0;
 let savedMiB = 0;
-const handleAnswer = ({ messages }: Answer): void => {
+const handleAnswer = ({ messages }: BatchResult): void => {
   peak = Math.max(peak, process.memoryUsage().rss);
   // Without reading them: what that takes is the reader's.
   for (const { value, headers } of messages) {

@@ -1,15 +1,15 @@
 /** Objectives of one organization as benchmarks measure them: the telemetry that they count, what was measured of it before, and their alert rules. */
 import '../../subjects/query-kinds.ts';
 import { encodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
+import { computePhase, itemKey, slotOfPhase } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { slos } from '../../schemas/resources/slo.ts';
-import { alertRulesOf } from '../../subjects/slos/alert-rules.ts';
+import { createAlertRules } from '../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../subjects/slos/document.ts';
-import { seriesOf } from '../../subjects/slos/measurement-times.ts';
+import { seriesId } from '../../subjects/slos/measurement-times.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 
 const minuteMs = 60_000;
@@ -61,29 +61,29 @@ export const fillObjectives = async (
   { tenantId, count, startMs }: Filled,
 ): Promise<void> => {
   await documents.transaction(async (transaction) => {
-    const own = transaction.of(tenantId);
+    const own = transaction.forTenant(tenantId);
     for (let index = 0; index < count; index++) {
       const service = `service-${Math.floor(index / ofService)}`;
       const slo = SloFields.parse({ name: `slo ${index}`, service, ...kinds[index % ofService]?.(service) });
       const id = `slo-${index}`;
       await own.collection(slos).insert({ id, ...slo, queryVersion: 1 });
-      for (const [ruleId, rule] of alertRulesOf(id, slo))
+      for (const [ruleId, rule] of createAlertRules(id, slo))
         await own.collection(alertRules).insert({ id: ruleId, ...rule, queryVersion: 1 });
     }
   });
 
   const measuredMs = startMs - 2 * dayMs;
   const saved = new Map<number, Map<string, { born: string; dueMs: number; state: string }>>();
-  const found = (await documents.of(tenantId).collection(slos).list({ limit: count })).items;
+  const found = (await documents.forTenant(tenantId).collection(slos).list({ limit: count })).items;
   const seriesOfKind = kinds.map(() => new Map<string, string>());
   for (const document of found) {
     const slo = readSlo(document);
     if (slo === undefined) throw new Error('an objective cannot be read');
     const index = Number(document.id.slice('slo-'.length));
-    seriesOfKind[index % ofService]?.set(`service-${Math.floor(index / ofService)}`, seriesOf(slo));
+    seriesOfKind[index % ofService]?.set(`service-${Math.floor(index / ofService)}`, seriesId(slo));
     const key = itemKey(tenantId, document.id);
-    const slot = slotOf(phaseOf(key));
-    const state = { series: seriesOf(slo), fromMs: measuredMs, upToMs: startMs, lateMs: startMs, allMs: startMs };
+    const slot = slotOfPhase(computePhase(key));
+    const state = { series: seriesId(slo), fromMs: measuredMs, upToMs: startMs, lateMs: startMs, allMs: startMs };
     const items = saved.get(slot) ?? new Map();
     saved.set(slot, items.set(key, { born: document.createdAt, dueMs: startMs, state: JSON.stringify(state) }));
   }

@@ -1,7 +1,7 @@
 /** How long it takes to say who is on call, and what a year of shifts takes: CPU-ms, of a schedule of three layers. Prints one line of JSON. */
 import { OnCallScheduleFields, type OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { onCallAt } from '../../subjects/on-call/shifts.ts';
-import { shiftsAnswer } from '../../subjects/on-call/shifts-answer.ts';
+import { createShiftsResponse } from '../../subjects/on-call/shifts-answer.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 const dayMs = 86_400_000;
@@ -40,5 +40,7 @@ const each = (runs: number, run: (at: number) => void): number => {
 };
 
 const onCallMs = each(2000, (at) => onCallAt(versions, new Map(), startMs + at * 3_600_000));
-const yearMs = each(20, () => shiftsAnswer(versions, new Map(), { fromMs: startMs, toMs: startMs + 365 * dayMs }));
+const yearMs = each(20, () =>
+  createShiftsResponse(versions, new Map(), { fromMs: startMs, toMs: startMs + 365 * dayMs }),
+);
 process.stdout.write(`${JSON.stringify({ onCallMs, yearMs })}\n`);

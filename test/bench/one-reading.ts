@@ -13,10 +13,10 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { startProcessors } from '../../processors/index.ts';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
@@ -39,12 +39,12 @@ const publish = async (into: string, kind: 'identity' | 'gzip'): Promise<void> =
   await documents.ensureCollections(collections);
   const { free } = defaultPlans;
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'free', ...(free as NonNullable<typeof free>) });
   const organization = { name: 'Acme', planId: 'free', disabled: false, retentionDays: {}, shards: 1 };
   await documents
-    .of(organizationsTenant)
+    .forTenant(organizationsTenant)
     .collection(organizations)
     .insert({ id: 'acme', ...organization });
   const producer = await bus.producer();
@@ -78,12 +78,12 @@ const measured = async (): Promise<number> => {
   const role = await startProcessors({
     bus,
     documents,
-    metrics: noMetrics,
-    log: silent,
+    metrics: silentMetrics,
+    log: silentLog,
     clock: systemClock,
     registered: { processors, module: new URL('./one-reading-registry.ts', import.meta.url) },
   });
-  const groups = processors.map(({ name }) => consumerGroup('processors', name));
+  const groups = processors.map(({ name }) => toConsumerGroup('processors', name));
   for (;;) {
     const lags = await Promise.all(groups.map((group) => bus.lag(group, [topics.logs.name])));
     if (lags.flat().every(({ lag }) => lag === 0)) break;
@@ -91,7 +91,7 @@ const measured = async (): Promise<number> => {
   }
   const { user, system } = process.cpuUsage(before);
   await role.stop();
-  for (const group of groups) await bus.forget(group);
+  for (const group of groups) await bus.deleteGroup(group);
   await bus.close();
   await documents.close();
   return (user + system) / (messages * recordsPerMessage);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineProcessor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -93,7 +93,7 @@ const stepping = (): Row[] => {
   });
   const work: Readonly<Record<string, () => void>> = {
     'decoding alone': () => {
-      for (const message of messages) for (const _ of itemsOf(logRecords, message, place));
+      for (const message of messages) for (const _ of iterateItems(logRecords, message, place));
     },
     'an empty step': () => void new Task(empty, place).batch(messages),
     'an empty step, with a watermark': () => void new Task(timed, place).batch(messages),

@@ -2,9 +2,9 @@
  * How long the PromQL engine takes for 10,000 series of 6 hours at 15 s, without fetching: `node bin/node.mjs test/bench/promql-engine.ts [series]`.
  * Prints one line of JSON for each query: milliseconds of five runs, samples as Prometheus counts them, the process's memory.
  */
-import { evaluate, parse, selectionsOf } from '../../queries/promql/index.ts';
+import { evaluate, listSelections, parse } from '../../queries/promql/index.ts';
 import type { Selection, Series } from '../../queries/promql/series.ts';
-import { testOf } from '../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../queries/promql/syntax/matchers.ts';
 
 const count = Number(process.argv[2] ?? 10_000);
 const samples = (6 * 3_600) / 15;
@@ -41,9 +41,11 @@ const queries = [
 
 for (const text of queries) {
   const query = parse(text);
-  const selections = selectionsOf(query, window);
+  const selections = listSelections(query, window);
   const read = (number: number): readonly Series[] => {
-    const tests = (selections[number] as Selection).matchers.map((matcher) => [matcher.name, testOf(matcher)] as const);
+    const tests = (selections[number] as Selection).matchers.map(
+      (matcher) => [matcher.name, compileTest(matcher)] as const,
+    );
     return all.filter(({ labels }) => tests.every(([name, matches]) => matches(labels[name] ?? '')));
   };
   const selected = selections.map((_, number) => read(number));

@@ -8,11 +8,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { answerJson } from '../../queries/promql/answer-json.ts';
+import { toAnswerJson } from '../../queries/promql/answer-json.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import { labelValues } from '../../queries/promql/fetch/label-reads.ts';
+import { readLabelValues } from '../../queries/promql/fetch/label-reads.ts';
 import type { Scope } from '../../queries/promql/fetch/scope.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { snappy, writeRequestOf } from '../end-to-end/conformance.ts';
 import { freePorts } from '../services/ports.ts';
@@ -37,7 +37,7 @@ const valueSql = 'step * (1 + series % 7) + (series * 31 + step * 17) % 5';
 const les = ['0.1', '0.5', '1', '5', '+Inf'];
 
 const columns = await chdbColumns({ directory: join(directory, 'columns'), maxMemoryBytes: 2 * 1024 ** 3 });
-await migrate(columns, silent);
+await migrate(columns, silentLog);
 
 /** Sets of series: metric, how many, and labels of one as SQL and as text. */
 interface Load {
@@ -152,7 +152,7 @@ const residentMb = (pid: number): number =>
 
 const threads = openPromql();
 let fetchedMs = 0;
-const own = columns.of('bench');
+const own = columns.forTenant('bench');
 const scope: Scope = {
   columns: {
     ...own,
@@ -182,7 +182,7 @@ const range = (name: string, expression: string, fromMs: number, stepMs: number)
   async query() {
     const window = { startMs: fromMs, endMs, stepMs, lookbackMs: 300_000 };
     const { value } = await threads.evaluate({ expression, window, scope, retainedFromMs: 0 });
-    return JSON.parse(JSON.stringify(answerJson(value, Number.POSITIVE_INFINITY).data));
+    return JSON.parse(JSON.stringify(toAnswerJson(value, Number.POSITIVE_INFINITY).data));
   },
   peer: () =>
     data(
@@ -202,7 +202,7 @@ const cases: readonly Case[] = [
   range('one series over 7 days', 'week_total', endMs - 7 * 86_400_000 + 300_000, 600_000),
   {
     name: `label values at ${manySeries} series`,
-    query: () => labelValues({ scope, window: { fromMs: startMs, toMs: endMs }, sets: [] }, 'pod'),
+    query: () => readLabelValues({ scope, window: { fromMs: startMs, toMs: endMs }, matcherSets: [] }, 'pod'),
     peer: () => data(`label/pod/values?start=${startMs / 1000}&end=${endMs / 1000}`),
   },
 ];

@@ -1,6 +1,6 @@
 /** Lands a day of made-up telemetry as the sinks do, without a bus before them. */
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { placeOfTenant } from '../../schemas/tables/sharding.ts';
+import { getTenantPlace } from '../../schemas/tables/sharding.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { sinks } from '../../sinks/registry.ts';
@@ -36,7 +36,7 @@ export const fill = async (
     tenantId,
     day,
     also,
-    placeOf = () => placeOfTenant(tenantId),
+    placeOf = () => getTenantPlace(tenantId),
     name = 'fill',
   }: {
     tenantId: string;
@@ -56,7 +56,7 @@ export const fill = async (
     const { blocks, rejected } = scanBatch(scanner, messages, 0, serial, (bytes) => new Uint8Array(bytes));
     if (rejected.length > 0) throw new Error(`a body was refused: ${rejected[0]?.message}`);
     messages = [];
-    for (const seen of scanner.seen) seen.settle(serial, true);
+    for (const seen of scanner.landedHours) seen.settle(serial, true);
     const at = serial;
     await inserting;
     inserting = (async () => {

@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { type OiqProcess, signedIn, startOiq } from '../end-to-end/oiq-process.ts';
@@ -72,7 +72,7 @@ const filled = async (
   const { tenantId } = await signedIn(first.http);
   await first.stop();
   const columns = await openColumns();
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   await fill(columns, 'logs', { tenantId, day: day(rows), ...(also === undefined ? {} : { also }) });
   await fill(columns, 'traces', { tenantId, day: day(rows / 2) });
   const parts = await columns.query<{ table: string; rows: string; bytes: string; parts: string; fresh: string }>(

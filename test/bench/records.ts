@@ -6,7 +6,7 @@
  */
 
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { checkRequest } from '../../schemas/records/validate.ts';
 import { sinks } from '../../sinks/registry.ts';
@@ -22,14 +22,14 @@ const from = { topic: 'otlp.logs', partition: 0 };
 /** Something that the compiler cannot leave out. */
 let sum = 0;
 const each = (read: (record: LogRecord) => number) => (): void => {
-  for (const message of messages) for (const record of itemsOf(logRecords, message, from)) sum += read(record);
+  for (const message of messages) for (const record of iterateItems(logRecords, message, from)) sum += read(record);
 };
 const scanner = await sinks.find(({ name }) => name === 'logs')?.scanner();
 const scan = (): void => {
   for (const table of scanner?.tables ?? []) for (const column of table.columns.values()) column.reset();
-  for (const seen of scanner?.seen ?? []) seen.begin(1);
+  for (const seen of scanner?.landedHours ?? []) seen.begin(1);
   for (const message of messages) scanner?.scan(message, 0);
-  for (const seen of scanner?.seen ?? []) seen.end();
+  for (const seen of scanner?.landedHours ?? []) seen.end();
 };
 
 const steps: Readonly<Record<string, () => void>> = {

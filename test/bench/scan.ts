@@ -5,7 +5,7 @@
  */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSnappy, decompress } from '../../schemas/compression.ts';
-import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { splitRequest } from '../../schemas/otlp/split.ts';
 import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
@@ -43,7 +43,7 @@ const cost = (records: number, work: () => void): number => {
 const rows: readonly (readonly [string, number, number, () => void])[] = [
   ['scanRequest, logs', logs.length, 500, () => scanRequest('logs', logs)],
   ['protobufjs decode, logs (for comparison)', logs.length, 500, () => requestTypes.logs.decode(logs)],
-  ['requestFromJson, logs', json.length, 500, () => requestFromJson('logs', json)],
+  ['requestFromJson, logs', json.length, 500, () => convertJsonRequest('logs', json)],
   ['JSON.parse alone (for comparison)', json.length, 500, () => JSON.parse(json.toString())],
   ['splitRequest into 64 KiB, logs', logs.length, 500, () => splitRequest('logs', logs, 65_536)],
   ['decompress gzip, logs', packed.gzip.length, 500, () => decompress('gzip', packed.gzip, cap)],

@@ -11,8 +11,8 @@ import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 
@@ -32,7 +32,7 @@ for (let from = 0; from < count; from += 20_000)
   await documents.transaction(async (transaction) => {
     for (let index = from; index < Math.min(count, from + 20_000); index++)
       await transaction
-        .of(`tenant-${index % 500}`)
+        .forTenant(`tenant-${index % 500}`)
         .collection(items)
         .insert({ name: `thing ${index}` });
   });
@@ -74,8 +74,8 @@ const running = runSchedule(schedule, {
   },
   ports: { documents, columns: {} as Columns },
   clock: { now: () => clock.nowMs },
-  log: silent,
-  metrics: noMetrics,
+  log: silentLog,
+  metrics: silentMetrics,
   pollMs: 20,
 });
 await sleep(3000);

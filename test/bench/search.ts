@@ -4,9 +4,9 @@
  *
  *     node bin/node.mjs test/bench/search.ts [rounds]
  */
-import { searchPredicate } from '../../queries/search/predicate.ts';
+import { buildSearchPredicate } from '../../queries/search/predicate.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { logMessages } from './payloads.ts';
 
@@ -15,7 +15,7 @@ const perMessage = 500;
 const messages = logMessages(perMessage);
 const from = { topic: 'otlp.logs', partition: 0 };
 
-const [first] = itemsOf(logRecords, messages[0] as (typeof messages)[number], from);
+const [first] = iterateItems(logRecords, messages[0] as (typeof messages)[number], from);
 if (first === undefined) throw new Error('the payload has no records');
 const [attribute] = (first.copy() as LogRecord).attributes;
 const [word = 'order'] = /[a-z]{4,}/.exec(first.body) ?? [];
@@ -40,7 +40,7 @@ const searches: readonly (readonly [string, string])[] = [
 const predicates = searches.map(([name, text]) => ({
   name,
   text,
-  isFound: searchPredicate(text, 'logs'),
+  isFound: buildSearchPredicate(text, 'logs'),
   ns: [] as number[],
   found: 0,
 }));
@@ -50,7 +50,7 @@ for (let round = 0; round < rounds + 3; round++)
     const { user, system } = process.cpuUsage();
     let found = 0;
     for (const message of messages)
-      for (const record of itemsOf(logRecords, message, from)) if (each.isFound(record)) found++;
+      for (const record of iterateItems(logRecords, message, from)) if (each.isFound(record)) found++;
     const spent = process.cpuUsage({ user, system });
     if (round >= 3) each.ns.push(((spent.user + spent.system) * 1_000) / records);
     each.found = found;

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { type OiqProcess, signedIn, startOiq } from '../end-to-end/oiq-process.ts';
@@ -92,7 +92,7 @@ const landPiece = async (side: Side, piece: number): Promise<void> => {
 const merged = async (...sides: readonly Side[]): Promise<void> => {
   for (let quiet = 0; quiet < 5; ) {
     await delay(1_000);
-    const servers = sides.flatMap(({ columns }) => columns.each());
+    const servers = sides.flatMap(({ columns }) => columns.listServers());
     const merging = await Promise.all(
       servers.map(({ columns }) => columns.query<{ n: string }>('SELECT count() AS n FROM system.merges')),
     );
@@ -171,7 +171,7 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
   })();
   const day = { records: Math.min(rows, 200_000), fromMs: toMs - 3_600_000, toMs };
   const still = fill(one.columns, 'logs', { tenantId: one.tenantId, day, name: 'while it grows' });
-  await migrate(grown, silent);
+  await migrate(grown, silentLog);
   target = grown;
   await still;
   await fill(grown, 'logs', { tenantId: one.tenantId, day, placeOf: (insert) => insert, name: 'when it has grown' });

@@ -59,11 +59,11 @@ const allocate = (bytes: number): Uint8Array => {
 let rows = 0;
 let bytes = 0;
 const run = (serial: number): void => {
-  for (const seen of scanner.seen) seen.begin(serial);
+  for (const seen of scanner.landedHours) seen.begin(serial);
   for (const { columns } of scanner.tables) for (const column of columns.values()) column.reset();
   for (const message of messages) scanner.scan({ ...message, timestampMs: 0 }, 0);
   scanner.finish?.(0, messages.length - 1);
-  for (const seen of scanner.seen) {
+  for (const seen of scanner.landedHours) {
     seen.end();
     seen.settle(serial, true);
   }

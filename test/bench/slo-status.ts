@@ -5,19 +5,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { sumUpDays } from '../../sinks/slo-days.ts';
 import { type KnownSlo, SloFields } from '../../subjects/slos/document.ts';
-import { seriesOf } from '../../subjects/slos/measurement-times.ts';
-import { readSloStatuses, statusOf, toSloObjective } from '../../subjects/slos/status.ts';
+import { seriesId } from '../../subjects/slos/measurement-times.ts';
+import { readSloStatuses, readStatus, toSloObjective } from '../../subjects/slos/status.ts';
 import { scratchDirectory } from '../services/scratch.ts';
 
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 const directory = mkdtempSync(join(scratchDirectory(), 'oiq-bench-slos-'));
 const columns = await chdbColumns({ directory });
-await migrate(columns, silent);
+await migrate(columns, silentLog);
 const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
 
 const ways = [
@@ -39,14 +39,14 @@ const made = async (id: string, days: number, way: (typeof ways)[number]) => {
   });
   const fromMs = nowMs - days * dayMs;
   await columns.execute(`INSERT INTO slo_slices (tenant_id, slo_id, series, begin, good, total, look_ms)
-    SELECT 'a', '${id}', '${seriesOf(slo)}', toDateTime(${fromMs / 1000} + number * 60, 'UTC'), 900 + number % 100, 1000, ${nowMs}
+    SELECT 'a', '${id}', '${seriesId(slo)}', toDateTime(${fromMs / 1000} + number * 60, 'UTC'), 900 + number % 100, 1000, ${nowMs}
     FROM numbers(${days * 1440})`);
   await columns.execute(`INSERT INTO slo_looks (tenant_id, slo_id, series, look_ms, last_seen, from_ms, up_to_ms, settled_up_to_ms, error, objective)
-    SELECT 'a', '${id}', '${seriesOf(slo)}', ${nowMs}, now64(3), ${fromMs}, ${nowMs}, ${fromMs}, '', '${JSON.stringify(toSloObjective(slo))}'`);
+    SELECT 'a', '${id}', '${seriesId(slo)}', ${nowMs}, now64(3), ${fromMs}, ${nowMs}, ${fromMs}, '', '${JSON.stringify(toSloObjective(slo))}'`);
   return { id, slo };
 };
 
-const reading = { columns: columns.of('a') };
+const reading = { columns: columns.forTenant('a') };
 const measured = async (name: string, rounds: number, run: () => Promise<unknown>): Promise<void> => {
   await run();
   const times: number[] = [];
@@ -80,7 +80,7 @@ for (const what of ['slices alone', 'days']) {
   }
   for (const one of long)
     await measured(`status, 400 days, ${one.slo.query.budgeting}, ${what}`, 30, () =>
-      statusOf(reading, one, { nowMs }),
+      readStatus(reading, one, { nowMs }),
     );
   await measured(`list of 200, ${what}`, 20, () => readSloStatuses(reading, listed, { nowMs }));
   await measured(`50 objectives of 30 days, ${what}`, 20, () =>

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -30,12 +30,13 @@ const self = fileURLToPath(import.meta.url);
 const fill = async (dataDirectory: string, count: number, withObjectives: boolean): Promise<void> => {
   const documents = await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
   const columns = await chdbColumns({ directory: join(dataDirectory, 'columns') });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .update('enterprise', { retentionDays: { logs: 2, traces: 2, metrics: 2 } });
-  const [organization] = (await documents.of(organizationsTenant).collection(organizations).list({ limit: 2 })).items;
+  const [organization] = (await documents.forTenant(organizationsTenant).collection(organizations).list({ limit: 2 }))
+    .items;
   if (organization === undefined) throw new Error('there is no organization');
   const startMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   const filled = { tenantId: organization.id, count, startMs };

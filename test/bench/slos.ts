@@ -6,11 +6,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcessors } from '../../processors/index.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { slos } from '../../schemas/resources/slo.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { sumUpDays } from '../../sinks/slo-days.ts';
 import { openEmbeddedStores } from './embedded-stores.ts';
@@ -49,13 +49,13 @@ const countStatements = (own: TenantColumns): TenantColumns => ({
   },
 });
 const countingColumns = Object.assign(Object.create(columns) as typeof columns, {
-  of: (tenant: string) => countStatements(columns.of(tenant)),
+  forTenant: (tenant: string) => countStatements(columns.forTenant(tenant)),
 });
 
 const clock = { movedMs: 0, now: () => (isReal ? Date.now() : startMs + clock.movedMs) };
 const figures = { begun: 0, ended: 0, failed: 0, delays: [] as number[], durations: [] as number[] };
 const metrics = {
-  ...noMetrics,
+  ...silentMetrics,
   observe(name: string, value: number) {
     if (name === 'oiq_schedule_delay_seconds') {
       figures.begun++;
@@ -69,12 +69,12 @@ const metrics = {
     if (outcome !== 'success') figures.failed += value;
   },
 };
-const ports = { bus, documents, columns, metrics, log: silent, clock };
+const ports = { bus, documents, columns, metrics, log: silentLog, clock };
 const sinks = await startSinks({ ...ports, embedded: true, only: ['slo-slices', 'alert-evaluations'], threads: 1 });
 const role = await startProcessors({
   ...ports,
   columns: countingColumns,
-  settings: settingsOf({}),
+  settings: parseSettings({}),
   only: ['slo-measurement', 'alert-evaluation'],
 });
 await sleep(3000);

@@ -10,7 +10,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { signedIn, startOiq } from '../end-to-end/oiq-process.ts';
@@ -34,7 +34,7 @@ const { tenantId } = await signedIn(first.http);
 await first.stop();
 
 const columns = await chdbColumns({ directory: join(dataDirectory, 'columns') });
-await migrate(columns, silent);
+await migrate(columns, silentLog);
 const nowMs = Date.now();
 const fromMs = nowMs - minutes * 60_000;
 await columns.execute(`INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen)

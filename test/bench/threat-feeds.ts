@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
-import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
+import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { ThreatFeed } from '../../schemas/resources/threat-intel.ts';
 import { readFeed } from '../../subjects/threat-intel/read-feed.ts';
-import { type Written, writeIndicators } from '../../subjects/threat-intel/write-indicators.ts';
+import { type WriteCounts, writeIndicators } from '../../subjects/threat-intel/write-indicators.ts';
 import { type Row, table } from './report.ts';
 import { scratch } from './scratch.ts';
 
@@ -27,7 +27,7 @@ const sizes = process.argv
 const tenantId = 'a';
 const directory = scratch();
 const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-const box = makeSecretBox(await secretKeyOf({ SECRET_KEY: undefined, DATA_DIR: directory }));
+const box = createSecretBox(await loadSecretKey({ SECRET_KEY: undefined, DATA_DIR: directory }));
 
 /** Processor time of the longest turn until it is stopped, in milliseconds. */
 const watchLoopIterations = (): (() => number) => {
@@ -81,9 +81,9 @@ const reading = {
 };
 const dropping = ((_tenant: string) => ({
   collection: () => ({ list: async () => ({ items: [] }), insert: async (document: object) => document }),
-})) as unknown as Documents['of'];
-const commit = async (work: (of: Documents['of']) => Promise<Written>): Promise<Written> => {
-  if (isStored) return documents.transaction(({ of }) => work(of));
+})) as unknown as Documents['forTenant'];
+const commit = async (work: (of: Documents['forTenant']) => Promise<WriteCounts>): Promise<WriteCounts> => {
+  if (isStored) return documents.transaction(({ forTenant }) => work(forTenant));
   await yieldToEventLoop();
   return work(dropping);
 };

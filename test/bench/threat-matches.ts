@@ -10,7 +10,7 @@
 import { Task } from '../../processors/engine/task.ts';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
 import { type IndicatorType, indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
-import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { type BlockIndicator, encodeBlock } from '../../subjects/threat-intel/block.ts';
 import { maxBlockEntries } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from '../cases/random.ts';
 import { firstMs, otlpMessage } from '../cases/run-task.ts';
@@ -135,7 +135,7 @@ for (const count of [1_000, indicatorCount]) {
   const task = new Task(threatMatches, { topic: 'otlp.logs', partition: 0, emitter: 'bench' });
   for (let from = 0; from < count; from += maxBlockEntries) {
     const part = indicators.slice(from, Math.min(count, from + maxBlockEntries));
-    const block = JSON.parse(JSON.stringify(blockOf(part, 1))) as ReturnType<typeof blockOf>;
+    const block = JSON.parse(JSON.stringify(encodeBlock(part, 1))) as ReturnType<typeof encodeBlock>;
     const at = new Date(firstMs).toISOString();
     const stored = { id: String(from), version: 1, createdAt: at, updatedAt: at };
     task.change(indicatorBlocks.name, 'acme', stored.id, { ...block, ...stored });

@@ -72,7 +72,7 @@ const passes = ({ admit }: Kind, body: Uint8Array): boolean => {
 const refusal = ({ format, signal }: Kind, scanner: Scanner, body: Uint8Array): string | undefined => {
   const message = busMessageOf([body], { format, signal });
   const { rejected } = scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes));
-  for (const seen of scanner.seen) seen.settle(1, true);
+  for (const seen of scanner.landedHours) seen.settle(1, true);
   return rejected[0]?.message;
 };
 

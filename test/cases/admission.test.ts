@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { admission } from '../../receivers/engine/admission.ts';
+import { createAdmission } from '../../receivers/engine/admission.ts';
 import { Freshness } from '../../receivers/engine/freshness.ts';
 import { KeyUse } from '../../receivers/engine/key-uses.ts';
 import { Keyring } from '../../receivers/engine/keyring.ts';
@@ -11,12 +11,12 @@ import { TokenLease } from '../../receivers/engine/token-lease.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { isWellFormed, makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import type { LicenseKey } from '../../schemas/resources/license-key.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { networksOf, sourceAddresses } from '../../schemas/source-address.ts';
+import { createSourceResolver, parseNetworks } from '../../schemas/source-address.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
 const secret = makeLicenseKey();
@@ -70,7 +70,7 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     plans: [{ tenantId: '-', id: 'pro', document: { ...defaultPlans['pro'], ...plan } }],
   });
   const keyring = await Keyring.load(feeds as unknown as Documents, clock, {
-    of: (secret) => new KeyUse(clock, secret),
+    findOrCreate: (secret) => new KeyUse(clock, secret),
   });
   const counters = memoryCounters({ clock });
   const rejected: string[] = [];
@@ -79,13 +79,13 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
   const freshness = new Freshness({
     staleMs: () => keyring.staleMs(),
     graceMs: 60_000,
-    metrics: noMetrics,
+    metrics: silentMetrics,
     log: { info: log('info'), warn: log('warn'), error: log('error') },
   });
-  const admit = admission(keyring, freshness, new Limits(counters, clock, 1_000), {
+  const admit = createAdmission(keyring, freshness, new Limits(counters, clock, 1_000), {
     count: ({ keyId }, signal, { refused }) => void rejected.push(`${keyId} ${signal} ${refused}`),
   });
-  const quotas = new Quotas({ counters, clock, log: silent, used: undefined });
+  const quotas = new Quotas({ counters, clock, log: silentLog, used: undefined });
   const outcome = async (
     given: Partial<Parameters<typeof admit>[0]> = {},
     signal: Signal = 'logs',
@@ -336,10 +336,10 @@ const forwarded: [string, string[], string, string | undefined, string][] = [
 ];
 
 for (const [name, trusted, peer, header, expected] of forwarded)
-  test(`the source address when ${name}`, (t) => t.is(sourceAddresses(trusted)(peer, header), expected));
+  test(`the source address when ${name}`, (t) => t.is(createSourceResolver(trusted)(peer, header), expected));
 
 test('networks of one address family do not contain addresses of the other', (t) => {
-  const everything = networksOf(['0.0.0.0/0']);
+  const everything = parseNetworks(['0.0.0.0/0']);
   t.true(everything.contains('1.2.3.4'));
   t.true(everything.contains('::ffff:1.2.3.4'));
   t.false(everything.contains('2001:db8::1'));

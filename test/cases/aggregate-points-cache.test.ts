@@ -1,6 +1,6 @@
 /** Points that are kept by the hour: whatever lands or is erased in between, they are those that a read of everything gives. */
 import test from 'ava';
-import { type Point, PointsMemory } from '../../queries/aggregate/points-cache.ts';
+import { type Point, PointsCache } from '../../queries/aggregate/points-cache.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { randomOf } from './random.ts';
@@ -21,7 +21,7 @@ const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigin
     counted: 0,
     columns: undefined as unknown as TenantColumns,
   };
-  const memory = new PointsMemory(() => table.nowMs);
+  const memory = new PointsCache(() => table.nowMs);
   const within = ({ from, to }: Range): bigint[] => table.times.filter((time) => time >= from && time <= to);
   const query = async (_sql: string, { from, to, length }: Record<string, string> = {}) => {
     table.counted++;
@@ -34,7 +34,7 @@ const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigin
     [...Map.groupBy(within(range).filter(isOne), (time) => `${(time / minuteNs) % groups} ${time / stepNs}`)].map(
       ([key, found]) => {
         const [group = '', step = ''] = key.split(' ');
-        return { group, step: BigInt(step), answers: [found.length] };
+        return { group, step: BigInt(step), results: [found.length] };
       },
     );
   const readRange = async (range: Range, stepNs: bigint, odd: boolean, columns = table.columns) => {
@@ -47,7 +47,7 @@ const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigin
     };
     const cachedPoints = await memory.points(columns, question, read);
     const found = cachedPoints ?? (await read(range));
-    if (cachedPoints === undefined) memory.learn(columns, question, bytes);
+    if (cachedPoints === undefined) memory.recordCost(columns, question, bytes);
     return { found: inOrder(found), expected: inOrder(points(range, stepNs, isOne)) };
   };
   return Object.assign(table, { readRange });

@@ -8,7 +8,7 @@ import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { itemsOf, type Source } from '../../schemas/records/source.ts';
+import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { propertyRuns } from '../budget.ts';
@@ -90,7 +90,7 @@ const ranges = fc.constantFrom<Range>(
 );
 
 const readingOf = (tenantId: string): Reading => ({
-  columns: tables.columns.of(tenantId),
+  columns: tables.columns.forTenant(tenantId),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: receivedAtMs + 60_000,
 });
@@ -100,7 +100,7 @@ const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: N
   const { value, ...rest } = message;
   const all: Seen[] = [];
   // One view steps over the records: each is read before the next.
-  for (const record of itemsOf(
+  for (const record of iterateItems(
     sources[signal],
     { ...rest, key: '', value: Buffer.from(value) },
     { topic: 'any', partition: 0 },

@@ -1,12 +1,12 @@
 /** Rules that ask what is unusual and what is to come: what landed is asked, and becomes alerts. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { minStepMsOf } from '../../queries/min-step.ts';
-import { queryOf, run } from '../../queries/run.ts';
+import { getMinStepMs } from '../../queries/min-step.ts';
+import { parseQuery, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
-import { problemsOf } from '../../subjects/alerts/rule-problems.ts';
+import { findRuleProblems } from '../../subjects/alerts/rule-problems.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from './alert-evaluation.ts';
@@ -21,7 +21,11 @@ test.after.always(() => tables.close());
 const minute = 60_000;
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const plan = defaultPlans['enterprise'] as Plan;
-const reading = (of: Partial<Plan> = {}) => ({ columns: tables.columns.of('acme'), plan: { ...plan, ...of }, nowMs });
+const reading = (of: Partial<Plan> = {}) => ({
+  columns: tables.columns.forTenant('acme'),
+  plan: { ...plan, ...of },
+  nowMs,
+});
 const count = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] };
 const ms = (at: number): string => `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC')`;
 
@@ -212,7 +216,7 @@ test('a value that grows towards its limit fires by probability, and the alert s
 
 test('conditions that cannot be evaluated are rejected with their path', (t) => {
   const paths = (query: object, of: object = {}) =>
-    problemsOf(ruleOf({ condition: { kind: 'threshold', query, thresholds, ...of } })).map(({ path }) => path);
+    findRuleProblems(ruleOf({ condition: { kind: 'threshold', query, thresholds, ...of } })).map(({ path }) => path);
 
   t.deepEqual(paths({ kind: 'anomaly', detectorId: 'd' }), []);
   t.deepEqual(paths({ kind: 'anomaly', detectorId: 'd' }, { step: '1m' }), ['condition.step']);
@@ -273,7 +277,7 @@ test('with a step, a detector preview reports the observed and expected values o
 test('with a step, a query preview includes the band of its own history', async (t) => {
   await landLogs('bank', [-1600, 20], '20 + cityHash64(number, 3) % 5');
   const query = { query: { ...count, search: 'service:bank', groupBy: ['service'] }, step: '1m' };
-  t.is(minStepMsOf(queryOf({ kind: 'anomaly', ...query })), minute);
+  t.is(getMinStepMs(parseQuery({ kind: 'anomaly', ...query })), minute);
   const found = await bands(query, [0, 20], minute);
   t.deepEqual(
     found.map(({ of, band, points }) => [of, band, points.length]),

@@ -1,7 +1,7 @@
 /** How often and how long the alerts of a backtest would have fired. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { groupsOf } from '../../api/groups/alerts/backtests.ts';
+import { summarizeGroups } from '../../api/groups/alerts/backtests.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 
 type Change = readonly [atMs: number, from: AlertTransition['from'], to: AlertTransition['to'], startedAtMs?: number];
@@ -33,7 +33,9 @@ test('an alert that fires again before it has recovered is one firing', (t) => {
     [300, 'recovering', 'firing', 100],
     [400, 'firing', 'inactive', 100],
   );
-  t.deepEqual(groupsOf(transitions, 1_000), [{ alertId: 'one', labels: { host: 'one' }, firings: 1, firingMs: 300 }]);
+  t.deepEqual(summarizeGroups(transitions, 1_000), [
+    { alertId: 'one', labels: { host: 'one' }, firings: 1, firingMs: 300 },
+  ]);
 });
 
 test('an alert that fires at the end fires until then, and one that never fired is omitted', (t) => {
@@ -46,5 +48,7 @@ test('an alert that fires at the end fires until then, and one that never fired 
     ),
     ...transitionsOf('other', [100, 'inactive', 'pending']),
   ];
-  t.deepEqual(groupsOf(transitions, 1_000), [{ alertId: 'one', labels: { host: 'one' }, firings: 2, firingMs: 400 }]);
+  t.deepEqual(summarizeGroups(transitions, 1_000), [
+    { alertId: 'one', labels: { host: 'one' }, firings: 2, firingMs: 400 },
+  ]);
 });

@@ -1,7 +1,7 @@
 /** The evaluator of alert rules: a table of rules, what their queries answer, and what is told. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
 import { staleSinceMs } from '../../subjects/alerts/staleness.ts';
 import { errorsByService, evaluations, ruleOf, transitionLines, type Values } from './alert-evaluation.ts';
@@ -9,11 +9,11 @@ import { errorsByService, evaluations, ruleOf, transitionLines, type Values } fr
 type Case = readonly [
   behaviour: string,
   rule: AlertRule,
-  answers: readonly (readonly [minute: number, answer: Values | RuleAnswer])[],
+  answers: readonly (readonly [minute: number, answer: Values | RuleQueryResult])[],
   told: readonly string[],
 ];
 
-const failed: RuleAnswer = { kind: 'error', message: 'ClickHouse is away' };
+const failed: RuleQueryResult = { kind: 'error', message: 'ClickHouse is away' };
 const none: Values = {};
 const ungrouped = { query: { ...errorsByService, groupBy: [] } };
 const bothSeverities = [
@@ -352,7 +352,7 @@ const cases: readonly Case[] = [
     ruleOf({ noData: 'resolve' }),
     [
       [0, { cart: 11 }],
-      [1, { kind: 'groups', unit: '', groups: [], isCut: true }],
+      [1, { kind: 'groups', unit: '', groups: [], isTruncated: true }],
     ],
     ['0 cart: inactive → firing critical'],
   ],
@@ -426,9 +426,9 @@ const cases: readonly Case[] = [
     'says nothing of too few events',
     ruleOf({ minimumEvents: 5 }),
     [
-      [0, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], events: 4 }] }],
-      [1, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], events: 5 }] }],
-      [2, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [1], events: 4 }] }],
+      [0, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], eventCount: 4 }] }],
+      [1, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], eventCount: 5 }] }],
+      [2, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [1], eventCount: 4 }] }],
     ],
     ['1 cart: inactive → firing critical'],
   ],
@@ -617,16 +617,17 @@ test('a transition includes its subject, start time, reason, labels and annotati
 
 test('the resolved alert has the text of its last firing, whatever ends it', (t) => {
   const annotations = { text: '{{ $value | humanize }} of {{ printf "%.0f" $value }}, at most {{ $threshold }}' };
-  const noGroups: RuleAnswer = { kind: 'groups', unit: '', groups: [] };
-  const over: RuleAnswer = { kind: 'over', reason: 'the rule was disabled' };
-  const ways: readonly (readonly [given: Parameters<typeof ruleOf>[0], ends: Values | RuleAnswer, at: string])[] = [
-    [{ condition: present }, noGroups, '1.3k of 1300, at most <no value>'],
-    [{ condition: present, keepFiringFor: '1m' }, noGroups, '1.3k of 1300, at most <no value>'],
-    [{}, over, '1.3k of 1300, at most 10'],
-    [{}, { cart: 0 }, '1.3k of 1300, at most 10'],
-    [{ noData: 'resolve' }, { cart: null }, '1.3k of 1300, at most 10'],
-    [{ noData: 'unknown' }, { cart: null }, '1.3k of 1300, at most 10'],
-  ];
+  const noGroups: RuleQueryResult = { kind: 'groups', unit: '', groups: [] };
+  const over: RuleQueryResult = { kind: 'over', reason: 'the rule was disabled' };
+  const ways: readonly (readonly [given: Parameters<typeof ruleOf>[0], ends: Values | RuleQueryResult, at: string])[] =
+    [
+      [{ condition: present }, noGroups, '1.3k of 1300, at most <no value>'],
+      [{ condition: present, keepFiringFor: '1m' }, noGroups, '1.3k of 1300, at most <no value>'],
+      [{}, over, '1.3k of 1300, at most 10'],
+      [{}, { cart: 0 }, '1.3k of 1300, at most 10'],
+      [{ noData: 'resolve' }, { cart: null }, '1.3k of 1300, at most 10'],
+      [{ noData: 'unknown' }, { cart: null }, '1.3k of 1300, at most 10'],
+    ];
   for (const [given, ends, text] of ways) {
     const all = evaluations(ruleOf({ ...given, annotations }), [
       [0, { cart: 1100 }],

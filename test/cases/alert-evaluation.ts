@@ -1,5 +1,5 @@
 /** Alert rules in tests: written in short, and evaluated at times against what their query would answer. */
-import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
@@ -37,7 +37,7 @@ export const ruleOf = ({ condition, ...given }: Given = {}): AlertRule => ({
 /** Values by group, which is the value of `service`; several where there are steps. */
 export type Values = Readonly<Record<string, number | null | readonly (number | null)[]>>;
 
-export const answerOfValues = (values: Values, unit = ''): RuleAnswer => ({
+export const answerOfValues = (values: Values, unit = ''): RuleQueryResult => ({
   kind: 'groups',
   unit,
   groups: Object.entries(values).map(([service, given]) => ({
@@ -51,12 +51,12 @@ const originMs = Date.UTC(2026, 2, 1);
 /** Evaluates at minutes after the first one, in order. */
 export const evaluations = (
   rule: AlertRule | ((minute: number) => AlertRule),
-  answers: readonly (readonly [minute: number, answer: Values | RuleAnswer])[],
+  answers: readonly (readonly [minute: number, answer: Values | RuleQueryResult])[],
   unit = '',
 ): Evaluation[] => {
   let prior = emptyState();
   return answers.map(([minute, given]) => {
-    const answer = 'kind' in given ? (given as RuleAnswer) : answerOfValues(given as Values, unit);
+    const answer = 'kind' in given ? (given as RuleQueryResult) : answerOfValues(given as Values, unit);
     const evaluation = evaluate({
       tenantId: 'tenant',
       prior,

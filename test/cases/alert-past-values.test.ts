@@ -1,7 +1,7 @@
 /** Which windows a preview draws. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { hasPast, windowsOf } from '../../subjects/alerts/past-values.ts';
+import { hasPastValues, splitIntoWindows } from '../../subjects/alerts/past-values.ts';
 import { type AlertCondition, AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { errorsByService } from './alert-evaluation.ts';
 
@@ -28,19 +28,19 @@ const cases: readonly (readonly [title: string, given: object, spanMs: number, s
 for (const [title, given, spanMs, stepMs, count] of cases)
   test(`a preview draws ${title}`, (t) => {
     const condition = conditionOf(given);
-    if (!hasPast(condition)) return t.fail();
-    t.deepEqual(windowsOf(condition, { fromMs: 0, toMs: spanMs }), { stepMs, count });
+    if (!hasPastValues(condition)) return t.fail();
+    t.deepEqual(splitIntoWindows(condition, { fromMs: 0, toMs: spanMs }), { stepMs, count });
   });
 
 test('objective, check and other rules have no values over time', (t) => {
   const slo = { kind: 'slo', sloId: 's', figure: 'budget-left' };
-  t.false(hasPast(conditionOf({ query: slo })));
-  t.false(hasPast(conditionOf({ query: { kind: 'check', checkId: 'c' } })));
+  t.false(hasPastValues(conditionOf({ query: slo })));
+  t.false(hasPastValues(conditionOf({ query: { kind: 'check', checkId: 'c' } })));
   t.false(
-    hasPast(
+    hasPastValues(
       AlertRuleFields.parse({ name: 'x', condition: { kind: 'composite', expression: 'a', rules: { a: 'r' } } })
         .condition,
     ),
   );
-  t.true(hasPast(conditionOf({ query: promql })));
+  t.true(hasPastValues(conditionOf({ query: promql })));
 });

@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
@@ -20,8 +20,8 @@ const answers = fc.oneof(
       })
       .map((values) => answerOfValues(values as Record<string, number | null>)),
   },
-  { weight: 1, arbitrary: fc.constant<RuleAnswer>({ kind: 'error', message: 'away' }) },
-  { weight: 1, arbitrary: fc.constant<RuleAnswer>({ kind: 'groups', unit: '', groups: [], isCut: true }) },
+  { weight: 1, arbitrary: fc.constant<RuleQueryResult>({ kind: 'error', message: 'away' }) },
+  { weight: 1, arbitrary: fc.constant<RuleQueryResult>({ kind: 'groups', unit: '', groups: [], isTruncated: true }) },
 );
 
 const minutes = fc.integer({ min: 0, max: 4 }).map((count) => `${count}m`);
@@ -50,12 +50,12 @@ const rules = fc
   );
 
 interface Step {
-  readonly answer: RuleAnswer;
+  readonly answer: RuleQueryResult;
   readonly before: RuleState;
   readonly after: Evaluation;
 }
 
-const stepsOf = (rule: AlertRule, given: readonly RuleAnswer[]): Step[] => {
+const stepsOf = (rule: AlertRule, given: readonly RuleQueryResult[]): Step[] => {
   let before = emptyState();
   return given.map((answer, minute) => {
     const after = evaluate({ tenantId: 'tenant', rule, prior: before, answer, nowMs: minute * minuteMs });

@@ -7,14 +7,14 @@ import {
   parseMatchers,
 } from '../../subjects/alerts/routing/alertmanager.ts';
 import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
-import { routingProblems } from '../../subjects/alerts/routing/problems.ts';
-import { holdsAt, mutedByTime } from '../../subjects/alerts/routing/times.ts';
+import { findRoutingProblems } from '../../subjects/alerts/routing/problems.ts';
+import { findTimeMuteReason, intervalContains } from '../../subjects/alerts/routing/times.ts';
 import {
   compileRoutes,
+  createGroupKey,
   explainRoutes,
-  groupKeyOf,
-  groupLabelsOf,
-  routesOf,
+  findRoutes,
+  selectGroupLabels,
 } from '../../subjects/alerts/routing/tree.ts';
 
 const file = `
@@ -66,7 +66,7 @@ const reached: readonly (readonly [labels: Record<string, string>, receivers: st
 ];
 for (const [labels, receivers] of reached)
   test(`${JSON.stringify(labels)} reaches ${receivers}`, (t) => {
-    const found = routesOf(compileRoutes(routing), labels);
+    const found = findRoutes(compileRoutes(routing), labels);
     t.is(found.map(({ receiver }) => receiver).join(), receivers);
     const steps = explainRoutes(compileRoutes(routing), labels);
     t.deepEqual(
@@ -94,7 +94,7 @@ for (const [integrations, sendsResolved] of atTheEnd)
   });
 
 test('routes inherit unset fields from the parent route', (t) => {
-  const [replica] = routesOf(compileRoutes(routing), { team: 'db', service: 'replica' });
+  const [replica] = findRoutes(compileRoutes(routing), { team: 'db', service: 'replica' });
   t.is(replica?.groupWaitMs, 30_000);
   t.is(replica?.repeatIntervalMs, 5_400_000);
   t.is(replica?.groupBy, undefined);
@@ -103,11 +103,11 @@ test('routes inherit unset fields from the parent route', (t) => {
 });
 
 test('alerts are grouped by the labels of their route, or by all labels', (t) => {
-  const [root] = routesOf(compileRoutes(routing), { alertname: 'Slow', service: 'cart' });
+  const [root] = findRoutes(compileRoutes(routing), { alertname: 'Slow', service: 'cart' });
   const labels = { alertname: 'Slow', service: 'cart' };
-  t.deepEqual(root && groupLabelsOf(root, labels), { alertname: 'Slow' });
-  t.is(root && groupKeyOf(root, { alertname: 'Slow' }), '{}:{alertname="Slow"}');
-  t.deepEqual(groupLabelsOf({ groupBy: undefined }, labels), labels);
+  t.deepEqual(root && selectGroupLabels(root, labels), { alertname: 'Slow' });
+  t.is(root && createGroupKey(root, { alertname: 'Slow' }), '{}:{alertname="Slow"}');
+  t.deepEqual(selectGroupLabels({ groupBy: undefined }, labels), labels);
 });
 
 test('an Alertmanager import reports the parts of the file that it omits', (t) => {
@@ -150,14 +150,14 @@ test('matchers are parsed in each of their forms', (t) => {
 });
 
 test('the default routing has no problems', (t) => {
-  t.deepEqual(routingProblems(defaultRouting), []);
+  t.deepEqual(findRoutingProblems(defaultRouting), []);
 });
 
 const interval = (fields: object) =>
   AlertRouting.parse({
     ...defaultRouting,
     timeIntervals: [{ name: 'one', timeIntervals: [fields] }],
-  }).timeIntervals[0]?.timeIntervals[0] as Parameters<typeof holdsAt>[0];
+  }).timeIntervals[0]?.timeIntervals[0] as Parameters<typeof intervalContains>[0];
 
 const night = { times: [{ startTime: '02:00', endTime: '03:00' }], location: 'Europe/Zurich' };
 const weekend = { weekdays: ['saturday', 'sunday'], location: 'America/New_York' };
@@ -191,37 +191,37 @@ const times: readonly (readonly [what: string, fields: object, at: string, holds
 ];
 for (const [what, fields, at, holds] of times)
   test(`${JSON.stringify(fields)} ${holds ? 'holds' : 'does not hold'} at ${at}: ${what}`, (t) => {
-    t.is(holdsAt(interval(fields), Date.parse(at)), holds);
+    t.is(intervalContains(interval(fields), Date.parse(at)), holds);
   });
 
 test('a route is muted during its mute intervals and outside its active intervals', (t) => {
   const noon = Date.parse('2026-11-18T11:00:00Z');
   const sunday = Date.parse('2026-11-22T11:00:00Z');
   const none = { muteTimeIntervals: [], activeTimeIntervals: [] };
-  t.is(mutedByTime(routing, none, sunday), undefined);
-  t.is(mutedByTime(routing, { ...none, activeTimeIntervals: ['office'] }, noon), undefined);
-  t.regex(mutedByTime(routing, { ...none, activeTimeIntervals: ['office'] }, sunday) ?? '', /office/);
-  t.regex(mutedByTime(routing, { ...none, muteTimeIntervals: ['office'] }, noon) ?? '', /muted/);
-  t.is(mutedByTime(routing, { ...none, muteTimeIntervals: ['office'] }, sunday), undefined);
+  t.is(findTimeMuteReason(routing, none, sunday), undefined);
+  t.is(findTimeMuteReason(routing, { ...none, activeTimeIntervals: ['office'] }, noon), undefined);
+  t.regex(findTimeMuteReason(routing, { ...none, activeTimeIntervals: ['office'] }, sunday) ?? '', /office/);
+  t.regex(findTimeMuteReason(routing, { ...none, muteTimeIntervals: ['office'] }, noon) ?? '', /muted/);
+  t.is(findTimeMuteReason(routing, { ...none, muteTimeIntervals: ['office'] }, sunday), undefined);
 });
 
 test('a firing alert mutes other alerts with equal labels', (t) => {
   const inhibition = new Inhibition(routing.inhibitRules);
   const critical = { severity: 'critical', service: 'cart' };
-  t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), undefined);
+  t.is(inhibition.findMutingAlert({ severity: 'warning', service: 'cart' }), undefined);
   inhibition.add('a', critical);
-  t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), 'a');
-  t.is(inhibition.mutes({ severity: 'warning', service: 'mail' }), undefined);
-  t.is(inhibition.mutes({ severity: 'warning' }), undefined);
-  t.is(inhibition.mutes(critical), undefined);
+  t.is(inhibition.findMutingAlert({ severity: 'warning', service: 'cart' }), 'a');
+  t.is(inhibition.findMutingAlert({ severity: 'warning', service: 'mail' }), undefined);
+  t.is(inhibition.findMutingAlert({ severity: 'warning' }), undefined);
+  t.is(inhibition.findMutingAlert(critical), undefined);
   inhibition.remove('a', critical);
-  t.is(inhibition.mutes({ severity: 'warning', service: 'cart' }), undefined);
+  t.is(inhibition.findMutingAlert({ severity: 'warning', service: 'cart' }), undefined);
 });
 
 test('a label that both alerts lack counts as equal', (t) => {
   const inhibition = new Inhibition(routing.inhibitRules);
   inhibition.add('a', { severity: 'critical' });
-  t.is(inhibition.mutes({ severity: 'info' }), 'a');
+  t.is(inhibition.findMutingAlert({ severity: 'info' }), 'a');
 });
 
 test('two alerts that are both source and target do not mute each other, and another source mutes them', (t) => {
@@ -230,8 +230,8 @@ test('two alerts that are both source and target do not mute each other, and ano
     { sourceMatchers: [matcher('s', '1')], targetMatchers: [matcher('t', '1')], equal: [] },
   ]);
   inhibition.add('a', { s: '1', t: '1' });
-  t.is(inhibition.mutes({ s: '1', t: '1', other: 'x' }), undefined);
-  t.is(inhibition.mutes({ t: '1' }), 'a');
+  t.is(inhibition.findMutingAlert({ s: '1', t: '1', other: 'x' }), undefined);
+  t.is(inhibition.findMutingAlert({ t: '1' }), 'a');
   inhibition.add('b', { s: '1' });
-  t.is(inhibition.mutes({ s: '1', t: '1', other: 'x' }), 'b');
+  t.is(inhibition.findMutingAlert({ s: '1', t: '1', other: 'x' }), 'b');
 });

@@ -5,7 +5,7 @@ import { alertLabels, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { writeRuleFile } from '../../subjects/alerts/rule-file-writing.ts';
-import { type KnownRule, RuleNames } from '../../subjects/alerts/rule-names.ts';
+import { type ExistingRule, RuleNames } from '../../subjects/alerts/rule-names.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 
 const file = `
@@ -188,7 +188,7 @@ groups:
 
 /** Imports files one after the other, as the API does; what the rules are called, and which known ones they replace. */
 const imports = (...files: readonly (readonly [text: string, fileName: string])[]) => {
-  const known: KnownRule[] = [];
+  const known: ExistingRule[] = [];
   return files.map(([text, fileName]) => {
     const names = new RuleNames(known);
     return readRuleFile(text, fileName).rules.flatMap(({ rule: read }) => {

@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
-import { type AlertsOf, alertSeries } from '../../subjects/alerts/recording/alert-series.ts';
+import { createAlertSeries, type RuleAlerts } from '../../subjects/alerts/recording/alert-series.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from './alert-evaluation.ts';
@@ -22,8 +22,8 @@ const groups = (...values: readonly (readonly [disk: string, value: number])[]) 
 
 /** Evaluates at minutes, and what is written at the last of them. */
 const writtenAt = (own: AlertRule, ...answers: readonly ReturnType<typeof groups>[]) => {
-  let before: AlertsOf | undefined;
-  let written: ReturnType<typeof alertSeries> = [];
+  let before: RuleAlerts | undefined;
+  let written: ReturnType<typeof createAlertSeries> = [];
   for (const [minute, answer] of answers.entries()) {
     const nowMs = minute * 60_000;
     const { state } = evaluate({
@@ -33,7 +33,7 @@ const writtenAt = (own: AlertRule, ...answers: readonly ReturnType<typeof groups
       prior: before === undefined ? emptyState() : (before.state as never),
       answer: { kind: 'groups', unit: '', groups: answer },
     });
-    written = alertSeries(before, { rule: own, state }, nowMs);
+    written = createAlertSeries(before, { rule: own, state }, nowMs);
     before = { rule: own, state };
   }
   return Object.fromEntries(written.map(({ labels, value }) => [JSON.stringify(labels), value]));

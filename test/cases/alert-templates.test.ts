@@ -4,7 +4,7 @@ import test from 'ava';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { TemplateError } from '../../subjects/alerts/templates/errors.ts';
 import { lex } from '../../subjects/alerts/templates/lex.ts';
-import { fillIn, templateProblem } from '../../subjects/alerts/templates/template.ts';
+import { renderTemplate, templateProblem } from '../../subjects/alerts/templates/template.ts';
 
 const values = {
   labels: { instance: 'db.example:9100', job: 'node', n: '3' },
@@ -12,7 +12,8 @@ const values = {
   threshold: 0.1,
   nowMs: 1_772_359_200_500,
 };
-const fill = (template: string, value: number | null = values.value): string => fillIn(template, { ...values, value });
+const fill = (template: string, value: number | null = values.value): string =>
+  renderTemplate(template, { ...values, value });
 
 for (const [template, expected, value] of [
   ['plain', 'plain'],

@@ -1,18 +1,18 @@
 /** What texts of alert rules ask: each text is what `promtool test rules` (3.15) makes of the same series. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { Answers } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { writeRequestOf } from '../../schemas/recorded-samples.ts';
+import { encodeWriteRequest } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
-import { createTextQuery } from '../../subjects/alerts/query-text.ts';
+import { createTemplateQuery } from '../../subjects/alerts/query-text.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
-import { type TextAnswer, withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
-import { fillIn, templateProblem } from '../../subjects/alerts/templates/template.ts';
+import { renderWithQueries, type TemplateQueryResult } from '../../subjects/alerts/templates/queries.ts';
+import { renderTemplate, templateProblem } from '../../subjects/alerts/templates/template.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
 const promql = openPromql({ size: 1 });
@@ -29,7 +29,7 @@ test.before(async () => {
   const land = (tenantId: string, offset: number, own: readonly (readonly [Record<string, string>, number])[]) => {
     const written = own.map(([labels, value]) => ({ labels, value }));
     const headers = { tenantId, projectId: '', signal: 'metrics', format: 'remote-write-1', offset } as const;
-    return tables.land([messageOf([writeRequestOf([{ atMs: atMs - 1000, series: written }])], headers)], {
+    return tables.land([messageOf([encodeWriteRequest([{ atMs: atMs - 1000, series: written }])], headers)], {
       sink: 'metrics',
     });
   };
@@ -40,7 +40,7 @@ test.after.always(() => Promise.all([tables.close(), promql.close()]));
 
 const makeReading = (counted = { statements: 0 }) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
-  const columns = tables.columns.of('acme');
+  const columns = tables.columns.forTenant('acme');
   const reading: QueryReading = {
     nowMs: atMs,
     plan: defaultPlans['enterprise'] as QueryReading['plan'],
@@ -53,11 +53,14 @@ const makeReading = (counted = { statements: 0 }) => {
       },
     },
   };
-  return createTextQuery(reading, { answers: new Answers({ gatherMs: 20, sharedMs: 20_000, aloneMs: 20_000 }) });
+  return createTemplateQuery(reading, {
+    answers: new QueryBatcher({ batchDelayMs: 20, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 }),
+  });
 };
 const textOf = (text: string): Promise<string> =>
-  withTextAnswers(
-    (queried) => fillIn(text, { labels: { instance: 'a:1' }, value: 20, threshold: null, nowMs: atMs, queried }),
+  renderWithQueries(
+    (queried) =>
+      renderTemplate(text, { labels: { instance: 'a:1' }, value: 20, threshold: null, nowMs: atMs, queried }),
     makeReading(),
   );
 
@@ -99,14 +102,15 @@ test('a query that cannot run is reported in the text', async (t) => {
 
 test('a text runs at most five queries, all texts of an evaluation fifty; equal queries run once', async (t) => {
   const requestedExpressions: string[] = [];
-  const runQuery = async (expression: string): Promise<TextAnswer> => {
+  const runQuery = async (expression: string): Promise<TemplateQueryResult> => {
     requestedExpressions.push(expression);
     return { samples: [{ labels: {}, value: 1 }] };
   };
   const each = (of: string) => `{{ query "${of}" | first | value }}`;
   const made = (texts: readonly string[]): Promise<readonly string[]> =>
-    withTextAnswers(
-      (queried) => texts.map((text) => fillIn(text, { labels: {}, value: 1, threshold: null, nowMs: 0, queried })),
+    renderWithQueries(
+      (queried) =>
+        texts.map((text) => renderTemplate(text, { labels: {}, value: 1, threshold: null, nowMs: 0, queried })),
       runQuery,
     );
   t.deepEqual(await made(['abcde', 'abcdef'].map((names) => [...names].map(each).join(''))), [
@@ -127,15 +131,15 @@ test('queries in texts of many alerts that start at once are batched', async (t)
   const rule = { ...AlertRuleFields.parse(rules[0]?.rule), id: 'rule', version: 1 };
   const groups = ['a:1', 'b:1', 'c:1'].map((instance) => ({ labels: { instance }, points: [1] }));
   const counted = { statements: 0 };
-  const { transitions } = await withTextAnswers(
-    (queried) =>
+  const { transitions } = await renderWithQueries(
+    (queryResults) =>
       evaluate({
         tenantId: 'acme',
         rule,
         prior: emptyState(),
         answer: { kind: 'groups', unit: '', groups },
         nowMs: atMs,
-        queried,
+        queryResults,
       }),
     makeReading(counted),
   );

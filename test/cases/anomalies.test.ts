@@ -2,7 +2,7 @@
 import test from 'ava';
 import { type Point, type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
-import { changeBefore } from '../../subjects/anomalies/scores/summer-time.ts';
+import { findRecentChange } from '../../subjects/anomalies/scores/summer-time.ts';
 import {
   changes,
   day,
@@ -212,12 +212,12 @@ test('time zones worldwide change their offset only on days on which the scorer 
       const by = (aheadAt(dayAt + dayMs) - aheadAt(dayAt) + 24) % 24;
       if (by === 0) continue;
       found++;
-      const change = changeBefore(dayAt + dayMs);
+      const change = findRecentChange(dayAt + dayMs);
       t.is(change?.by, by === 1 ? 1 : -1, `${zone}: ${new Date(dayAt).toISOString()}`);
       t.true(change !== undefined && dayAt + dayMs - change.day * dayMs <= 10 * dayMs, zone);
     }
     t.is(found, 4, zone);
-    t.is(changeBefore(Date.UTC(2025, 6, 15)), undefined);
+    t.is(findRecentChange(Date.UTC(2025, 6, 15)), undefined);
   }
 });
 

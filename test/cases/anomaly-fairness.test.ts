@@ -4,15 +4,15 @@ import test from 'ava';
 import { detectorLimits } from '../../processors/anomaly-scores/anomaly-points.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import { PointBudget } from '../../processors/anomaly-scores/point-budget.ts';
-import { Shares } from '../../processors/engine/shares.ts';
+import { ThreadShares } from '../../processors/engine/shares.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import { type AnomalyEvaluation, type AnomalyPoints, type AnomalyScores, maxSeries } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
 import {
-  historyLeftMs,
-  inParts,
+  estimateLearningMs,
   maxPointsPerWindow,
   nextChunk,
+  splitIntoParts,
   windowMs,
 } from '../../subjects/anomalies/read-points.ts';
 import { TaskRun } from './run-task.ts';
@@ -22,7 +22,7 @@ const startMs = Date.UTC(2026, 0, 5);
 
 /** One step of a detector with so many series, in the messages that it comes in. */
 const stepOf = (tenantId: string, count: number, step: number): AnomalyPoints[] => {
-  const parts = inParts(
+  const parts = splitIntoParts(
     Array.from({ length: count }, (_, index) => ({
       name: 'count',
       unit: '{record}',
@@ -85,7 +85,7 @@ test('series of one organization are scored independently of another organizatio
 });
 
 test('a query of a detector does not wait for hundreds of queries of another organization', async (t) => {
-  const queue = new FairQueue({ ...detectorLimits, waitingPerTenant: Number.POSITIVE_INFINITY });
+  const queue = new FairQueue({ ...detectorLimits, maxWaitingPerTenant: Number.POSITIVE_INFINITY });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const enqueue = (tenantId: string, count: number): void => {
@@ -116,14 +116,14 @@ test('each organization has a fixed number of points scored per 30 seconds, inde
   const budget = new PointBudget();
   const evaluationsOf = (tenantId: string, nowMs: number): number => {
     let evaluations = 0;
-    for (; budget.has(tenantId, nowMs); evaluations++) budget.consume(tenantId, nowMs, 50_000);
+    for (; budget.hasRemaining(tenantId, nowMs); evaluations++) budget.consume(tenantId, nowMs, 50_000);
     return evaluations;
   };
   t.is(evaluationsOf('many', startMs), maxPointsPerWindow / 50_000);
   t.is(evaluationsOf('many', startMs + windowMs - 1), 0);
   t.is(evaluationsOf('few', startMs), maxPointsPerWindow / 50_000);
   t.is(evaluationsOf('many', startMs + windowMs), maxPointsPerWindow / 50_000);
-  t.is(historyLeftMs(700 * stepMs, stepMs, maxSeries), 35 * windowMs);
+  t.is(estimateLearningMs(700 * stepMs, stepMs, maxSeries), 35 * windowMs);
 });
 
 test('a detector over its point budget gets one step per poll: it does not fall behind, and catches up later', (t) => {
@@ -138,7 +138,7 @@ test('a detector over its point budget gets one step per poll: it does not fall 
 });
 
 test('no step is skipped because of scoring time, so no step is emitted again', (t) => {
-  const shares = new Shares();
+  const shares = new ThreadShares();
   const { name, limits } = anomalyScores;
   for (let second = 0; second < 70; second++) {
     shares.add(name, 'many', 900, second * 1_000);

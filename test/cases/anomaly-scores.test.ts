@@ -2,9 +2,9 @@
 import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched-detectors.ts';
-import { piecesOf } from '../../processors/engine/task-snapshot.ts';
+import { toChunks } from '../../processors/engine/task-snapshot.ts';
 import type { AnomalyChange, AnomalyEvaluation, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
-import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
+import { anomalyFeedback, buildFeedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
 import { scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
@@ -320,7 +320,7 @@ const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | u
     if (begun === undefined || last === undefined || verdict === undefined) continue;
     const { id, key, direction, value, before: expected, beginMs } = last;
     marks.push({ anomalyId: id, verdict, direction, change: value - (expected ?? 0), atMs: beginMs });
-    const documentId = feedbackId('d', key);
+    const documentId = buildFeedbackId('d', key);
     const feedback = {
       id: documentId,
       version: ++version,
@@ -360,7 +360,7 @@ test('a series takes at most two kilobytes of a snapshot, and is restored unchan
       episode: undefined,
       known: new Uint8Array(stateBytes).fill(index),
     });
-  const saved = Buffer.concat(piecesOf(watchedDetectors.save(state)));
+  const saved = Buffer.concat(toChunks(watchedDetectors.save(state)));
   t.true(saved.byteLength / 100 <= 2048, String(saved.byteLength / 100));
   t.deepEqual(watchedDetectors.open(saved).detectors, state.detectors);
   // As it was saved before clocks were known, at the end of each state.

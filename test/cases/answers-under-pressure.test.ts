@@ -3,10 +3,10 @@ import '../../subjects/query-kinds.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { QueryContext } from '../../queries/answer.ts';
-import { Answers } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type QueryRequest, queryOf } from '../../queries/run.ts';
+import { parseQuery, type QueryRequest } from '../../queries/run.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -21,7 +21,7 @@ const contextAt = (nowMs: number): QueryContext => ({
   stepsFrom: 'range',
 });
 const counting = (service: string) =>
-  queryOf({
+  parseQuery({
     kind: 'aggregate',
     signal: 'logs',
     measures: [{ function: 'count' }],
@@ -38,7 +38,7 @@ interface Statement {
 }
 
 /** Columns whose statements answer when the test says so, and a turn for one statement at a time. */
-const opened = ({ sharedMs = 600_000, aloneMs = 600_000 } = {}) => {
+const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs = 600_000 } = {}) => {
   const statements: Statement[] = [];
   const columns = {
     tenantId: 'tenant',
@@ -51,11 +51,11 @@ const opened = ({ sharedMs = 600_000, aloneMs = 600_000 } = {}) => {
     },
   } as unknown as TenantColumns;
   const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as Reading;
-  const queue = new FairQueue({ slots: 1, slotsPerTenant: 1, waitingPerTenant: Number.POSITIVE_INFINITY });
-  const answers = new Answers({
-    gatherMs: 0,
-    sharedMs,
-    aloneMs,
+  const queue = new FairQueue({ slots: 1, maxSlotsPerTenant: 1, maxWaitingPerTenant: Number.POSITIVE_INFINITY });
+  const answers = new QueryBatcher({
+    batchDelayMs: 0,
+    batchTimeoutMs,
+    singleTimeoutMs,
     async runInSlot(work, signal) {
       const end = await queue.acquire('tenant', signal);
       return work().finally(end);

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { attributesOf, restoredValue } from '../../queries/attributes.ts';
-import { decodeCursor, encodeCursor, integer } from '../../queries/cursor.ts';
+import { decodeAttributes, decodeValue } from '../../queries/attributes.ts';
+import { decodeCursor, encodeCursor, int64Pattern } from '../../queries/cursor.ts';
 
 const values: readonly (readonly [string, string, unknown])[] = [
   ['s', '42', '42'],
@@ -21,16 +21,16 @@ const values: readonly (readonly [string, string, unknown])[] = [
 
 for (const [type, text, expected] of values)
   test(`an attribute of type ${type} with the text ${text} is restored`, (t) =>
-    t.deepEqual(restoredValue(text, type), expected));
+    t.deepEqual(decodeValue(text, type), expected));
 
 test('attributes preserve unusual keys, and integer-like keys do not change the types', (t) => {
-  const attributes = attributesOf(['b', '10', '__proto__', '2'], ['x', '5', 'y', 'true'], 'sisb');
+  const attributes = decodeAttributes(['b', '10', '__proto__', '2'], ['x', '5', 'y', 'true'], 'sisb');
   t.is(JSON.stringify(attributes), '{"2":true,"10":5,"b":"x","__proto__":"y"}');
 });
 
 test('a cursor of another list, a modified cursor and an invalid cursor are rejected', (t) => {
   const cursor = encodeCursor('logs', [5n, -7]);
-  t.deepEqual(decodeCursor('logs', cursor, [integer, integer]), ['5', '-7']);
+  t.deepEqual(decodeCursor('logs', cursor, [int64Pattern, int64Pattern]), ['5', '-7']);
   for (const [kind, text] of [
     ['traces', cursor],
     ['logs', encodeCursor('logs', ['5', "1' OR 1"])],
@@ -38,5 +38,5 @@ test('a cursor of another list, a modified cursor and an invalid cursor are reje
     ['logs', 'nonsense'],
     ['logs', ''],
   ] as const)
-    t.throws(() => decodeCursor(kind, text, [integer, integer]), { message: /is not a cursor/ });
+    t.throws(() => decodeCursor(kind, text, [int64Pattern, int64Pattern]), { message: /is not a cursor/ });
 });

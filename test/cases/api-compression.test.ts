@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import test from 'ava';
 import Koa, { type Context } from 'koa';
-import { compress } from '../../api/kernel/compression.ts';
+import { compressResponse } from '../../api/kernel/compression.ts';
 import { eventually } from '../waiting.ts';
 
 const long = JSON.stringify({ data: Array.from({ length: 500 }, (_, index) => ({ index, text: 'of a series' })) });
@@ -56,7 +56,7 @@ test.before(async () => {
   app.on('error', () => {});
   app.use(async (context) => {
     answers[context.path]?.(context);
-    await compress(context);
+    await compressResponse(context);
   });
   server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');

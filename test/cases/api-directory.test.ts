@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { openDirectory } from '../../api/identity/directory.ts';
+import { loadMemoryDirectory } from '../../api/identity/directory.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -15,9 +15,9 @@ const hash = 'a'.repeat(64);
 
 /** The store, with a feed that tells of what there was at its beginning and of nothing that comes. */
 const deaf = (documents: Documents): Documents => ({
-  of: (tenantId) => documents.of(tenantId),
+  forTenant: (tenantId) => documents.forTenant(tenantId),
   ensureCollections: (definitions) => documents.ensureCollections(definitions),
-  everywhere: (definition, filter) => documents.everywhere(definition, filter),
+  findInAllTenants: (definition, filter) => documents.findInAllTenants(definition, filter),
   transaction: (work) => documents.transaction(work),
   check: () => documents.check(),
   close: () => documents.close(),
@@ -35,20 +35,20 @@ test('an API token that the feed has not delivered is looked up in the store on 
   const path = mkdtempSync(join(tmpdir(), 'oiq-directory-'));
   const documents = await sqliteDocuments({ path: join(path, 'documents.sqlite') });
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'free', ...(defaultPlans['free'] as Plan) });
-  const directory = await openDirectory(deaf(documents), clock);
+  const directory = await loadMemoryDirectory(deaf(documents), clock);
   await documents
-    .of(organizationsTenant)
+    .forTenant(organizationsTenant)
     .collection(organizations)
     .insert({ id: 'a', name: 'A', planId: 'free', retentionDays: {}, shards: 1, disabled: false });
   const account = await documents
-    .of('a')
+    .forTenant('a')
     .collection(serviceAccounts)
     .insert({ name: 'ci', description: '', role: 'viewer', disabled: false });
   await documents
-    .of('a')
+    .forTenant('a')
     .collection(apiTokens)
     .insert({
       serviceAccountId: account.id,

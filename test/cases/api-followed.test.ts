@@ -1,13 +1,13 @@
 /** A collection in memory: what this instance wrote counts at once, and nothing that is gone comes back. */
 import test from 'ava';
 import { watchDocuments } from '../../runtime/watch-collection.ts';
-import type { Change, Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Change, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 
 interface Item {
   readonly n: number;
 }
 
-const makeItem = (version: number, n = version): Item & Stored => ({
+const makeItem = (version: number, n = version): Item & StoredMetadata => ({
   id: 'x',
   n,
   version,
@@ -16,10 +16,10 @@ const makeItem = (version: number, n = version): Item & Stored => ({
 });
 
 /** Documents whose feed the test tells, as late as it likes. */
-const opened = async (there?: Item & Stored) => {
+const opened = async (there?: Item & StoredMetadata) => {
   let notify: (change: Change<Item>) => void = () => {};
   let findCount = 0;
-  let finding: Promise<(Item & Stored) | undefined> = Promise.resolve(there);
+  let finding: Promise<(Item & StoredMetadata) | undefined> = Promise.resolve(there);
   const found = () => {
     findCount++;
     return finding;
@@ -37,8 +37,8 @@ const opened = async (there?: Item & Stored) => {
     items,
     changes,
     findCount: () => findCount,
-    notify: (document: (Item & Stored) | undefined) => notify({ tenantId: 'a', id: 'x', document }),
-    find(answer: Promise<(Item & Stored) | undefined>) {
+    notify: (document: (Item & StoredMetadata) | undefined) => notify({ tenantId: 'a', id: 'x', document }),
+    find(answer: Promise<(Item & StoredMetadata) | undefined>) {
       finding = answer;
       return items.find('a', 'x');
     },
@@ -68,7 +68,7 @@ test('a local deletion stays in effect, even if the feed delivers earlier change
 
 test('a read that started before a deletion does not restore the deleted document', async (t) => {
   const { items, notify, find } = await opened();
-  const { promise, resolve } = Promise.withResolvers<Item & Stored>();
+  const { promise, resolve } = Promise.withResolvers<Item & StoredMetadata>();
   const found = find(promise);
   notify(makeItem(1));
   notify(undefined);

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
-import { apiErrorOf } from '../../api/errors.ts';
+import { toApiError } from '../../api/errors.ts';
 import { readJson } from '../../api/kernel/json-body.ts';
 
 const cap = 100_000;
@@ -10,7 +10,7 @@ const server = createServer((request, response) => {
   readJson(request, cap, 10_000).then(
     (value) => response.end(JSON.stringify(value)),
     (error: unknown) => {
-      const { status, message, details = [] } = apiErrorOf(error);
+      const { status, message, details = [] } = toApiError(error);
       response.writeHead(status, { connection: 'close' }).end(`${details[0]?.path}: ${message}`);
     },
   );

@@ -1,6 +1,6 @@
 /** Hashing: few at a time, the same work for everybody, and known when it is out of date. */
 import test from 'ava';
-import { openPasswords } from '../../api/identity/password.ts';
+import { createPasswords } from '../../api/identity/password.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 
 /** Counts what is computed, and how much at once. */
@@ -28,7 +28,7 @@ const counting = () => {
 
 test('a user without a password and an unknown user cost one hash computation, like any user', async (t) => {
   const { algorithm, seen } = counting();
-  const passwords = await openPasswords(algorithm);
+  const passwords = await createPasswords(algorithm);
   t.true(await passwords.verify('hash of right', 'right'));
   t.false(await passwords.verify('hash of right', 'wrong'));
   t.false(await passwords.verify(null, 'right'));
@@ -38,7 +38,7 @@ test('a user without a password and an unknown user cost one hash computation, l
 
 test('two hashes are computed at a time, some requests wait, and further requests are rejected', async (t) => {
   const { algorithm, state } = counting();
-  const passwords = await openPasswords(algorithm);
+  const passwords = await createPasswords(algorithm);
   const work = Array.from({ length: 100 }, (_, n) => (n % 2 ? passwords.verify('x', 'x') : passwords.hash('x')));
   const results = await Promise.allSettled(work);
   t.is(state.max, 2);
@@ -48,7 +48,7 @@ test('two hashes are computed at a time, some requests wait, and further request
 });
 
 test('a hash with weaker parameters than today’s, or another algorithm, is outdated', async (t) => {
-  const passwords = await openPasswords();
+  const passwords = await createPasswords();
   t.false(passwords.isOutdated(await passwords.hash('x')));
   const rest = 'c2FsdHNhbHQ$aGFzaGhhc2g';
   for (const [hash, outdated] of [

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
-import { makeRequestLimits } from '../../api/kernel/request-limits.ts';
+import { createRequestLimits } from '../../api/kernel/request-limits.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 
 const settings = { API_REQUESTS_PER_SECOND: 100, API_ANONYMOUS_REQUESTS_PER_SECOND: 10 };
@@ -19,7 +19,7 @@ const made = () => {
       return counters.consume(...given);
     },
   };
-  return { limits: makeRequestLimits(counting, clock, settings), callCount: () => callCount, clock };
+  return { limits: createRequestLimits(counting, clock, settings), callCount: () => callCount, clock };
 };
 
 /** How many of many requests at one moment are let through. */

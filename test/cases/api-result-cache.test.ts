@@ -2,8 +2,8 @@
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../api/callers/caller.ts';
-import { makeResultCache, type Question } from '../../api/kernel/result-cache.ts';
-import { ClientLeftError } from '../../api/kernel/time-budget.ts';
+import { type CachedRequest, createResultCache } from '../../api/kernel/result-cache.ts';
+import { ClientDisconnectedError } from '../../api/kernel/time-budget.ts';
 
 const caller = {
   tenantId: 'a',
@@ -16,18 +16,24 @@ const caller = {
   plan: { name: 'free', entitlements: ['logs'] },
 } as unknown as Caller;
 
-const question: Question = { operationId: 'listLogs', caller, params: {}, query: { service: 'x' }, body: undefined };
+const question: CachedRequest = {
+  operationId: 'listLogs',
+  caller,
+  params: {},
+  query: { service: 'x' },
+  body: undefined,
+};
 const ttl = { ttlMs: 1000, refresh: false };
 
 const setUp = () => {
   let nowMs = 1_000_000;
   let runs = 0;
   const clock = { now: () => nowMs };
-  const cache = makeResultCache(memoryCounters({ clock }), clock);
+  const cache = createResultCache(memoryCounters({ clock }), clock);
   return {
     pass: (ms: number) => (nowMs += ms),
     runs: () => runs,
-    getAnswer: (input: Question, options = ttl) => cache.answer(input, options, async () => `answer ${++runs}`),
+    getAnswer: (input: CachedRequest, options = ttl) => cache.answer(input, options, async () => `answer ${++runs}`),
     cache,
   };
 };
@@ -61,7 +67,7 @@ test('concurrent equal queries share one execution', async (t) => {
   t.deepEqual(answers.map(({ state }) => state).sort(), ['miss', 'shared', 'shared']);
 });
 
-const others: Readonly<Record<string, Question>> = {
+const others: Readonly<Record<string, CachedRequest>> = {
   'another organization': { ...question, caller: { ...caller, tenantId: 'b' } },
   'another role': { ...question, caller: { ...caller, role: 'owner' } },
   'another plan': { ...question, caller: { ...caller, plan: { ...caller.plan, entitlements: [] } } },
@@ -109,8 +115,8 @@ test('a caller that shares an execution gets its result even if the first caller
   await new Promise(setImmediate);
   const others = [getAnswer(question), getAnswer(question), getAnswer(question)];
   await new Promise(setImmediate);
-  begun.reject(new ClientLeftError());
-  await t.throwsAsync(first, { instanceOf: ClientLeftError });
+  begun.reject(new ClientDisconnectedError());
+  await t.throwsAsync(first, { instanceOf: ClientDisconnectedError });
   t.deepEqual(
     (await Promise.all(others)).map(({ text }) => text),
     ['answer 1', 'answer 1', 'answer 1'],

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { mayCall } from '../../api/callers/rights.ts';
-import { makeRouter } from '../../api/kernel/router.ts';
+import { satisfiesAccess } from '../../api/callers/rights.ts';
+import { createRouter } from '../../api/kernel/router.ts';
 
-const router = makeRouter<string>();
+const router = createRouter<string>();
 for (const [method, path] of [
   ['GET', '/api/logs/{id}'],
   ['GET', '/api/logs/fields'],
@@ -77,5 +77,5 @@ test('roles are hierarchical, and the auditor is outside the hierarchy', (t) => 
   } as const;
   const all = ['viewer', 'editor', 'admin', 'owner', 'auditor', 'session', 'none'] as const;
   for (const role of ['viewer', 'editor', 'admin', 'owner', 'auditor'] as const)
-    t.deepEqual(all.filter((access) => mayCall(role, access)).sort(), [...table[role]].sort(), role);
+    t.deepEqual(all.filter((access) => satisfiesAccess(role, access)).sort(), [...table[role]].sort(), role);
 });

@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import test from 'ava';
 import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { openTokens, tokenLifetimeMs } from '../../api/identity/tokens.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createTokens, tokenLifetimeMs } from '../../api/identity/tokens.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { type SigningKey, signingKeys, signingKeysTenant } from '../../schemas/resources/signing-key.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-tokens-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
-const box = makeSecretBox('a secret key of the installation, long enough');
+const box = createSecretBox('a secret key of the installation, long enough');
 const ids = { userId: 'u', tenantId: 'a', sessionId: 's' };
 const dayMs = 86_400_000;
 
 const opened = async (now = Date.now()) => {
   const clock = { nowMs: now, now: () => clock.nowMs };
   const documents = await sqliteDocuments({ path: join(directory, `${randomUUID()}.sqlite`), clock });
-  const tokens = await openTokens(documents, box, clock);
+  const tokens = await createTokens(documents, box, clock);
   return { documents, clock, tokens };
 };
 
 /** The key with which tokens are signed, as a thief of the secret key and the store would have it. */
 const stolen = async (documents: Awaited<ReturnType<typeof opened>>['documents']) => {
-  const { items } = await documents.of(signingKeysTenant).collection<SigningKey>(signingKeys).list();
+  const { items } = await documents.forTenant(signingKeysTenant).collection<SigningKey>(signingKeys).list();
   const [first] = items;
   if (first === undefined) throw new Error('there is no signing key');
   const jwk = JSON.parse(box.open('session signing key', first.privateKey) ?? '') as JWK;
@@ -140,7 +140,7 @@ test('a token not signed with our key is rejected, whatever algorithm and key it
 
 test('a new key signs after all instances know it, and tokens of the old key stay valid until they expire', async (t) => {
   const { documents, clock, tokens } = await opened();
-  const elsewhere = await openTokens(documents, box, clock);
+  const elsewhere = await createTokens(documents, box, clock);
   const kidOf = (token: string): string => decodeProtectedHeader(token).kid ?? '';
   const first = tokens.publicKeys()[0]?.kid ?? '';
   clock.nowMs += 29 * dayMs;
@@ -173,7 +173,7 @@ test('a new key signs after all instances know it, and tokens of the old key sta
 test('a key whose private half was encrypted with another secret key no longer signs, but still verifies', async (t) => {
   const { documents, clock, tokens } = await opened();
   const { token } = await tokens.issue(ids);
-  const other = await openTokens(documents, makeSecretBox('another secret key, long enough as well'), clock);
+  const other = await createTokens(documents, createSecretBox('another secret key, long enough as well'), clock);
   t.like(await other.verify(token), ids);
   t.not(decodeProtectedHeader((await other.issue(ids)).token).kid, decodeProtectedHeader(token).kid);
 });

@@ -1,7 +1,13 @@
 /** What ids of ATT&CK stand for, and which techniques rules cover. */
 import test from 'ava';
-import { coverageOf } from '../../subjects/attack/coverage.ts';
-import { attackTagsOf, tactics, tacticsNamed, techniqueStatusOf, techniques } from '../../subjects/attack/matrix.ts';
+import { computeCoverage } from '../../subjects/attack/coverage.ts';
+import {
+  findTactics,
+  findTechniqueStatus,
+  parseAttackTags,
+  tactics,
+  techniques,
+} from '../../subjects/attack/matrix.ts';
 
 test('the matrix is complete: every technique has an existing tactic, and every sub-technique has its technique', (t) => {
   const names = new Set(tactics.map(({ shortName }) => shortName));
@@ -21,15 +27,15 @@ const cases: readonly (readonly [string, string, string?])[] = [
 ];
 for (const [id, expected, by] of cases)
   test(`${id} is ${expected}${by === undefined ? '' : `, by ${by}`}`, (t) => {
-    const found = techniqueStatusOf(id);
+    const found = findTechniqueStatus(id);
     t.is(found.status, expected as typeof found.status);
     t.is(found.status === 'revoked' ? found.by.id : undefined, by);
   });
 
 test('tags of groups, software and other namespaces are not techniques, and former tactics map to their successors', (t) => {
   const tags = ['attack.t1059.001', 'attack.g0001', 'attack.s0002', 'attack.execution', 'cve.2020-1', 'attack.nothing'];
-  t.deepEqual(attackTagsOf(tags), { techniques: ['T1059.001'], tactics: ['execution'] });
-  t.deepEqual(tacticsNamed('defense_evasion'), ['stealth', 'defense-impairment']);
+  t.deepEqual(parseAttackTags(tags), { techniques: ['T1059.001'], tactics: ['execution'] });
+  t.deepEqual(findTactics('defense_evasion'), ['stealth', 'defense-impairment']);
 });
 
 test('a rule covers its sub-technique and its technique, once each, in every tactic that has it', (t) => {
@@ -39,7 +45,7 @@ test('a rule covers its sub-technique and its technique, once each, in every tac
     { id: 'a', source, enabled: true, isTested: true, isSeen: true },
     { id: 'b', source: 'tags: [attack.t1078.004]', enabled: false, isTested: false, isSeen: null },
   ];
-  const { tactics: shown, others } = coverageOf(rules, new Map([['a', 5]]));
+  const { tactics: shown, others } = computeCoverage(rules, new Map([['a', 5]]));
   const found = shown.flatMap(({ tactic, techniques: all }) =>
     all.filter(({ rules: count }) => count > 0).map((each) => [tactic.shortName, each] as const),
   );

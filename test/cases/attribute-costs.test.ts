@@ -1,7 +1,7 @@
 /** What attributes take, and which of them no document names. */
 import test from 'ava';
-import { attributeCosts } from '../../queries/fields/costs.ts';
-import { unnamedAttributes } from '../../queries/fields/uses.ts';
+import { estimateAttributeCosts } from '../../queries/fields/costs.ts';
+import { findUnreferencedAttributes } from '../../queries/fields/uses.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { otlpMessage } from './run-task.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
@@ -24,7 +24,7 @@ test('attributes are listed with their share of the record size, the largest fir
   const message = otlpMessage('logs', sent, { atMs: receivedAtMs, tenantId: 'acme' });
   await tables.land([{ ...message, offset: 1 }]);
   const ofLastHour = (tenant: string) =>
-    attributeCosts({ columns: tables.columns.of(tenant) }, 'logs', {
+    estimateAttributeCosts({ columns: tables.columns.forTenant(tenant) }, 'logs', {
       from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n,
       to: BigInt(receivedAtMs) * 1_000_000n,
     });
@@ -52,7 +52,7 @@ const holders: readonly (readonly [what: string, held: Readonly<Record<string, r
 ];
 for (const [what, held] of holders)
   test(`an attribute used by ${what} is not reported as unread`, async (t) => {
-    const { keys, searchedIn } = await unnamedAttributes(holding(held), ['cart.dump', 'cart.other']);
+    const { keys, scannedText } = await findUnreferencedAttributes(holding(held), ['cart.dump', 'cart.other']);
     t.deepEqual(keys, ['cart.other']);
-    t.regex(searchedIn, /\b1 (?:alert rules|dashboards|detectors|detection rules)\b/);
+    t.regex(scannedText, /\b1 (?:alert rules|dashboards|detectors|detection rules)\b/);
   });

@@ -1,12 +1,12 @@
 /** Merkle trees against published roots and proofs, and against every small tree. */
 import test from 'ava';
-import { GrowingTree, leafHashOf } from '../../api/groups/audit/chain/merkle.ts';
+import { GrowingTree, hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
 import {
+  computeInclusionRoot,
+  computeRoots,
   consistencyRanges,
   inclusionRanges,
   isConsistent,
-  rootOfInclusion,
-  rootsOf,
 } from '../../api/groups/audit/chain/merkle-proofs.ts';
 
 /** The eight leaves that implementations of RFC 6962 have in common, and the root of each beginning of them. */
@@ -21,7 +21,7 @@ const published: readonly (readonly [leaf: string, root: string])[] = [
   ['606162636465666768696a6b6c6d6e6f', '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328'],
 ];
 
-const leaves = published.map(([leaf]) => leafHashOf(Buffer.from(leaf, 'hex')));
+const leaves = published.map(([leaf]) => hashLeaf(Buffer.from(leaf, 'hex')));
 
 async function* inOrder(of: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* of;
@@ -84,7 +84,7 @@ const inclusion: readonly (readonly [index: number, size: number, proof: readonl
 
 for (const [index, size, proof] of inclusion) {
   test(`the proof of leaf ${index} in ${size} equals the published proof`, async (t) => {
-    t.deepEqual(hex(await rootsOf(inclusionRanges(index, size), inOrder(leaves))), [...proof]);
+    t.deepEqual(hex(await computeRoots(inclusionRanges(index, size), inOrder(leaves))), [...proof]);
   });
 }
 
@@ -120,20 +120,20 @@ const consistency: readonly (readonly [older: number, newer: number, proof: read
 
 for (const [older, newer, proof] of consistency) {
   test(`the consistency proof from ${older} leaves to ${newer} equals the published proof`, async (t) => {
-    t.deepEqual(hex(await rootsOf(consistencyRanges(older, newer), inOrder(leaves))), [...proof]);
+    t.deepEqual(hex(await computeRoots(consistencyRanges(older, newer), inOrder(leaves))), [...proof]);
   });
 }
 
-const many = Array.from({ length: 33 }, (_, index) => leafHashOf(Buffer.from(`leaf ${index}`)));
+const many = Array.from({ length: 33 }, (_, index) => hashLeaf(Buffer.from(`leaf ${index}`)));
 const flipped = (hash: Buffer): Buffer => Buffer.from(hash.map((byte, at) => (at === 7 ? byte ^ 1 : byte)));
 
 test('every leaf of every tree up to 33 has a proof that is invalid for another leaf, index, size or node', async (t) => {
   for (let size = 1; size <= many.length; size++) {
     const root = treeOf(many.slice(0, size)).root();
     for (const [index, leaf] of many.slice(0, size).entries()) {
-      const proof = await rootsOf(inclusionRanges(index, size), inOrder(many));
+      const proof = await computeRoots(inclusionRanges(index, size), inOrder(many));
       const leadsTo = (at: number, of: number, from: Buffer, by: readonly Buffer[]): boolean =>
-        rootOfInclusion({ index: at, size: of }, from, by)?.equals(root) ?? false;
+        computeInclusionRoot({ index: at, size: of }, from, by)?.equals(root) ?? false;
       t.true(leadsTo(index, size, leaf, proof));
       t.false(leadsTo(index, size, flipped(leaf), proof));
       t.false(leadsTo(index, size, leaf, [...proof, leaf]));
@@ -151,7 +151,7 @@ test('every tree up to 33 has a consistency proof to every larger tree, and no o
     for (let older = 1; older <= newer; older++) {
       const from = { size: older, root: treeOf(many.slice(0, older)).root() };
       const to = { size: newer, root: treeOf(many.slice(0, newer)).root() };
-      const proof = await rootsOf(consistencyRanges(older, newer), inOrder(many));
+      const proof = await computeRoots(consistencyRanges(older, newer), inOrder(many));
       t.true(isConsistent(from, to, proof), `${older} of ${newer}`);
       t.false(isConsistent({ ...from, root: flipped(from.root) }, to, proof));
       t.false(isConsistent(from, { ...to, root: flipped(to.root) }, proof));

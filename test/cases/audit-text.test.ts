@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { differencesOf, masked } from '../../api/groups/audit/chain/difference.ts';
-import { canonicalJson } from '../../runtime/canonical-json.ts';
+import { findDifferences, maskedValue } from '../../api/groups/audit/chain/difference.ts';
+import { toCanonicalJson } from '../../runtime/canonical-json.ts';
 
 /** RFC 8785, section 3.2.2 and appendix B, and test data of its authors. */
 const canonical: readonly (readonly [what: string, json: string, canonical: string])[] = [
@@ -29,7 +29,7 @@ const canonical: readonly (readonly [what: string, json: string, canonical: stri
 
 for (const [what, json, expected] of canonical)
   test(`canonical JSON: ${what}`, (t) => {
-    t.is(canonicalJson(JSON.parse(json)), expected);
+    t.is(toCanonicalJson(JSON.parse(json)), expected);
   });
 
 /** RFC 8785, appendix B: the bits of a double and its text. */
@@ -61,15 +61,15 @@ const numbers: readonly (readonly [bits: string, text: string])[] = [
 ];
 
 test('canonical JSON: numbers are written as in the RFC', (t) => {
-  for (const [bits, text] of numbers) t.is(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), text, bits);
+  for (const [bits, text] of numbers) t.is(toCanonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), text, bits);
   for (const bits of ['7fffffffffffffff', '7ff0000000000000'])
-    t.throws(() => canonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), { instanceOf: TypeError });
+    t.throws(() => toCanonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), { instanceOf: TypeError });
 });
 
 test('canonical JSON rejects an unpaired surrogate in text and names, and accepts a valid surrogate pair', (t) => {
   for (const value of ['\ud800', 'a\udc00b', ['\udfff'], { a: { '\ud83d': 1 } }])
-    t.throws(() => canonicalJson(value), { instanceOf: TypeError, message: /well-formed Unicode/ });
-  t.is(canonicalJson('\ud83d\ude00'), '"\u{1F600}"');
+    t.throws(() => toCanonicalJson(value), { instanceOf: TypeError, message: /well-formed Unicode/ });
+  t.is(toCanonicalJson('\ud83d\ude00'), '"\u{1F600}"');
 });
 
 test('canonical JSON preserves the value and gives one form for every member order', (t) => {
@@ -84,9 +84,9 @@ test('canonical JSON preserves the value and gives one form for every member ord
   };
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
-      const text = canonicalJson(value);
+      const text = toCanonicalJson(value);
       t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
-      t.is(canonicalJson(shuffled(value)), text);
+      t.is(toCanonicalJson(shuffled(value)), text);
     }),
     { seed: 1, numRuns: 300 },
   );
@@ -113,18 +113,18 @@ const differences: readonly (readonly [what: string, before: unknown, after: unk
   ],
   ['a list as a whole', { a: [1, 2] }, { a: [2, 1] }, [{ path: 'a', before: [1, 2], after: [2, 1] }]],
   ['the store’s own fields', { id: '1', version: 1, updatedAt: 'x' }, { id: '1', version: 2, updatedAt: 'y' }, []],
-  ['a secret', { apiKey: 'one' }, { apiKey: 'two' }, [{ path: 'apiKey', before: masked, after: masked }]],
+  ['a secret', { apiKey: 'one' }, { apiKey: 'two' }, [{ path: 'apiKey', before: maskedValue, after: maskedValue }]],
   [
     'a key of ours in a text',
     {},
     { note: `use oiq_lk_${'a'.repeat(36)} here` },
-    [{ path: 'note', after: `use ${masked} here` }],
+    [{ path: 'note', after: `use ${maskedValue} here` }],
   ],
 ];
 
 for (const [what, before, after, expected] of differences)
   test(`a difference reports ${what}`, (t) => {
-    t.deepEqual(differencesOf(before, after), expected as never);
+    t.deepEqual(findDifferences(before, after), expected as never);
   });
 
 const secretNames = fc.constantFrom(
@@ -150,7 +150,7 @@ test('no difference contains a secret, at any depth of the old and the new docum
   })).node;
   fc.assert(
     fc.property(fc.option(holder, { nil: undefined }), fc.option(holder, { nil: undefined }), (before, after) => {
-      t.false(JSON.stringify(differencesOf(before, after)).includes(marker));
+      t.false(JSON.stringify(findDifferences(before, after)).includes(marker));
     }),
     { seed: 1, numRuns: 500 },
   );

@@ -2,17 +2,17 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryContext } from '../../queries/answer.ts';
-import { aggregatesKey, runAggregateBatch } from '../../queries/batch/aggregates.ts';
-import { Answers } from '../../queries/batch/answers.ts';
+import { aggregateBatchKey, runAggregateBatch } from '../../queries/batch/aggregates.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runMetricBatch } from '../../queries/batch/metrics.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { translationOf } from '../../queries/promql/settings.ts';
+import { readTranslation } from '../../queries/promql/settings.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery } from '../../queries/query.ts';
-import { answerOnly, type QueryRequest, queryOf } from '../../queries/run.ts';
+import { parseQuery, type QueryRequest, runForAnswer } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 const threads = openPromql({ size: 1 });
@@ -60,7 +60,7 @@ const context: QueryContext = {
 const stepped: QueryContext = { ...context, stepMs: 60_000 };
 
 const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): QueryReading => {
-  const columns = tables.columns.of('together');
+  const columns = tables.columns.forTenant('together');
   const onStatement = (sql: string): void => {
     statements.push(sql);
     if (refuse(sql)) throw new Error('the engine refuses this one');
@@ -80,7 +80,7 @@ const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean =
     },
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: receivedAtMs,
-    promql: { threads, translation: translationOf(settingsOf({})) },
+    promql: { threads, translation: readTranslation(parseSettings({})) },
   };
 };
 
@@ -142,15 +142,15 @@ const expressions: readonly QueryRequest[] = [
 
 const alone = async (query: QueryRequest, given: QueryContext): Promise<object> => {
   try {
-    return { answer: await answerOnly(queryOf(query), readingOf(), given) };
+    return { answer: await runForAnswer(parseQuery(query), readingOf(), given) };
   } catch (error) {
     return { error };
   }
 };
 
 test('figures over records are the same batched and alone', async (t) => {
-  const queries = aggregates.map((query) => queryOf(query) as AggregateQuery);
-  for (const [key, members] of Map.groupBy(queries, (query) => aggregatesKey(query, context))) {
+  const queries = aggregates.map((query) => parseQuery(query) as AggregateQuery);
+  for (const [key, members] of Map.groupBy(queries, (query) => aggregateBatchKey(query, context))) {
     t.truthy(key);
     const statements: string[] = [];
     const outcomes = await runAggregateBatch(members, readingOf(statements), [context]);
@@ -169,9 +169,9 @@ test('figures over records of adjacent ranges are the same batched and alone', a
     }),
   );
   // Each second one: all measures and groupings are among them.
-  const queries = aggregates.filter((_, at) => at % 2 === 1).map((query) => queryOf(query) as AggregateQuery);
+  const queries = aggregates.filter((_, at) => at % 2 === 1).map((query) => parseQuery(query) as AggregateQuery);
   const questions = queries.flatMap((query) => near.map((given) => ({ query, given })));
-  for (const [key, members] of Map.groupBy(questions, ({ query, given }) => aggregatesKey(query, given))) {
+  for (const [key, members] of Map.groupBy(questions, ({ query, given }) => aggregateBatchKey(query, given))) {
     t.truthy(key);
     const statements: string[] = [];
     const outcomes = await runAggregateBatch(
@@ -188,12 +188,12 @@ test('figures over records of adjacent ranges are the same batched and alone', a
       );
   }
   const far = { ...context, range: { from: context.range.from - 3600n * second, to: context.range.to } };
-  t.not(aggregatesKey(queries[0] as AggregateQuery, far), aggregatesKey(queries[0] as AggregateQuery, context));
+  t.not(aggregateBatchKey(queries[0] as AggregateQuery, far), aggregateBatchKey(queries[0] as AggregateQuery, context));
 });
 
 test('series over records from the start of a range are the same batched and alone', async (t) => {
   const queries = aggregates
-    .map((query) => queryOf(query) as AggregateQuery)
+    .map((query) => parseQuery(query) as AggregateQuery)
     .filter(({ groupBy }) => groupBy.length === 0);
   const statements: string[] = [];
   // The first and the last step lie in the range in part, and there are steps before all records.
@@ -204,8 +204,8 @@ test('series over records from the start of a range are the same batched and alo
   const outcomes = await runAggregateBatch(queries, readingOf(statements), [given]);
   t.is(statements.length, 1);
   for (const [index, query] of queries.entries()) {
-    t.truthy(aggregatesKey(query, given));
-    t.is(aggregatesKey(query, { ...given, stepsFrom: 'epoch' }), undefined);
+    t.truthy(aggregateBatchKey(query, given));
+    t.is(aggregateBatchKey(query, { ...given, stepsFrom: 'epoch' }), undefined);
     t.deepEqual(outcomes[index], (await alone(query, given)) as never, JSON.stringify(query));
   }
 });
@@ -213,7 +213,7 @@ test('series over records from the start of a range are the same batched and alo
 for (const [form, given] of Object.entries({ tables: context, series: stepped })) {
   test(`metrics are the same batched and alone, as ${form}`, async (t) => {
     const statements: string[] = [];
-    const queries = metrics.map((query) => queryOf(query) as MetricQuery);
+    const queries = metrics.map((query) => parseQuery(query) as MetricQuery);
     const outcomes = await runMetricBatch(queries, readingOf(statements), given);
     t.true(statements.length <= 12, `${statements.length} statements`);
     const near = (_key: string, value: unknown): unknown => (typeof value === 'number' ? value.toPrecision(12) : value);
@@ -227,7 +227,7 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
   test(`PromQL results are the same batched and alone, as ${form}`, async (t) => {
     const statements: string[] = [];
     const end = { ...given, range: { from: given.range.from, to: BigInt(endMs) * 1_000_000n } };
-    const queries = expressions.map((query) => queryOf(query) as PromqlQuery);
+    const queries = expressions.map((query) => parseQuery(query) as PromqlQuery);
     const outcomes = await runPromqlBatch(queries, readingOf(statements), end);
     t.true(statements.length <= 8, `${statements.length} statements`);
     for (const [index, query] of queries.entries()) {
@@ -242,10 +242,10 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
 test('instant PromQL queries are batched, regardless of how far their windows reach back', async (t) => {
   const statementsOf = async (...minutes: readonly number[]): Promise<number> => {
     const statements: string[] = [];
-    const answers = new Answers({ gatherMs: 0, sharedMs: 600_000, aloneMs: 600_000 });
+    const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
     const to = BigInt(endMs) * 1_000_000n;
     const pending = minutes.map((minute, index) =>
-      answers.run(queryOf(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
+      answers.run(parseQuery(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
         range: { from: to - BigInt(minute) * 60_000_000_000n, to },
         stepsFrom: 'range',
       }),
@@ -259,7 +259,7 @@ test('instant PromQL queries are batched, regardless of how far their windows re
 test('concurrent queries are batched, and a failing query fails alone', async (t) => {
   const statements: string[] = [];
   const reading = readingOf(statements, (sql) => sql.includes('FROM logs') && (sql.match(/count/g) ?? []).length > 2);
-  const answers = new Answers({ gatherMs: 0, sharedMs: 600_000, aloneMs: 600_000 });
+  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
   const queries = [
     ...[1, 2, 3].map((service) => logs({ search: `service:service-${service}` })),
     logs({ search: 'service:service-1' }),
@@ -271,7 +271,7 @@ test('concurrent queries are batched, and a failing query fails alone', async (t
       queries: { a: logs({ search: 'payment' }), b: logs({}) },
     } as QueryRequest,
   ];
-  const settled = await Promise.allSettled(queries.map((query) => answers.run(queryOf(query), reading, context)));
+  const settled = await Promise.allSettled(queries.map((query) => answers.run(parseQuery(query), reading, context)));
   for (const [index, query] of queries.entries()) {
     const found = settled[index];
     const expected = (await alone(query, context)) as { readonly answer?: unknown };

@@ -10,9 +10,9 @@ test('work that needs more memory than its thread has is rejected as too large, 
     name: 'reading',
     module: new URL('../../queries/call-worker.ts', import.meta.url),
     memoryMb: 32,
-    works: 'long texts',
+    workDescription: 'long texts',
   });
-  const refusals = { tooLong: () => new Error('too long'), tooLarge: () => new Error('too large') };
+  const refusals = { createTimeoutError: () => new Error('too long'), createMemoryError: () => new Error('too large') };
   const listOf = (length: number): Promise<CallReply> =>
     threads.run({ tenantId: 'a', budgetMs: 600_000 }, refusals, (call) =>
       call((id): CallRequest => ({ id, module: module.href, name: 'lengthOfList', args: [length] })),

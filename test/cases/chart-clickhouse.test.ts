@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
 import { chart, type Manifest } from './chart/chart.ts';
 
@@ -72,7 +72,10 @@ test('OIQ uses the cluster and server names that the operator creates', (t) => {
   const [, documentedUrls = ''] = /OIQ_CLICKHOUSE_URL='([^']*),…'/.exec(handbook) ?? [];
   t.is(documentedUrls, urls.slice(0, 2).join(','));
   t.true(handbook.includes(`\`settings.CLICKHOUSE_CLUSTER: ${cluster}\``));
-  t.deepEqual(settingsOf({ OIQ_CLICKHOUSE_URL: urls.join(','), OIQ_CLICKHOUSE_CLUSTER: cluster }).CLICKHOUSE_URL, urls);
+  t.deepEqual(
+    parseSettings({ OIQ_CLICKHOUSE_URL: urls.join(','), OIQ_CLICKHOUSE_CLUSTER: cluster }).CLICKHOUSE_URL,
+    urls,
+  );
   t.true(Object.keys(clickhouse.spec.configuration.users).every((key) => key.startsWith('oiq/')));
 });
 

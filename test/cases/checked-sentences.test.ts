@@ -1,11 +1,11 @@
 /** What is left of sentences that a model wrote: what the passages that they cite say. */
 import test from 'ava';
-import { jsonIn } from '../../api/groups/ai/model.ts';
+import { parseJsonText } from '../../api/groups/ai/model.ts';
 import { checkSentences } from '../../subjects/runbooks/checked-sentences.ts';
 import type { FoundPassage } from '../../subjects/runbooks/passage-index.ts';
 
 const passage = (text: string): FoundPassage => ({
-  book: { source: 'document', id: 'a', title: 'Queue', url: '', query: undefined },
+  origin: { source: 'document', id: 'a', title: 'Queue', url: '', query: undefined },
   nth: 0,
   headings: [],
   text,
@@ -37,8 +37,8 @@ for (const [title, [text, sources, isLeft]] of Object.entries(cases))
   });
 
 test('JSON is parsed alone and in a code block, and prose is not JSON', (t) => {
-  t.deepEqual(jsonIn(' {"a":1} '), { a: 1 });
-  t.deepEqual(jsonIn('```json\n{"a":1}\n```'), { a: 1 });
-  t.is(jsonIn('Sure! {"a":1}'), undefined);
-  t.is(jsonIn('```'), undefined);
+  t.deepEqual(parseJsonText(' {"a":1} '), { a: 1 });
+  t.deepEqual(parseJsonText('```json\n{"a":1}\n```'), { a: 1 });
+  t.is(parseJsonText('Sure! {"a":1}'), undefined);
+  t.is(parseJsonText('```'), undefined);
 });

@@ -5,26 +5,28 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { replicatedForm, sharedForm } from '../../adapters/columns-clickhouse/replicated.ts';
-import { coldRule } from '../../adapters/columns-clickhouse/storage.ts';
+import { toReplicatedDdl, toSharedDdl } from '../../adapters/columns-clickhouse/replicated.ts';
+import { toColdRule } from '../../adapters/columns-clickhouse/storage.ts';
 import { allTables } from '../../schemas/tables/index.ts';
-import { createTable } from '../../schemas/tables/table.ts';
+import { buildCreateTable } from '../../schemas/tables/table.ts';
 
 const directory = join(import.meta.dirname, 'clickhouse-ddl');
 
 const tables = allTables.toSorted((left, right) => (left.name < right.name ? -1 : 1));
-const ddl = tables.map((table) => createTable(table).trim());
+const ddl = tables.map((table) => buildCreateTable(table).trim());
 /** From the engine on: the columns are the same in every form. */
 const withoutColumns = (sql: string): string =>
   `${/^CREATE TABLE(?: IF NOT EXISTS)? \S+/.exec(sql)?.[0]} (…)\n${sql.slice(sql.indexOf('\nENGINE = ') + 1)}`;
 
 const files: Readonly<Record<string, readonly string[]>> = {
   'one-server.sql': ddl,
-  'replicated.sql': ddl.map((sql) => withoutColumns(replicatedForm(sql))),
-  'shared-by-the-service.sql': ddl.map((sql) => withoutColumns(sharedForm(sql))),
+  'replicated.sql': ddl.map((sql) => withoutColumns(toReplicatedDdl(sql))),
+  'shared-by-the-service.sql': ddl.map((sql) => withoutColumns(toSharedDdl(sql))),
   'cold-disks.sql': tables
     .filter(({ retention }) => retention !== 'never')
-    .map((table) => `ALTER TABLE ${table.name} MODIFY TTL ${coldRule(table, { policy: 'tiered', coldAfterDays: 7 })}`),
+    .map(
+      (table) => `ALTER TABLE ${table.name} MODIFY TTL ${toColdRule(table, { policy: 'tiered', coldAfterDays: 7 })}`,
+    ),
 };
 
 for (const [name, statements] of Object.entries(files))

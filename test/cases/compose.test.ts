@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
 import { roleNames } from '../../commands/start.ts';
-import { refuseLocalStores, settingsOf } from '../../schemas/settings.ts';
+import { parseSettings, rejectLocalStores } from '../../schemas/settings.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -21,9 +21,9 @@ for (const role of roleNames) {
   test(`compose.yaml runs ${role} on the stores of a cluster`, (t) => {
     const service = Object.values(services).find(({ command }) => command?.[0] === role);
     if (service === undefined) return t.fail(`no service has the command ${role}`);
-    const settings = settingsOf(environmentOf(service));
+    const settings = parseSettings(environmentOf(service));
     t.true(settings.CLUSTER);
-    t.notThrows(() => refuseLocalStores(settings, { isPart: true }));
+    t.notThrows(() => rejectLocalStores(settings, { isPart: true }));
   });
 
   test(`the README starts ${role} in a cluster`, (t) => {

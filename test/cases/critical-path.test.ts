@@ -1,8 +1,8 @@
 /** Critical paths beside ones that were worked out by hand. A digit of a picture is ten nanoseconds of the span of its line. */
 import test from 'ava';
 import fc from 'fast-check';
-import { criticalPath, selfTimes } from '../../queries/traces/critical-path.ts';
-import { spanTree, type TreeSpan } from '../../queries/traces/span-tree.ts';
+import { computeSelfTimes, criticalPath } from '../../queries/traces/critical-path.ts';
+import { buildSpanTree, type TreeSpan } from '../../queries/traces/span-tree.ts';
 
 const kinds: Readonly<Record<string, number>> = { i: 1, s: 2, c: 3, p: 4, q: 5 };
 
@@ -37,7 +37,7 @@ const drawn = (picture: string): { readonly names: string[]; readonly spans: Tre
 /** The path as `span from-to`, in tens of nanoseconds. */
 const pathOf = (picture: string): string => {
   const { names, spans } = drawn(picture);
-  const tree = spanTree(spans);
+  const tree = buildSpanTree(spans);
   return criticalPath(tree, tree.roots[0] ?? 0)
     .map(({ span, start, end }) => `${names[span]} ${start / 10}-${end / 10}`)
     .join(', ');
@@ -45,7 +45,7 @@ const pathOf = (picture: string): string => {
 
 const warningsOf = (picture: string): string => {
   const { names, spans } = drawn(picture);
-  const { warnings, shifts } = spanTree(spans);
+  const { warnings, shifts } = buildSpanTree(spans);
   return warnings
     .flatMap((each, span) =>
       each.map(
@@ -216,7 +216,7 @@ const one = (fields: Partial<TreeSpan>): TreeSpan => ({
   ...fields,
 });
 const namesOf = (spans: readonly TreeSpan[], labels: string): string => {
-  const tree = spanTree(spans);
+  const tree = buildSpanTree(spans);
   return criticalPath(tree, tree.roots[0] ?? 0)
     .map(({ span, start, end }) => `${labels[span]} ${start}-${end}`)
     .join(', ');
@@ -226,7 +226,7 @@ test('a span that was sent twice counts once, and is marked as a duplicate', (t)
   const spans = [one({}), one({ spanId: 'b', parentSpanId: 'a', start: 10, duration: 50 })];
   const twice = [spans[0], spans[0], spans[1], spans[1]] as TreeSpan[];
   t.is(namesOf(twice, 'aAbB'), 'a 0-10, b 10-60, a 60-100');
-  t.deepEqual(spanTree(twice).warnings, [[], ['duplicate-id'], [], ['duplicate-id']]);
+  t.deepEqual(buildSpanTree(twice).warnings, [[], ['duplicate-id'], [], ['duplicate-id']]);
 });
 
 test("Zipkin's client and server spans with one id: the server is a child of the client, and has its child spans", (t) => {
@@ -236,7 +236,7 @@ test("Zipkin's client and server spans with one id: the server is a child of the
     one({ spanId: 'b', parentSpanId: 'a', start: 30, duration: 10, resourceId: 'y' }),
   ];
   t.is(namesOf(spans, 'csb'), 'c 0-20, s 20-30, b 30-40, s 40-70, c 70-100');
-  t.deepEqual(spanTree(spans).warnings, [[], [], []]);
+  t.deepEqual(buildSpanTree(spans).warnings, [[], [], []]);
 });
 
 test('a child span that ends up to one percent of its duration after its parent still blocks the parent', (t) => {
@@ -249,7 +249,7 @@ test('self time is the time that no child covers, each moment counted once', (t)
     b a i x : ====
     c a i x :   ====
     d a i x :        ======`);
-  const own = selfTimes(spanTree(spans));
+  const own = computeSelfTimes(buildSpanTree(spans));
   t.deepEqual(
     names.map((name, span) => `${name} ${own[span]}`),
     ['a 20', 'b 40', 'c 40', 'd 60'],
@@ -273,7 +273,7 @@ const anySpans = fc
 test('segments are consecutive and add up to the duration of the root, whatever the spans contain', (t) => {
   fc.assert(
     fc.property(anySpans, (spans) => {
-      const tree = spanTree(spans);
+      const tree = buildSpanTree(spans);
       const below = (span: number): number => tree.children[span]?.reduce((sum, child) => sum + below(child), 1) ?? 0;
       t.is(
         tree.roots.reduce((sum, root) => sum + below(root), 0),
@@ -290,7 +290,8 @@ test('segments are consecutive and add up to the duration of the root, whatever 
           t.is(start, at === 0 ? (tree.starts[root] as number) : (path[at - 1]?.end as number));
         }
       }
-      for (const [span, own] of selfTimes(tree).entries()) t.true(own >= 0 && own <= (spans[span]?.duration ?? -1));
+      for (const [span, own] of computeSelfTimes(tree).entries())
+        t.true(own >= 0 && own <= (spans[span]?.duration ?? -1));
     }),
     { numRuns: 2_000 },
   );
@@ -311,11 +312,11 @@ const shapes: readonly (readonly [string, (index: number) => Partial<TreeSpan>])
 ];
 for (const [shape, fieldsOf] of shapes)
   test(`a path of 100,000 spans ${shape}`, (t) => {
-    const tree = spanTree(hundredThousand.map((index) => one({ spanId: `s${index}`, ...fieldsOf(index) })));
+    const tree = buildSpanTree(hundredThousand.map((index) => one({ spanId: `s${index}`, ...fieldsOf(index) })));
     const path = criticalPath(tree, tree.roots[0] ?? 0);
     t.is(
       path.reduce((sum, { start, end }) => sum + end - start, 0),
       (tree.ends[0] as number) - (tree.starts[0] as number),
     );
-    t.is(selfTimes(tree).length, 100_000);
+    t.is(computeSelfTimes(tree).length, 100_000);
   });

@@ -1,8 +1,8 @@
 /** The order in which deliveries that wait are tried. */
 import test from 'ava';
-import { DeliveryQueue, type Waiting } from '../../processors/deliveries/queue.ts';
+import { DeliveryQueue, type QueuedDelivery } from '../../processors/deliveries/queue.ts';
 
-const waiting = (id: string, lane: string, second: number, dueMs = 0): Waiting => ({
+const waiting = (id: string, lane: string, second: number, dueMs = 0): QueuedDelivery => ({
   key: `acme/${id}`,
   tenantId: 'acme',
   id,

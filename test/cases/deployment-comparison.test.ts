@@ -1,6 +1,6 @@
 /** Verdicts on made-up requests: planted regressions are found, and no change is called one about as seldom as stated. */
 import test from 'ava';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import {
   type Aspect,
   compare,
@@ -36,7 +36,7 @@ const minutesOf = (
     for (let each = 0; each < requests; each++) {
       if (random() < errorRate * worse) errors++;
       const nanoseconds = ms * 1e6 * worse * Math.exp(0.6 * normal()) * (random() < tail ? 20 : 1);
-      const bucket = durationBucket(Math.round(nanoseconds));
+      const bucket = getDurationBucket(Math.round(nanoseconds));
       buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
     }
     return { requests, errors, buckets };

@@ -1,6 +1,6 @@
 /** Which changes of service.version are deployments. */
 import test from 'ava';
-import { deploymentsIn, type VersionActivity } from '../../subjects/services/detection.ts';
+import { detectDeployments, type VersionActivity } from '../../subjects/services/detection.ts';
 
 const quiet = 5;
 const end = 100;
@@ -112,7 +112,7 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
 
 for (const [title, [versions, expected]] of Object.entries(cases))
   test(`${title}: ${expected.length === 0 ? 'no deployment' : expected.join(', ')}`, (t) => {
-    const found = deploymentsIn(versions.map(seen), { maxQuietSteps: quiet, end }).sort(
+    const found = detectDeployments(versions.map(seen), { maxQuietSteps: quiet, end }).sort(
       (one, other) => one.step - other.step,
     );
     t.deepEqual(

@@ -1,10 +1,10 @@
 /** Rules for tests of detections, as they are stored. */
 
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { DetectionRule } from '../../schemas/resources/detection-rule.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 
-export type StoredDetectionRule = DetectionRule & Stored;
+export type StoredDetectionRule = DetectionRule & StoredMetadata;
 
 /** A deployed rule of a YAML text; its id is the text's own, or its name. */
 export const deployedRule = (

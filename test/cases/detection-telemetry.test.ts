@@ -4,7 +4,7 @@ import type { SeenTelemetry } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { parseDocument } from '../../subjects/detections/deployed.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
-import { type Telemetry, telemetryOf } from '../../subjects/detections/telemetry.ts';
+import { findRuleTelemetry, type Telemetry } from '../../subjects/detections/telemetry.ts';
 import { deployedRule, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { firstMs } from './run-task.ts';
@@ -116,7 +116,7 @@ for (const [what, source, sent, isSeen, missing] of cases)
   test(`telemetry of ${what} is ${isSeen === null ? 'unknown' : isSeen ? 'seen' : 'not seen'}`, (t) => {
     const document = parseDocument(source);
     if (typeof document === 'string') return t.fail(document);
-    const found = telemetryOf(document, fieldTables, telemetryAfter(sent, ['known']));
+    const found = findRuleTelemetry(document, fieldTables, telemetryAfter(sent, ['known']));
     t.is(found.isSeen, isSeen);
     t.deepEqual(found.missingFields, [...missing]);
     t.is(found.reason === null, isSeen === true);

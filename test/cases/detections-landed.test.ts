@@ -66,7 +66,7 @@ test.serial('a lookback over landed records gives the signals of the stream', as
   await tables.land(messages);
 
   const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: tables.columns.of('acme'), nowMs: atMs, plan };
+  const reading = { columns: tables.columns.forTenant('acme'), nowMs: atMs, plan };
   const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(atMs) * 1_000_000n };
   const pageSignals: DetectionSignal[] = [];
   let records = 0;
@@ -109,7 +109,7 @@ test.serial(
     const request = { resourceLogs: [{ scopeLogs: [{ logRecords: records }] }] };
     await tables.land([{ ...otlpMessage('logs', request, { atMs: firstMs }), offset: 0, timestampMs: firstMs }]);
     const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-    const reading = { columns: tables.columns.of('acme'), nowMs: firstMs + 1_000, plan };
+    const reading = { columns: tables.columns.forTenant('acme'), nowMs: firstMs + 1_000, plan };
     const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(firstMs + 1_000) * 1_000_000n };
     const runDetections = async (options: { readonly budgetMs: number; readonly signal?: AbortSignal }) => {
       const toDeploy = { rules: [slow, quick], fields: [], placeholders: [] };

@@ -1,13 +1,13 @@
 /** What the stream detects, and that a look back detects the same. */
 import test from 'ava';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { DetectionFields, detectionFields, detectionPlaceholders } from '../../schemas/resources/detection-rule.ts';
 import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { Backtest } from '../../subjects/detections/backtest.ts';
 import { compileDeployment } from '../../subjects/detections/deployed.ts';
-import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { recordValues } from '../../subjects/detections/record-event.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { seeded } from './random.ts';
@@ -433,7 +433,7 @@ test('a lookback gives the same signals as the stream', (t) => {
         ],
       };
       const message = { ...otlpMessage('logs', request, { atMs: atMs + 10 }), key: '', offset, timestampMs: atMs + 10 };
-      for (const record of itemsOf(logRecords, message, { topic: topics.logs.name, partition: 0 })) {
+      for (const record of iterateItems(logRecords, message, { topic: topics.logs.name, partition: 0 })) {
         const { tenantId, projectId, timeMs, service } = record;
         results.push(
           ...backtest.add({
@@ -442,7 +442,7 @@ test('a lookback gives the same signals as the stream', (t) => {
             timeMs,
             service,
             recordId: record.recordId,
-            values: valuesOfRecord(record),
+            values: recordValues(record),
           }),
         );
       }

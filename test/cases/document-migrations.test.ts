@@ -106,12 +106,12 @@ for (const { collection, former, now } of cases)
     await withStored(async (documents) => {
       for (const tenantId of ['a', 'b'])
         await documents
-          .of(tenantId)
+          .forTenant(tenantId)
           .collection(collection)
           .insert({ id: 'x', ...former });
       const other = 'name' in now ? { ...now, name: 'other' } : now;
       await documents
-        .of('a')
+        .forTenant('a')
         .collection(collection)
         .insert({ id: 'y', ...other });
       t.deepEqual(Object.values(await migrateDocuments(documents)), [2]);
@@ -126,7 +126,7 @@ for (const { collection, former, now } of cases)
           createdAt,
           updatedAt,
           ...fields
-        } = (await documents.of(tenantId).collection(collection).find(id)) as object & {
+        } = (await documents.forTenant(tenantId).collection(collection).find(id)) as object & {
           id: string;
           version: number;
           createdAt: string;
@@ -142,7 +142,7 @@ for (const { collection, former, now } of cases)
 test('several processes can migrate concurrently', async (t) => {
   await withStored(async (documents) => {
     const stored = documents
-      .of('a')
+      .forTenant('a')
       .collection(anomalyDetectors as CollectionDefinition<object> as CollectionDefinition<Record<string, unknown>>);
     for (let index = 0; index < 50; index++)
       await stored.insert({ id: `d${index}`, name: `${index}`, leastChange: index });

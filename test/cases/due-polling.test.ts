@@ -59,14 +59,14 @@ test('Polls have a minimum interval, however much work is due', (t) => {
 test('Work that becomes due earlier is polled in time, however often it is announced', (t) => {
   const { poller, polledAtMs, passUntil, state } = openPolling(60_000);
   passUntil(150);
-  poller.due(620);
+  poller.addDueTime(620);
   for (const atMs of [200, 250]) {
     passUntil(atMs);
-    poller.due(Number.NEGATIVE_INFINITY);
+    poller.addDueTime(Number.NEGATIVE_INFINITY);
   }
   passUntil(310);
   t.deepEqual(polledAtMs, [100, 300]);
-  poller.due(620);
+  poller.addDueTime(620);
   passUntil(619);
   t.deepEqual(polledAtMs, [100, 300]);
   state.dueMs = Number.POSITIVE_INFINITY;
@@ -79,7 +79,7 @@ test('Work that becomes due earlier is polled in time, however often it is annou
 test('The poller does not poll after the stop, even if work becomes due then', (t) => {
   const { poller, polledAtMs, passUntil } = openPolling(0);
   poller.stop();
-  poller.due(0);
+  poller.addDueTime(0);
   passUntil(5_000);
   t.deepEqual(polledAtMs, []);
 });

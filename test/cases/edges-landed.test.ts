@@ -1,6 +1,6 @@
 /** Service edges where they landed, against SQL over the spans that landed. */
 import test from 'ava';
-import { durationBucketSql } from '../../schemas/tables/durations.ts';
+import { buildBucketSql } from '../../schemas/tables/durations.ts';
 import { flow } from './edges/flow.ts';
 import { arrivalsOf, madeUpTraces } from './edges/traces.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -162,7 +162,7 @@ SELECT toString(minute_) AS minute, ${key
   .map((column) => `${column}_ AS ${column}`)
   .join(', ')},
   toString(count()) AS n, toString(countIf(failed_)) AS errors, toString(sum(timed_)) AS t, toString(sum(length_)) AS total, toString(sum(server_length_)) AS server_total, toString(sum(alone_)) AS alone,
-  toString(sumMap(if(timed_ = 1, map(${durationBucketSql('length_')}, toUInt64(1)), CAST(map(), 'Map(UInt16, UInt64)')))) AS buckets
+  toString(sumMap(if(timed_ = 1, map(${buildBucketSql('length_')}, toUInt64(1)), CAST(map(), 'Map(UInt16, UInt64)')))) AS buckets
 FROM calls GROUP BY ALL ORDER BY ALL`;
 
 const fromEdges = `SELECT toString(service_edges.minute) AS minute, ${key.slice(1).join(', ')},

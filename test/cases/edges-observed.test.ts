@@ -1,9 +1,9 @@
 /** What one span says about a call, by its kind and attributes. */
 import test from 'ava';
 import type { Call, Edge } from '../../processors/edges/counts.ts';
-import { observe } from '../../processors/edges/observe.ts';
+import { observeSpan } from '../../processors/edges/observe.ts';
 import type { CallEnd } from '../../schemas/edges.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { spans } from '../../schemas/records/sources.ts';
 import { messageOf, text, tracesRequest } from './sink-tables.ts';
 
@@ -40,8 +40,8 @@ const observed = (
   });
   const message = { ...messageOf([request], { signal: 'traces' }), key: 'acme', value: Buffer.from(request) };
   const observations: Observations = { ends: [], calls: [] };
-  for (const view of itemsOf(spans, message, { topic: 'otlp.traces', partition: 0 }))
-    observe(view, {
+  for (const view of iterateItems(spans, message, { topic: 'otlp.traces', partition: 0 }))
+    observeSpan(view, {
       end: (end) => observations.ends.push(end),
       call: (edge, call) => observations.calls.push({ edge, call }),
     });

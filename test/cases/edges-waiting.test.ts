@@ -1,6 +1,6 @@
 /** Ends of calls that wait for each other. */
 import test from 'ava';
-import { type Outcomes, Waiting } from '../../processors/edges/waiting.ts';
+import { type Outcomes, PendingCalls } from '../../processors/edges/waiting.ts';
 import type { CallEnd } from '../../schemas/edges.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 10);
@@ -20,7 +20,7 @@ const endOf = (caller: string, { callee, atMs = nowMs }: { callee?: string; atMs
 
 /** A place to wait, and what came of it in words. */
 const waitingOf = (max?: number) => {
-  const waiting = new Waiting(60_000, undefined, max);
+  const waiting = new PendingCalls(60_000, undefined, max);
   const events: string[] = [];
   const outcomes: Outcomes = {
     pair: (caller, callee) => events.push(`${caller.service} → ${callee.service}`),
@@ -99,7 +99,7 @@ test('a saved state is restored and continues without a difference', (t) => {
   add(endOf('a', { callee: 's' }));
   add(endOf('q', { callee: 's' }));
   const saved = JSON.stringify(waiting.save());
-  const again = new Waiting(60_000, JSON.parse(saved));
+  const again = new PendingCalls(60_000, JSON.parse(saved));
   t.is(JSON.stringify(again.save()), saved);
   t.is(again.bytes, waiting.bytes);
   for (let second = nowMs / 1000; second < nowMs / 1000 + 300; second++)

@@ -1,6 +1,6 @@
 /** What the engine's codes of failed reads mean for who asked. */
 import test from 'ava';
-import { insertError, queryError, refusalError } from '../../adapters/columns-sql/engine-errors.ts';
+import { insertError, queryError, toRejectionError } from '../../adapters/columns-sql/engine-errors.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
 const codes: readonly [
@@ -64,17 +64,17 @@ const cases: readonly [what: string, error: Error | undefined, message: RegExp][
   ],
   [
     'a server that refuses the user',
-    refusalError('a:8123', 516, new Error(refused)),
+    toRejectionError('a:8123', 516, new Error(refused)),
     /^the ClickHouse server a:8123 refuses the user of OIQ_CLICKHOUSE_URL \(oiq: Authentication failed: password is incorrect\)/,
   ],
   [
     'a server that another one refuses',
-    refusalError('a:8123', 516, new Error(refused.replace('oiq:', 'Received from b:9000. DB::Exception: oiq:'))),
+    toRejectionError('a:8123', 516, new Error(refused.replace('oiq:', 'Received from b:9000. DB::Exception: oiq:'))),
     /^the ClickHouse server b:9000 refuses a:8123, .* \(oiq: Authentication failed: password is incorrect\)/,
   ],
   [
     'a replica that is read-only',
-    refusalError('a:8123', 242, new Error('Code: 242. DB::Exception: Table is in readonly mode')),
+    toRejectionError('a:8123', 242, new Error('Code: 242. DB::Exception: Table is in readonly mode')),
     /^the ClickHouse server a:8123 accepts no requests at the moment: Table is in readonly mode$/,
   ],
 ];

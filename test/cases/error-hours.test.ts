@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { Reading } from '../../queries/reading.ts';
 import { countedOccurrences } from '../../subjects/errors/counted.ts';
-import { errorScope } from '../../subjects/errors/scope.ts';
+import { createErrorScope } from '../../subjects/errors/scope.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
 const hourMs = 3_600_000;
@@ -41,7 +41,7 @@ const byHand = `fingerprint, toString(count()) AS total, toString(uniqExactIf(us
 
 const readingOf = (days: { logs: number; traces: number }): Reading =>
   ({
-    columns: tables.columns.of('a'),
+    columns: tables.columns.forTenant('a'),
     nowMs,
     plan: { name: 'plan', entitlements: ['logs', 'traces'], retentionDays: { ...days, metrics: 1 } },
   }) as unknown as Reading;
@@ -58,7 +58,7 @@ test('figures of a range equal those of its occurrences', async (t) => {
       async (one, other, logs, traces, service, ago) => {
         const range = one < other ? { from: one, to: other } : { from: other, to: one };
         const reading = readingOf({ logs, traces });
-        const scope = errorScope(reading, range, { scope: 'account', service }, nowMs - ago * 60_000);
+        const scope = createErrorScope(reading, range, { scope: 'account', service }, nowMs - ago * 60_000);
         const sql = (await countedOccurrences(reading, range, scope))('');
         if (sql.includes('error_hours')) hours++;
         const read = (select: string, from: string) =>
@@ -78,8 +78,8 @@ test('a range within an hour, and an organization without hourly rows, read only
   const reading = readingOf({ logs: 30, traces: 30 });
   const from = BigInt(nowMs - dayMs) * 1_000_000n;
   const sqlOf = async (of: Reading, to: bigint) =>
-    (await countedOccurrences(of, { from, to }, errorScope(of, { from, to }, { scope: 'account' })))('');
+    (await countedOccurrences(of, { from, to }, createErrorScope(of, { from, to }, { scope: 'account' })))('');
   t.false((await sqlOf(reading, from + 60_000_000_000n)).includes('error_hours'));
-  const other = { ...reading, columns: tables.columns.of('nobody') } as Reading;
+  const other = { ...reading, columns: tables.columns.forTenant('nobody') } as Reading;
   t.false((await sqlOf(other, from + BigInt(dayMs) * 1_000_000n)).includes('error_hours'));
 });

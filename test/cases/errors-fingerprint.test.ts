@@ -1,11 +1,11 @@
 /** Which errors are one group, and why. */
 import test from 'ava';
-import { fingerprintOf } from '../../subjects/errors/fingerprint.ts';
-import { cutStack, maxStack, readStack } from '../../subjects/errors/stack.ts';
+import { computeFingerprint } from '../../subjects/errors/fingerprint.ts';
+import { maxStackLength, parseStack, truncateStack } from '../../subjects/errors/stack.ts';
 import { stackCases, type Thrown } from './errors/stacks.ts';
 import { seeded } from './random.ts';
 
-const of = ({ type = '', message = '', stack = '' }: Thrown) => fingerprintOf({ type, message, stack });
+const of = ({ type = '', message = '', stack = '' }: Thrown) => computeFingerprint({ type, message, stack });
 
 for (const { title, same, others, frames } of stackCases)
   test(title, (t) => {
@@ -55,7 +55,7 @@ const programs: readonly (readonly [title: string, stack: string])[] = [
 for (const [title, stack] of programs)
   test(`${title} does not identify a program: errors of two services are two groups`, (t) => {
     const [cart, again, pay] = ['cart', 'cart', 'pay'].map((service) =>
-      fingerprintOf({ type: '', message: 'm', stack, service }),
+      computeFingerprint({ type: '', message: 'm', stack, service }),
     );
     t.is(cart?.id, again?.id);
     t.not(cart?.id, pay?.id);
@@ -65,27 +65,27 @@ for (const [title, stack] of programs)
 test('frames that identify the program form one group across all services', (t) => {
   const stack =
     'Error: no stock\n    at handle (/srv/app/index.js:3:9)\n    at reserve (/srv/app/stock/reserve.js:9:1)';
-  const [cart, pay] = ['cart', 'pay'].map((service) => fingerprintOf({ type: '', message: 'm', stack, service }));
+  const [cart, pay] = ['cart', 'pay'].map((service) => computeFingerprint({ type: '', message: 'm', stack, service }));
   t.is(cart?.id, pay?.id);
 });
 
 test('a failed span known only by its operation is grouped by service, with the operation as its culprit', (t) => {
   const failed = { type: '', message: '', stack: '', operation: 'consumer process orders' };
-  const [cart, pay] = ['cart', 'pay'].map((service) => fingerprintOf({ ...failed, service }));
+  const [cart, pay] = ['cart', 'pay'].map((service) => computeFingerprint({ ...failed, service }));
   t.not(cart?.id, pay?.id);
   t.is(cart?.culprit, 'consumer process orders');
-  t.is(fingerprintOf({ ...failed, type: 'HTTP 500', service: 'cart' }).culprit, 'consumer process orders');
+  t.is(computeFingerprint({ ...failed, type: 'HTTP 500', service: 'cart' }).culprit, 'consumer process orders');
 });
 
 test('a long stack is read from both ends', (t) => {
   const many = '    at step (/srv/app/src/a.js:1:1)\n'.repeat(5_000);
-  const cut = cutStack(
+  const cut = truncateStack(
     `Error: x\n    at first (/srv/app/src/a.js:1:1)\n${many}Caused by: RangeError: y\n    at last (/srv/app/src/b.js:1:1)`,
   );
-  t.true(cut.length <= maxStack);
-  t.is(cutStack(cut), cut);
+  t.true(cut.length <= maxStackLength);
+  t.is(truncateStack(cut), cut);
   t.deepEqual(
-    readStack(cut).chain.map(({ type, frames }) => [type, frames[0]?.function]),
+    parseStack(cut).chain.map(({ type, frames }) => [type, frames[0]?.function]),
     [
       ['', 'first'],
       ['RangeError', 'last'],
@@ -131,7 +131,7 @@ test('any text in a stack is parsed, and parsed the same way again', (t) => {
     const thrown = { type: pick(all).type ?? '', message: stack, stack };
     const { id, components } = of(thrown);
     t.regex(id, /^f1-[0-9a-f]{16}$/);
-    t.is(of({ ...thrown, stack: cutStack(stack) }).id, id);
+    t.is(of({ ...thrown, stack: truncateStack(stack) }).id, id);
     t.true(JSON.stringify(components).length < 8_000);
   }
 });
@@ -154,8 +154,8 @@ test('cached state of other errors does not change the result', (t) => {
   for (const pair of pairs) t.is(new Set([...pair, ...pair].map((each) => of(each).id)).size, 2);
   const failed = { type: '', message: '', stack: '' };
   t.not(
-    fingerprintOf({ ...failed, operation: 'a', service: 'b' }).id,
-    fingerprintOf({ ...failed, operation: 'ab' }).id,
+    computeFingerprint({ ...failed, operation: 'a', service: 'b' }).id,
+    computeFingerprint({ ...failed, operation: 'ab' }).id,
   );
 });
 

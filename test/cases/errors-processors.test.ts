@@ -1,11 +1,11 @@
 /** What counts as an error, and how often. */
 import test from 'ava';
-import { weightOf } from '../../processors/engine/state.ts';
-import { piecesOf } from '../../processors/engine/task-snapshot.ts';
+import { estimateBytes } from '../../processors/engine/state.ts';
+import { toChunks } from '../../processors/engine/task-snapshot.ts';
 import { errorOccurrences } from '../../processors/errors/error-occurrences.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
-import { compiled } from '../../schemas/compiled.ts';
+import { compileOnce } from '../../schemas/compiled.ts';
 import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrences.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';
@@ -366,8 +366,8 @@ test('remembered errors are saved by their declared schema, restored, and sized 
   const saved = Buffer.concat([lengths, ...texts]);
   const { open, save, size } = errorOccurrences.state;
   const state = open(new Uint8Array(saved));
-  t.deepEqual(Buffer.concat(piecesOf(save(state))), saved);
-  const weights = parts.flat().map(([key, value]) => 64 + 2 * key.length + weightOf(value));
+  t.deepEqual(Buffer.concat(toChunks(save(state))), saved);
+  const weights = parts.flat().map(([key, value]) => 64 + 2 * key.length + estimateBytes(value));
   t.is(
     size(state).bytes,
     weights.reduce((sum, weight) => sum + weight, 0),
@@ -382,11 +382,11 @@ test('a damaged error is rejected by its schema', (t) => {
     ...[{ components: [['type']] }, { components: [['type', 'a', 'b']] }, { components: [['type', 1]] }],
   ];
   for (const damage of [{}, ...damages]) {
-    const [plain, faster] = [RaisedError, compiled(RaisedError)].map((schema) =>
+    const [plain, faster] = [RaisedError, compileOnce(RaisedError)].map((schema) =>
       schema.safeParse({ ...raised, ...damage }),
     );
     t.deepEqual(faster?.error?.issues, plain?.error?.issues);
     t.deepEqual(JSON.stringify(faster?.data), JSON.stringify(plain?.data));
   }
-  t.false(compiled(RaisedError).safeParse({ ...raised, other: 1 }).success);
+  t.false(compileOnce(RaisedError).safeParse({ ...raised, other: 1 }).success);
 });

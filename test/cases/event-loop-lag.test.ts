@@ -1,17 +1,17 @@
 /** When the thread that watches the event loop wakes up, and what it then has to tell. */
 import test from 'ava';
-import { LoopSilence } from '../../runtime/event-loop-lag.ts';
+import { LoopBlockageDetector } from '../../runtime/event-loop-lag.ts';
 
 const limits = { blockedMs: 200, reportBeforeEndMs: 5_000 };
 
 /** Wakes up when it is told to, from 0 until `endMs`; `heartbeatAt` is when the loop last went on. */
 const watched = (endMs: number, heartbeatAt: (nowMs: number) => number) => {
-  const silence = new LoopSilence(limits);
+  const silence = new LoopBlockageDetector(limits);
   const reportedAtMs: number[] = [];
   let wakes = 0;
   for (let nowMs = 0; nowMs <= endMs; wakes++) {
-    const { silentMs, waitMs } = silence.at(nowMs, heartbeatAt(nowMs));
-    if (silentMs !== undefined) reportedAtMs.push(nowMs);
+    const { blockedForMs, waitMs } = silence.check(nowMs, heartbeatAt(nowMs));
+    if (blockedForMs !== undefined) reportedAtMs.push(nowMs);
     nowMs += waitMs;
   }
   return { reportedAtMs, wakes };

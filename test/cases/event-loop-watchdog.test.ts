@@ -7,13 +7,13 @@ import { z } from 'zod';
 import { defineGroup } from '../../api/groups/define-group.ts';
 import { defineOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
-import { makeApiServer } from '../../api/kernel/server.ts';
+import { createApiServer } from '../../api/kernel/server.ts';
 import { trackWork } from '../../runtime/current-work.ts';
 import { type LoopWatch, watchLoop } from '../../runtime/event-loop-watchdog.ts';
 import { defineJob, openJobs } from '../../runtime/jobs.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { eventually } from '../waiting.ts';
 
 interface Line {
@@ -37,7 +37,7 @@ const watched = (t: { teardown(work: () => unknown): void }, longMs?: number): W
   const lines: Line[] = [];
   const counted: string[] = [];
   const log: Log = {
-    ...silent,
+    ...silentLog,
     warn: (fields, message) => void lines.push({ ...(fields as unknown as Line), message }),
   };
   const watch = watchLoop({
@@ -93,15 +93,15 @@ test.serial('a blocking operation is named in the log with its stack, and in the
     ],
   });
   const clock = { now: () => Date.now() };
-  const server = makeApiServer({
+  const server = createApiServer({
     operations: group.operations,
     groups: [group],
     ports: {
       documents: { of: () => ({}) },
       columns: { of: () => ({}) },
       clock,
-      log: silent,
-      settings: settingsOf({}),
+      log: silentLog,
+      settings: parseSettings({}),
       counters: { consume: () => ({ allowed: true }) },
     } as unknown as Ports,
   });
@@ -123,8 +123,8 @@ test.serial('a blocking job is named', async (t) => {
   const jobs = openJobs({
     documents: {} as never,
     clock: { now: () => Date.now() },
-    log: silent,
-    metrics: noMetrics,
+    log: silentLog,
+    metrics: silentMetrics,
   });
   jobs.start(
     defineJob({

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
+import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { HeadStore } from '../../schemas/ports/evidence.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { headKey, headOf, headsIn, landHeads } from './signed-heads.ts';
@@ -20,10 +20,10 @@ let bus: Bus;
 let heads: HeadStore;
 test.before(async () => {
   columns = await chdbColumns({ directory: join(directory, 'columns') });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
-  heads = openHeadStore(bus, columns);
+  heads = createHeadStore(bus, columns);
 });
 test.after.always(async () => {
   await heads?.close();
@@ -46,17 +46,17 @@ test.serial('heads are read in order of size, landed or not, each once and exact
   t.deepEqual(await all('a'), [three, seven, again, ten], 'some here, some there');
   t.deepEqual(await all('a', 3, 9), [seven, again]);
   t.deepEqual(
-    (await heads.newest('a')).map(({ size }) => size),
+    (await heads.listNewest('a')).map(({ size }) => size),
     [10, 7, 7, 3],
   );
-  t.deepEqual([...(await heads.sizes())].sort(), [
+  t.deepEqual([...(await heads.getNewestSizes())].sort(), [
     ['a', 7],
     ['b', 4],
   ]);
   await landed();
   await columns.execute('OPTIMIZE TABLE evidence_heads FINAL');
   t.deepEqual(await all('a'), [three, again, ten], 'two heads over the same records are one');
-  t.true((await all('a')).every((head) => headKey.signed(head)));
+  t.true((await all('a')).every((head) => headKey.isSignedBy(head)));
   t.deepEqual(await all('c'), []);
 });
 

@@ -67,7 +67,7 @@ const read = async (...readers: readonly Made[]): Promise<string> => {
   let went = '';
   await Promise.all(
     readers.map(({ name, at, partition = 'logs/0', items = 1_000, ms = 0 }, task) => {
-      const reader = { partition, at, span: 10, items: 0 };
+      const reader = { partition, at, rangeLength: 10, items: 0 };
       const step = (): string | undefined => {
         went += name;
         compute(ms);

@@ -1,8 +1,8 @@
 /** Figures are told without the noise of floating point, and stored values as they are. */
 import test from 'ava';
-import { figuresOf } from '../../queries/aggregate/measures.ts';
+import { buildAggregations } from '../../queries/aggregate/measures.ts';
 import { withoutNoise } from '../../queries/figures.ts';
-import { answerOf } from '../../queries/metrics/metric-answer.ts';
+import { buildMetricAnswer } from '../../queries/metrics/metric-answer.ts';
 import { MetricQuery } from '../../queries/query.ts';
 
 test('computed values are rounded to their significant digits', (t) => {
@@ -30,8 +30,9 @@ test('a metric figure that is a stored value is returned unrounded', (t) => {
     const query = MetricQuery.parse({ kind: 'metric', metric: 'm', overTime, across });
     const windows = { starts: [0], count: 1, partial: [] };
     const plan = { query, windows, groups: [{ labels: {} }], limits: { answer: 100 }, partial: [] };
-    return answerOf(plan as unknown as Parameters<typeof answerOf>[0], () => value, '', { stepMs: undefined } as never)
-      .rows?.[0];
+    return buildMetricAnswer(plan as unknown as Parameters<typeof buildMetricAnswer>[0], () => value, '', {
+      stepMs: undefined,
+    } as never).rows?.[0];
   };
   for (const overTime of ['last', 'min', 'max'])
     for (const across of ['none', 'min', 'max']) t.deepEqual(readFigure(overTime, across, stored), [stored]);
@@ -47,7 +48,7 @@ test('a record figure is rounded if computed, and unrounded if stored', (t) => {
   const values = { value: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
   const readFigure = (kind: string, answer: number, seconds: number): unknown => {
     const measure = { function: kind, field: 'x', percentile: 95 } as never;
-    return figuresOf([measure], 'logs', values as never)[0]?.read(answer, seconds, 'table');
+    return buildAggregations([measure], 'logs', values as never)[0]?.toValue(answer, seconds, 'table');
   };
   t.is(readFigure('percentile', 97.20099999999996, 1), 97.201);
   t.is(readFigure('avg', 0.30000000000000004, 1), 0.3);

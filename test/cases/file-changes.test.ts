@@ -2,10 +2,10 @@ import test from 'ava';
 import { fileChanges } from '../../processors/file-changes/file-changes.ts';
 import type { FileChange, PackageChange } from '../../schemas/file-changes.ts';
 import { topics } from '../../schemas/topics.ts';
-import { auditLines } from '../../subjects/file-integrity/auditd.ts';
-import { packagesIn } from '../../subjects/file-integrity/packages.ts';
-import { modeOf } from '../../subjects/file-integrity/read.ts';
-import { coversHost } from '../../subjects/file-integrity/scope.ts';
+import { parseAuditRecords } from '../../subjects/file-integrity/auditd.ts';
+import { parsePackageChanges } from '../../subjects/file-integrity/packages.ts';
+import { normalizeMode } from '../../subjects/file-integrity/read.ts';
+import { includesHost } from '../../subjects/file-integrity/scope.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const sha = (char: string): string => char.repeat(64);
@@ -535,8 +535,8 @@ test('modes are octal', (t) => {
     ['104755', '4755'],
     ['0o640', '0640'],
   ] as const)
-    t.is(modeOf(given), octal, given);
-  t.is(modeOf('Administrators (ALLOWED): delete'), 'Administrators (ALLOWED): delete');
+    t.is(normalizeMode(given), octal, given);
+  t.is(normalizeMode('Administrators (ALLOWED): delete'), 'Administrators (ALLOWED): delete');
 });
 
 test('host names are matched in linear time', (t) => {
@@ -552,8 +552,8 @@ test('host names are matched in linear time', (t) => {
     ['*', '', true],
     ['web.1', 'web-1', false],
   ] as const)
-    t.is(coversHost({ hosts: [pattern], paths: [] }, host), isCovered, `${pattern} ${host}`);
-  t.false(coversHost({ hosts: ['*a'.repeat(250)], paths: [] }, `${'a'.repeat(4_000)}b`));
+    t.is(includesHost({ hosts: [pattern], paths: [] }, host), isCovered, `${pattern} ${host}`);
+  t.false(includesHost({ hosts: ['*a'.repeat(250)], paths: [] }, `${'a'.repeat(4_000)}b`));
 });
 
 test('a line that only resembles a package manager line is cheap to process', (t) => {
@@ -563,11 +563,11 @@ test('a line that only resembles a package manager line is cheap to process', (t
     `2026-01-01T00:00:00Z INFO Installed: ${long}`,
     `type=SOFTWARE_UPDATE msg=audit(1.1:1): sw=${long}`,
   ])
-    t.deepEqual(packagesIn(line, firstMs), []);
+    t.deepEqual(parsePackageChanges(line, firstMs), []);
 });
 
 test('auditd reports a package whose name has hyphens', (t) => {
-  const [found] = packagesIn(
+  const [found] = parsePackageChanges(
     'type=SOFTWARE_UPDATE msg=audit(1.1:1): op=install sw="openssl-libs-1:3.0.7-25.el9.x86_64" sw_type=rpm',
     firstMs,
   );
@@ -576,7 +576,7 @@ test('auditd reports a package whose name has hyphens', (t) => {
 });
 
 test('auditd records can end with a carriage return', (t) => {
-  const [found] = auditLines('type=CWD msg=audit(1.1:1): cwd="/srv"\r\n', firstMs);
+  const [found] = parseAuditRecords('type=CWD msg=audit(1.1:1): cwd="/srv"\r\n', firstMs);
   t.is(found?.type, 'CWD');
   t.is(found?.pairs.get('cwd'), '/srv');
 });

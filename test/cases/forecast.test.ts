@@ -1,6 +1,6 @@
 /** Forecasts of series whose next values are known. */
 import test from 'ava';
-import { crossing } from '../../queries/forecast/crossing.ts';
+import { computeCrossing } from '../../queries/forecast/crossing.ts';
 import { type Forecast, type ForecastOptions, forecast, minValues } from '../../queries/forecast/forecast.ts';
 import { hourlySeries } from '../bench/hourly-series.ts';
 import { randomOf } from './random.ts';
@@ -24,7 +24,7 @@ test('a repeating season continues', (t) => {
 test('a constant stays constant, and its interval has no width', (t) => {
   const found = forecastOf(made(100, () => 7));
   t.true(found.values.every((value) => Math.abs(value - 7) < 1e-9));
-  t.true(found.interval(0.95).every(([low, high]) => high - low < 1e-9));
+  t.true(found.intervals(0.95).every(([low, high]) => high - low < 1e-9));
 });
 
 test('a trend continues for as many steps as its history, then stays flat', (t) => {
@@ -45,11 +45,11 @@ test('counts never go below zero and ratios stay within 0 and 1, including their
     { kind: 'share' },
   );
   t.true(counts.values.every((value) => value >= 0));
-  t.true(counts.interval(0.95).every(([low]) => low >= 0));
-  t.true(shares.interval(0.99).every(([low, high]) => low >= 0 && high <= 1));
+  t.true(counts.intervals(0.95).every(([low]) => low >= 0));
+  t.true(shares.intervals(0.99).every(([low, high]) => low >= 0 && high <= 1));
   t.true(
     forecastOf(falling, { horizon: 150 })
-      .interval(0.95)
+      .intervals(0.95)
       .some(([low]) => low < 0),
   );
 });
@@ -63,7 +63,7 @@ test('for synthetic hourly series, errors are at most 0.8 of a previous-day fore
     const scale = sum(truth) / horizon || 1;
     errors += sum(truth.map((value, lead) => Math.abs(value - (found.values[lead] ?? 0)))) / scale;
     naive += sum(truth.map((value, lead) => Math.abs(value - (past[past.length - 24 + (lead % 24)] ?? 0)))) / scale;
-    const [eighty, ninetyFive] = [found.interval(0.8), found.interval(0.95)];
+    const [eighty, ninetyFive] = [found.intervals(0.8), found.intervals(0.95)];
     for (const [lead, value] of truth.entries()) {
       const [[low80, high80], [low95, high95]] = [eighty[lead] ?? [1, 0], ninetyFive[lead] ?? [1, 0]];
       in80 += Number(low80 <= value && value <= high80);
@@ -86,7 +86,7 @@ test('if every night was exactly 0 the next night is 0, and rare values are not 
   for (const [lead, value] of found.values.entries())
     if (sun(480 + lead) < 1e-9) t.is(value, 0, String(lead));
     else if (sun(480 + lead) > 0.3) t.true(value > 5, `${lead}: ${value}`);
-  t.true(found.interval(0.95).every(([low, high]) => low === 0 || low < high));
+  t.true(found.intervals(0.95).every(([low, high]) => low === 0 || low < high));
   const rare = forecastOf(
     made(480, () => Number(random() < 0.2)),
     { kind: 'count' },
@@ -108,7 +108,7 @@ test('with few values, intervals reach about their coverage, a trend continues, 
     const found = forecastOf(series.slice(0, length), { horizon: 3 });
     for (const [lead, value] of series.slice(length, length + 3).entries()) {
       const holds = (share: number): boolean => {
-        const [low, high] = found.interval(share)[lead] ?? [1, 0];
+        const [low, high] = found.intervals(share)[lead] ?? [1, 0];
         return low <= value && value <= high;
       };
       in80 += Number(holds(0.8));
@@ -121,9 +121,9 @@ test('with few values, intervals reach about their coverage, a trend continues, 
   t.true(Math.abs(in95 / count - 0.95) < 0.06, String(in95 / count));
   const line = forecastOf([10, 20, 30, 40, 50], { horizon: 4 });
   t.true(Math.abs((line.values[3] ?? 0) - 90) < 1, String(line.values));
-  t.is(crossing(line, { above: 65 }).steps, 2);
+  t.is(computeCrossing(line, { above: 65 }).steps, 2);
   const falling = forecastOf([9, 6, 3], { horizon: 4, kind: 'count' });
-  t.true(falling.values.every((value) => value >= 0) && falling.interval(0.8).every(([low]) => low >= 0));
+  t.true(falling.values.every((value) => value >= 0) && falling.intervals(0.8).every(([low]) => low >= 0));
 });
 
 test('too few values give no forecast', (t) => {
@@ -140,7 +140,7 @@ test('values of 1e300, and similarly small values, give finite forecasts', (t) =
   for (const unit of [1e300, 1e-300, -1e300]) {
     const found = forecastOf(made(300, (step) => unit * (1 + (step % 24) / 24)));
     t.true(found.values.every(Number.isFinite), String(unit));
-    t.true(found.interval(0.95).flat().every(Number.isFinite), String(unit));
+    t.true(found.intervals(0.95).flat().every(Number.isFinite), String(unit));
   }
 });
 
@@ -155,7 +155,7 @@ test('a noisy trend crosses a limit at the calculated step, between an earlier a
     made(200, (step) => step + 4 * random()),
     { horizon: 100, periods: [] },
   );
-  const above = crossing(found, { above: 242 });
+  const above = computeCrossing(found, { above: 242 });
   t.true(Math.abs((above.steps ?? 0) - 40) <= 5, JSON.stringify(above));
   t.true((above.low ?? 99) <= (above.steps ?? 0) && (above.steps ?? 0) <= (above.high ?? 0), JSON.stringify(above));
   t.true(above.probability > 0.9);
@@ -165,7 +165,7 @@ test('a noisy trend crosses a limit at the calculated step, between an earlier a
 test('a limit that is unlikely to be crossed has no step, and the reason includes the probability', (t) => {
   const random = randomOf(9);
   const found = forecastOf(made(300, () => 50 + random()));
-  const never = crossing(found, { below: 10 });
+  const never = computeCrossing(found, { below: 10 });
   t.deepEqual(never, {
     steps: null,
     low: null,

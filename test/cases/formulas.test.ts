@@ -1,7 +1,7 @@
 /** Formulas: what they say, how results are joined, and which unit comes out. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { type Answer, seriesAnswer, tableAnswer } from '../../queries/answer.ts';
+import { type Answer, buildSeriesAnswer, buildTableAnswer } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { runFormula } from '../../queries/formula/formula.ts';
 import { FormulaQuery } from '../../queries/query.ts';
@@ -10,7 +10,7 @@ type Rows = readonly (readonly [labels: Readonly<Record<string, string>>, value:
 
 const table = (rows: Rows, unit = ''): Answer => {
   const labels = Object.keys(rows[0]?.[0] ?? {});
-  return tableAnswer(
+  return buildTableAnswer(
     [...labels.map((name) => ({ name, type: 'text' as const, unit: '' })), { name: 'figure', type: 'number', unit }],
     rows.map(([of, value]) => [...labels.map((name) => of[name]), value]),
   );
@@ -130,7 +130,7 @@ test('series are calculated step by step', async (t) => {
     unit: '',
     points,
   });
-  const one = seriesAnswer(
+  const one = buildSeriesAnswer(
     [
       series({ k: 'v' }, [
         [0, 1],
@@ -141,7 +141,7 @@ test('series are calculated step by step', async (t) => {
     [120],
     [{ code: 'groups', message: 'cut' }],
   );
-  const other = seriesAnswer(
+  const other = buildSeriesAnswer(
     [
       series({}, [
         [0, 2],

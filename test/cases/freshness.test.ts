@@ -5,7 +5,7 @@ import { StoredLandings } from '../../adapters/columns-sql/landings.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { newestReceived } from '../../schemas/telemetry-message.ts';
+import { getNewestReceivedMs } from '../../schemas/telemetry-message.ts';
 import { eventually } from '../waiting.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
@@ -23,7 +23,7 @@ const recordLanded = (tenantId: string, newestMs: number): void =>
 
 /** The columns of a tenant, and the statements that were asked of them, but for those that tell why nothing was found. */
 const watched = (tenantId: string): { columns: TenantColumns; statements: string[] } => {
-  const own = tables.columns.of(tenantId);
+  const own = tables.columns.forTenant(tenantId);
   const statements: string[] = [];
   return {
     statements,
@@ -64,9 +64,9 @@ test('until a landing time is reported, freshness is read from the records', asy
     { tenantId: 'untold' },
   );
   await tables.land([{ offset: 0, value, headers }]);
-  t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs) });
+  t.deepEqual(await freshnessOf(tables.columns.forTenant('untold')), { landedUpTo: isoOf(receivedAtMs) });
   recordLanded('untold', receivedAtMs + 500);
-  t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs + 500) });
+  t.deepEqual(await freshnessOf(tables.columns.forTenant('untold')), { landedUpTo: isoOf(receivedAtMs + 500) });
 });
 
 test('the newest time in each tenant’s messages is reported, and messages without headers report none', (t) => {
@@ -77,7 +77,7 @@ test('the newest time in each tenant’s messages is reported, and messages with
     });
   const messages = [messageAt('a', 5, 9, 7), messageAt('b', 3), messageAt('a', 8), { headers: {} }];
   t.deepEqual(
-    [...newestReceived(messages)],
+    [...getNewestReceivedMs(messages)],
     [
       ['a', 9],
       ['b', 3],

@@ -1,6 +1,6 @@
 /** What is told of a consumer group by what is seen of it every few seconds. */
 import test from 'ava';
-import { type GroupObservation, GroupWatch, problemsOf } from '../../runtime/group-status.ts';
+import { formatProblems, type GroupObservation, GroupWatch } from '../../runtime/group-status.ts';
 
 const intervalMs = 5000;
 const group = 'sinks.logs';
@@ -13,7 +13,7 @@ const after = (
   const watch = new GroupWatch(group);
   for (let second = 0; second <= seconds; second += intervalMs / 1000)
     watch.observe({ partitions: [], members: 1, ...seen(second), nowMs: 1_000_000_000 + second * 1000 });
-  return problemsOf([watch.status]);
+  return formatProblems([watch.status]);
 };
 
 /** One partition as it is seen. */
@@ -107,7 +107,7 @@ test('a log line names ten groups and counts the rest', (t) => {
     for (const nowMs of [0, 60_000]) watch.observe({ nowMs, partitions: [], members: 0 });
     return watch.status;
   };
-  const line = problemsOf(Array.from({ length: 12 }, (_, at) => alone(`sinks.s${at}`))) ?? '';
+  const line = formatProblems(Array.from({ length: 12 }, (_, at) => alone(`sinks.s${at}`))) ?? '';
   t.true(line.startsWith('sinks.s0 has no member: no process runs it; sinks.s1 '));
   t.true(line.endsWith('; and 2 more groups'));
 });

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import test from 'ava';
 import { BufferPool } from '../../adapters/buffer-pool.ts';
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
-import { Memory } from '../../runtime/memory.ts';
+import { TransferMemoryPool } from '../../runtime/memory.ts';
 
 const checkMs = 15_000;
 
@@ -11,18 +11,18 @@ test.serial('a thread that becomes idle releases garbage and pooled memory', (t)
   let isIdle = false;
   const stop = collectWhenIdle(() => isIdle);
   const bufferPool = new BufferPool();
-  const memory = new Memory();
+  const memory = new TransferMemoryPool();
   const pooledBuffer = bufferPool.acquire(2 * 1024 * 1024);
   const piece = memory.allocate(100_000);
   const { buffer } = pooledBuffer.bytes;
   pooledBuffer.release();
-  memory.give(piece);
+  memory.reuse(piece);
   const garbage = new WeakRef(new Array(4_000_000).fill(0.5));
 
   mock.timers.tick(checkMs);
   t.is(bufferPool.acquire(2 * 1024 * 1024).bytes.buffer, buffer, 'while it is busy, memory is used again');
   t.is(memory.allocate(100_000), piece);
-  memory.give(piece);
+  memory.reuse(piece);
 
   isIdle = true;
   return new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
 /** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
 import test from 'ava';
 import { mergeServerRows, type RowOrder } from '../../queries/merge-series.ts';
-import { type PreviousResult, readTimeSpans } from '../../queries/rows/in-order.ts';
-import { inTraceOrder } from '../../queries/traces/trace-facts.ts';
+import { type PreviousReadCache, readGrowingRanges } from '../../queries/rows/in-order.ts';
+import { compareTraceOrder } from '../../queries/traces/trace-facts.ts';
 import { randomOf } from './random.ts';
 
 const second = 1_000_000_000n;
@@ -17,14 +17,18 @@ const read = async (
   order: RowOrder,
   limit: number,
   isOfService = false,
-  earlier?: PreviousResult,
+  earlier?: PreviousReadCache,
 ) => {
   const sorted = times.toSorted((one, other) => Number(order === 'newest' ? other - one : one - other));
   const stretches: { from: bigint; to: bigint }[] = [];
-  const rows = await readTimeSpans({ from, to }, { order, limit, isOfService, earlier }, async (stretch, missing) => {
-    stretches.push(stretch);
-    return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
-  });
+  const rows = await readGrowingRanges(
+    { from, to },
+    { order, limit, isOfService, earlier },
+    async (stretch, missing) => {
+      stretches.push(stretch);
+      return sorted.filter((time) => time >= stretch.from && time <= stretch.to).slice(0, missing);
+    },
+  );
   return { rows, stretches, all: sorted.filter((time) => time >= from && time <= to) };
 };
 
@@ -80,7 +84,7 @@ for (const order of orders)
       const answers = Array.from({ length: servers }, (_, server) =>
         sorted.filter((row) => serverOf.get(row) === server).slice(0, limit),
       );
-      t.deepEqual(mergeServerRows(answers.flat(), { order, limit, placeOf: (row) => row }), sorted.slice(0, limit));
+      t.deepEqual(mergeServerRows(answers.flat(), { order, limit, positionOf: (row) => row }), sorted.slice(0, limit));
     }
   });
 
@@ -96,7 +100,7 @@ test('spans of a trace from several servers have the order of a single server', 
   const sorted = spans.toSorted(
     (one, other) => one.numbers.map((n, index) => n - (other.numbers[index] ?? 0)).find((n) => n !== 0) ?? 0,
   );
-  t.deepEqual(spans.toSorted(inTraceOrder), sorted);
+  t.deepEqual(spans.toSorted(compareTraceOrder), sorted);
 });
 
 const hours = 24n * 3_600n * second;
@@ -136,10 +140,10 @@ for (const order of orders)
 
 test('a first interval without rows is not read, unless the query found rows before', async (t) => {
   const day = { from: middle, to: middle + hours };
-  const stretchesRead = async (earlier: PreviousResult, rowsOf: (from: bigint) => string[]) => {
+  const stretchesRead = async (earlier: PreviousReadCache, rowsOf: (from: bigint) => string[]) => {
     const requestedFrom: bigint[] = [];
     const checkedFrom: bigint[] = [];
-    const rows = await readTimeSpans(
+    const rows = await readGrowingRanges(
       day,
       {
         order: 'newest',
@@ -175,8 +179,8 @@ test('the first interval for one service is ten minutes long', async (t) => {
 });
 
 /** What a question found, as the memory keeps it. */
-const memory = (): PreviousResult => {
-  let cached: ReturnType<PreviousResult['get']>;
+const memory = (): PreviousReadCache => {
+  let cached: ReturnType<PreviousReadCache['get']>;
   return {
     get: () => cached,
     set(found) {

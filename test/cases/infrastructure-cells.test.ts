@@ -1,6 +1,6 @@
 /** What series say in a range and by step, beside arithmetic by hand. */
 import test from 'ava';
-import { presentMetrics } from '../../queries/metrics/present.ts';
+import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { readCells } from '../../subjects/infrastructure/cells.ts';
 import { agentOf, type Metric, type Points } from '../end-to-end/infrastructure-senders.ts';
@@ -18,7 +18,7 @@ const metric = (name: string, kind: Metric['kind'], ...points: readonly Points[]
 
 const readingOf = (tenantId: string): Reading => ({
   plan: { name: 'all', entitlements: ['metrics'] } as unknown as Reading['plan'],
-  columns: tables.columns.of(tenantId),
+  columns: tables.columns.forTenant(tenantId),
   nowMs: Date.now(),
 });
 const read = async (tenantId: string, more: object = {}) =>
@@ -150,7 +150,7 @@ test('only series selected by a condition are read', async (t) => {
 
 test('a metric is present while its series can have points: series rows are written once an hour', async (t) => {
   const since = async (ms: number): Promise<string[]> => [
-    ...(await presentMetrics(readingOf('a'), ['level', 'nothing'], {
+    ...(await findPresentMetrics(readingOf('a'), ['level', 'nothing'], {
       from: BigInt(at(0) + ms) * 1_000_000n,
       to: BigInt(at(120)) * 1_000_000n,
     })),

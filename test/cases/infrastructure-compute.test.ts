@@ -31,7 +31,7 @@ test('the use of a container includes what it sent up to 150 s before its newest
     );
   const reading = {
     plan: { name: 'all', entitlements: ['metrics'] } as unknown as Reading['plan'],
-    columns: tables.columns.of('a'),
+    columns: tables.columns.forTenant('a'),
     nowMs: endMs,
   };
   const range = { from: BigInt(endMs - 10 * minuteMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n };

@@ -1,15 +1,15 @@
 /** When a disk is full, from made-up histories whose end is known. */
 import test from 'ava';
-import { daysUntilFull, type UsedAt } from '../../subjects/infrastructure/disk-fill.ts';
+import { forecastFull, type UsagePoint } from '../../subjects/infrastructure/disk-fill.ts';
 import { randomOf } from './random.ts';
 
 const hourMs = 3_600_000;
 const GiB = 1024 ** 3;
-const hours = (days: number, used: (hour: number) => number): UsedAt[] =>
+const hours = (days: number, used: (hour: number) => number): UsagePoint[] =>
   Array.from({ length: days * 24 + 1 }, (_, hour) => ({ atMs: hour * hourMs, used: used(hour) }));
-const last = (history: readonly UsedAt[]): number => history.at(-1)?.used ?? 0;
-const fillOf = (history: readonly UsedAt[], ceiling: number | undefined) =>
-  daysUntilFull(history, { ceiling, used: last(history) });
+const last = (history: readonly UsagePoint[]): number => history.at(-1)?.used ?? 0;
+const fillOf = (history: readonly UsagePoint[], ceiling: number | undefined) =>
+  forecastFull(history, { ceiling, used: last(history) });
 
 test('a straight line reaches the limit at the calculated time', (t) => {
   // 10 GiB and 2 GiB a day for 7 days: 24 GiB now, 76 left: 38 days.
@@ -29,7 +29,7 @@ test('a cleanup in the middle and an hour-long burst do not change the trend', (
   t.true(Math.abs((found.value ?? 0) - 30) < 0.5, JSON.stringify(found));
 });
 
-const reasons: readonly [title: string, history: UsedAt[], ceiling: number | undefined, reason: RegExp][] = [
+const reasons: readonly [title: string, history: UsagePoint[], ceiling: number | undefined, reason: RegExp][] = [
   ['no ceiling', hours(7, (hour) => hour * GiB), undefined, /capacity is unknown/],
   ['one day', hours(1, (hour) => hour * GiB), 900 * GiB, /1\.0 days of history with 25 hours are too few/],
   ['no history', [{ atMs: 0, used: 1 }], 900 * GiB, /0\.0 days of history/],
@@ -51,7 +51,7 @@ for (const [title, history, ceiling, reason] of reasons)
   });
 
 test('a full disk reports zero days until full', (t) => {
-  t.is(daysUntilFull([], { ceiling: 5, used: 5 }).value, 0);
+  t.is(forecastFull([], { ceiling: 5, used: 5 }).value, 0);
 });
 
 test('for 200 noisy histories, at least 80 % of the 90 % intervals contain the true day', (t) => {

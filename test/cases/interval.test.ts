@@ -1,6 +1,6 @@
 /** Work at intervals: what is done equally often is done in one turn of the loop, under its own name, until it is stopped. */
 import test from 'ava';
-import { trackWork, workNow } from '../../runtime/current-work.ts';
+import { getCurrentWork, trackWork } from '../../runtime/current-work.ts';
 import { runEvery } from '../../runtime/interval.ts';
 import { eventually } from '../waiting.ts';
 
@@ -32,7 +32,9 @@ test('callbacks with the same interval run at the same time, even if they starte
 
 test('each callback runs under the name of the work that started it', async (t) => {
   const names = new Map<number, string | undefined>();
-  const stops = [1, 2].map((one) => trackWork(`job ${one}`, () => runEvery(22, () => names.set(one, workNow()))));
+  const stops = [1, 2].map((one) =>
+    trackWork(`job ${one}`, () => runEvery(22, () => names.set(one, getCurrentWork()))),
+  );
   await eventually('both were called', () => names.size === 2);
   for (const stop of stops) stop();
   t.deepEqual(

@@ -26,7 +26,7 @@ const send = (connection: DirectConnection, text: string) =>
   connection.request({
     key: 1,
     version: 15,
-    tagged: true,
+    hasTaggedFields: true,
     payload: Writer.create().appendString(text, false),
     *parser(bytes): Parser<string> {
       return (yield Buffer.alloc(bytes)).toString();

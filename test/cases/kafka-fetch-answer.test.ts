@@ -4,9 +4,9 @@ import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
 import test from 'ava';
 import { BufferPool } from '../../adapters/buffer-pool.ts';
-import { type FetchAnswer, fetchAnswer, type PartitionAnswer } from '../../adapters/bus-kafka/fetch-answer.ts';
+import { type FetchAnswer, type PartitionAnswer, parseFetchAnswer } from '../../adapters/bus-kafka/fetch-answer.ts';
 import { FetchBuffer, type Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
-import { recordBatch } from '../../adapters/bus-kafka/record-batch.ts';
+import { encodeRecordBatch } from '../../adapters/bus-kafka/record-batch.ts';
 
 interface Partition {
   readonly index: number;
@@ -47,7 +47,7 @@ const written = (topics: readonly (readonly Partition[])[], error = 0): Buffer =
 };
 
 const batchOf = (...bytes: readonly number[]): Buffer =>
-  recordBatch(
+  encodeRecordBatch(
     bytes.map((size) => ({
       topic: 'a',
       partition: 0,
@@ -176,8 +176,8 @@ for (const { title, topics, error } of answers)
       const largest = [bytes.length < 3_000 ? 1 + next(8) : 1_000, 5_000, 70_000, bytes.length * 2][seed % 4] ?? 1;
       const answers: FetchAnswer[] = [];
       const bufferPool = new BufferPool();
-      const intake = new FetchBuffer(() => collect(fetchAnswer(bufferPool), answers));
-      // Two answers, one after the other, by turns as a socket that reads into `room` and as one that brings its own memory.
+      const intake = new FetchBuffer(() => collect(parseFetchAnswer(bufferPool), answers));
+      // Two answers, one after the other, by turns as a socket that reads into `writeBuffer` and as one that brings its own memory.
       const both = Buffer.concat([bytes, bytes]);
       for (let at = 0; at < both.length; ) {
         const part = both.subarray(at, at + 1 + next(largest));
@@ -185,8 +185,8 @@ for (const { title, topics, error } of answers)
           intake.append(part);
           at += part.length;
         } else {
-          const copied = part.copy(intake.room);
-          intake.received(copied);
+          const copied = part.copy(intake.writeBuffer);
+          intake.advance(copied);
           at += copied;
         }
       }
@@ -197,17 +197,17 @@ for (const { title, topics, error } of answers)
 test('records are written directly into their final memory', (t) => {
   const answers: FetchAnswer[] = [];
   const bufferPool = new BufferPool();
-  const intake = new FetchBuffer(() => collect(fetchAnswer(bufferPool), answers));
+  const intake = new FetchBuffer(() => collect(parseFetchAnswer(bufferPool), answers));
   const bytes = written([[{ index: 0, records: batchOf(1_100_000) }]]);
-  intake.received(bytes.copy(intake.room));
-  const { room } = intake;
-  t.true(room.length > 1_000_000);
+  intake.advance(bytes.copy(intake.writeBuffer));
+  const { writeBuffer } = intake;
+  t.true(writeBuffer.length > 1_000_000);
   // As a socket would: what fits, and the rest wherever it is wanted then.
-  intake.received(bytes.copy(room, 0, 64 * 1024));
-  intake.append(bytes.subarray(64 * 1024 + room.length));
+  intake.advance(bytes.copy(writeBuffer, 0, 64 * 1024));
+  intake.append(bytes.subarray(64 * 1024 + writeBuffer.length));
   const value = answers[0]?.responses[0]?.partitions[0]?.records[0]?.records[0]?.value;
   t.is(value?.length, 1_100_000);
-  t.true(value?.buffer === room.buffer);
+  t.true(value?.buffer === writeBuffer.buffer);
 });
 
 test('an unrequested part of a response is rejected', (t) => {
@@ -216,6 +216,6 @@ test('an unrequested part of a response is rejected', (t) => {
 });
 
 test('a number without an end is rejected', (t) => {
-  const intake = new FetchBuffer(() => collect(fetchAnswer(new BufferPool()), []));
+  const intake = new FetchBuffer(() => collect(parseFetchAnswer(new BufferPool()), []));
   t.throws(() => intake.append(Buffer.alloc(10, 255)), { message: /too long/ });
 });

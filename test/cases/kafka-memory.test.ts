@@ -2,16 +2,16 @@
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { BufferPool, type PooledBuffer, pooledBufferBytes } from '../../adapters/buffer-pool.ts';
-import type { Piece } from '../../adapters/bus-kafka/fetcher.ts';
+import type { FetchedBatch } from '../../adapters/bus-kafka/fetcher.ts';
 import { PartitionLoop } from '../../adapters/bus-kafka/partition-loop.ts';
 import type { Batch } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 
 const pieceBytes = 2 * 1024 * 1024;
 const valueBytes = pieceBytes / 2;
 
 /** Two records, each filled with its offset. */
-const pieceIn = (pooledBuffer: PooledBuffer, offset: number): Piece => ({
+const pieceIn = (pooledBuffer: PooledBuffer, offset: number): FetchedBatch => ({
   records: [offset, offset + 1].map((at, index) => {
     const value = pooledBuffer.bytes.subarray(index * valueBytes, (index + 1) * valueBytes).fill(at);
     const headers: [Buffer, Buffer][] = [[Buffer.from('crc32'), Buffer.from(crc32(value).toString(16))]];
@@ -28,7 +28,7 @@ const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<
   const bufferPool = new BufferPool();
   const used = new Set<ArrayBufferLike>();
   const ending = new AbortController();
-  const fetch = async (_topic: string, _partition: number, offset: number): Promise<Piece | undefined> => {
+  const fetch = async (_topic: string, _partition: number, offset: number): Promise<FetchedBatch | undefined> => {
     if (offset > last) return new Promise(() => undefined);
     const pooledBuffer = bufferPool.acquire(pieceBytes);
     used.add(pooledBuffer.bytes.buffer);
@@ -46,7 +46,7 @@ const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<
     { topic: 'a', partition: 0, offset: 0, claimed: undefined },
     {
       fetcher: { fetch },
-      log: silent,
+      log: silentLog,
       onBatch,
       events: {},
       rejected: () => undefined,

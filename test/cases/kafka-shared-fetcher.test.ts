@@ -1,6 +1,6 @@
 /** Consumers of one process that read the same partition fetch it once. */
 import test from 'ava';
-import type { Piece } from '../../adapters/bus-kafka/fetcher.ts';
+import type { FetchedBatch } from '../../adapters/bus-kafka/fetcher.ts';
 import { SharedFetcher } from '../../adapters/bus-kafka/shared-fetcher.ts';
 import { Budget } from '../../runtime/reading-window.ts';
 
@@ -15,7 +15,7 @@ const broker = (records: number) => {
     const closed = Promise.withResolvers<undefined>();
     state.open++;
     return {
-      async fetch(_topic: string, _partition: number, offset: number): Promise<Piece | undefined> {
+      async fetch(_topic: string, _partition: number, offset: number): Promise<FetchedBatch | undefined> {
         if (state.failure !== undefined) throw state.failure;
         while (offset >= state.end) {
           const { promise, resolve } = Promise.withResolvers<'more'>();
@@ -47,7 +47,7 @@ const broker = (records: number) => {
 
 /** Reads to an offset; answers the offsets that it saw. */
 const read = async (
-  reader: { fetch: (...at: [string, number, number]) => Promise<Piece | undefined> },
+  reader: { fetch: (...at: [string, number, number]) => Promise<FetchedBatch | undefined> },
   from: number,
   to: number,
 ) => {

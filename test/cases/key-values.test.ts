@@ -1,5 +1,5 @@
 import test from 'ava';
-import { keyValues } from '../../subjects/detections/key-values.ts';
+import { parseKeyValues } from '../../subjects/detections/key-values.ts';
 import { seeded } from './random.ts';
 
 const pair = /(?<![\w.-])([A-Za-z_][\w.-]{0,63})=(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"',;]*))/g;
@@ -29,12 +29,12 @@ test('the key-value pairs of a text equal those that the regular expression find
     const text = Array.from({ length: random(40) }, () => pieces[random(pieces.length)]).join('');
     const expected = byExpression(text);
     if (expected !== undefined) some++;
-    t.deepEqual([...(keyValues(text) ?? [])], [...(expected ?? [])], JSON.stringify(text));
+    t.deepEqual([...(parseKeyValues(text) ?? [])], [...(expected ?? [])], JSON.stringify(text));
   }
   t.true(some > 500, `${some} texts had pairs`);
 });
 
 test('at most two hundred key-value pairs of a text are read', (t) => {
   const text = Array.from({ length: 300 }, (_, at) => `key${at}=${at}`).join(' ');
-  t.is(keyValues(text)?.size, 200);
+  t.is(parseKeyValues(text)?.size, 200);
 });

@@ -1,8 +1,8 @@
 /** The truth table of out-of-memory kills: what is known of a container, and the verdict. */
 import test from 'ava';
-import { type OomSigns, type OomVerdict, oomVerdict } from '../../subjects/kubernetes/oom.ts';
+import { judgeOom, type OomEvidence, type OomVerdict } from '../../subjects/kubernetes/oom.ts';
 
-const table: readonly [title: string, signs: OomSigns, verdict: OomVerdict['verdict'], reason: RegExp][] = [
+const table: readonly [title: string, signs: OomEvidence, verdict: OomVerdict['verdict'], reason: RegExp][] = [
   ['the kubelet says OOMKilled', { lastReason: 'OOMKilled', exitCode: 137, restarts: 1 }, 'yes', /OOMKilled/],
   ['it is in that state now', { currentReason: 'OOMKilled', restarts: 0 }, 'yes', /OOMKilled/],
   [
@@ -83,15 +83,15 @@ const table: readonly [title: string, signs: OomSigns, verdict: OomVerdict['verd
 
 for (const [title, signs, verdict, reason] of table)
   test(`${title}: ${verdict}`, (t) => {
-    const found = oomVerdict(signs);
+    const found = judgeOom(signs);
     t.is(found.verdict, verdict, found.reasons.join('; '));
     t.regex(found.reasons.join('; '), reason);
   });
 
 /** Every signs with this field as each of the values, and without it. */
 const each =
-  <Field extends keyof OomSigns>(field: Field, values: readonly OomSigns[Field][]) =>
-  (signs: OomSigns) => [signs, ...values.map((value) => ({ ...signs, [field]: value }))];
+  <Field extends keyof OomEvidence>(field: Field, values: readonly OomEvidence[Field][]) =>
+  (signs: OomEvidence) => [signs, ...values.map((value) => ({ ...signs, [field]: value }))];
 
 test('every verdict has a reason, whatever data is available', (t) => {
   const all = [{}]
@@ -102,7 +102,7 @@ test('every verdict has a reason, whatever data is available', (t) => {
     .flatMap(each('peakShare', [0.5, 1]));
   t.is(all.length, 4 * 4 * 3 * 3 * 3);
   for (const signs of all) {
-    const { verdict, reasons } = oomVerdict(signs);
+    const { verdict, reasons } = judgeOom(signs);
     t.true(reasons.length > 0 && reasons.every((reason) => reason !== ''));
     // A counter above 0 never ends in "no", and one of 0 never in a guess.
     if (signs.cgroupKills === 1) t.is(verdict, 'yes');

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { GroupLagMonitor, largestShare, watchGroups } from '../../commands/lag.ts';
+import { GroupLagMonitor, largestPartitionShare, watchGroups } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { eventually } from '../waiting.ts';
 
 /** Makes a function that looks at these groups once. */
@@ -52,7 +52,7 @@ test('Unknown lag is NaN and not the last value, and only for the affected group
           if (name === 'oiq_consumer_lag_messages' && 'group' in labels) reported.set(String(labels.group), value);
         },
       },
-      log: silent,
+      log: silentLog,
     },
     groups,
   );
@@ -72,11 +72,11 @@ test('Unknown lag is NaN and not the last value, and only for the affected group
 test('The share of the most lagging partition shows whether the other partitions wait for it', (t) => {
   const lagging = (...lags: number[]): Lag[] =>
     lags.map((lag, partition) => ({ topic: 'a', partition, committed: 0, end: lag, lag }));
-  t.is(largestShare(lagging(0, 0, 0)), 0);
-  t.is(largestShare(lagging(5, 5, 5, 5)), 0.25);
-  t.is(largestShare(lagging(0, 90, 10)), 0.9);
-  t.is(largestShare(lagging(7)), 0, 'there is nothing to spread over');
-  t.is(largestShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
+  t.is(largestPartitionShare(lagging(0, 0, 0)), 0);
+  t.is(largestPartitionShare(lagging(5, 5, 5, 5)), 0.25);
+  t.is(largestPartitionShare(lagging(0, 90, 10)), 0.9);
+  t.is(largestPartitionShare(lagging(7)), 0, 'there is nothing to spread over');
+  t.is(largestPartitionShare(lagging(Number.NaN, Number.NaN)), Number.NaN, 'unknown stays unknown');
 });
 
 test('The lag age is that of the oldest uncommitted message, within one poll, and records are read only if necessary', async (t) => {
@@ -102,7 +102,7 @@ test('The lag age is that of the oldest uncommitted message, within one poll, an
           if (name === 'oiq_consumer_lag_seconds') age = value;
         },
       },
-      log: silent,
+      log: silentLog,
     },
     [{ group: 'one', topics: ['a'] }],
   );
@@ -142,7 +142,7 @@ test('A process reports the groups of its own roles at once, and other groups la
     bus: { lag, members, ...messages(new Map()) },
     clock: { now: () => 0 },
     metrics: { set() {} },
-    log: silent,
+    log: silentLog,
   };
   const { stop } = watchGroups(platform, ['sinks'], { othersAfter: 1 });
   await hasReported;
@@ -156,7 +156,7 @@ test('A process that consumes nothing but serves group status checks all groups'
     bus: { lag: async () => [], members, ...messages(new Map()) },
     clock: { now: () => 0 },
     metrics: { set() {} },
-    log: silent,
+    log: silentLog,
   };
   const groupWatch = watchGroups(platform, [], { othersAfter: 1, isRequired: true });
   const known = (): readonly string[] => groupWatch.groups().map(({ group }) => group);
@@ -181,7 +181,7 @@ test('Unknown lags are logged in one line, and so are groups that do not keep up
       },
       clock,
       metrics: { set() {} },
-      log: { ...silent, warn: (fields, message) => void lines.push({ message, fields }) },
+      log: { ...silentLog, warn: (fields, message) => void lines.push({ message, fields }) },
     },
     ['lost 1', 'lost 2', 'lost 3', 'still 1', 'still 2'].map((group) => ({ group, topics: ['a'] })),
   );
@@ -199,7 +199,7 @@ test('Unknown lags are logged in one line, and so are groups that do not keep up
 
 test('A process that consumes nothing reports no lag', (t) => {
   const bus = { lag: () => Promise.reject(new Error('nobody asks')), members, ...messages(new Map()) };
-  const platform = { bus, clock: { now: () => 0 }, metrics: { set: () => t.fail() }, log: silent };
+  const platform = { bus, clock: { now: () => 0 }, metrics: { set: () => t.fail() }, log: silentLog };
   const { stop } = watchGroups(platform, [], { othersAfter: 0 });
   stop();
   t.pass();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { KeyUses } from '../../receivers/engine/key-uses.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { licenseKeyUses, mergedUse, useId } from '../../schemas/resources/license-key-use.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { buildUseId, licenseKeyUses, mergeUses } from '../../schemas/resources/license-key-use.ts';
 
 const start = Date.parse('2025-06-01T12:00:00.000Z');
 const hash = 'ab'.repeat(32);
@@ -19,7 +19,7 @@ const setUp = async (t: ExecutionContext) => {
   const clock = { at: start, now: () => clock.at };
   const opened: KeyUses[] = [];
   const open = (): KeyUses => {
-    const uses = new KeyUses(documents, clock, silent);
+    const uses = new KeyUses(documents, clock, silentLog);
     opened.push(uses);
     return uses;
   };
@@ -28,14 +28,14 @@ const setUp = async (t: ExecutionContext) => {
     await documents.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const stored = documents.of('acme').collection(licenseKeyUses);
-  return { clock, documents, open, find: () => stored.find(useId('k1', hash)) };
+  const stored = documents.forTenant('acme').collection(licenseKeyUses);
+  return { clock, documents, open, find: () => stored.find(buildUseId('k1', hash)) };
 };
 
 test('the use of an unused key is never written', async (t) => {
   const { open, find } = await setUp(t);
   const uses = open();
-  uses.of(secret);
+  uses.findOrCreate(secret);
   await uses.writeDue();
   t.is(await find(), undefined);
 });
@@ -43,16 +43,16 @@ test('the use of an unused key is never written', async (t) => {
 test('the first use is written at once, and a thousand more within a minute are one write', async (t) => {
   const { clock, open, find } = await setUp(t);
   const uses = open();
-  const use = uses.of(secret);
-  use.used('192.0.2.1');
-  use.accepted('logs');
+  const use = uses.findOrCreate(secret);
+  use.recordUse('192.0.2.1');
+  use.recordAccepted('logs');
   await uses.writeDue();
   t.like(await find(), { version: 1, lastUsedAt: at(0), firstSeen: { logs: at(0) } });
   for (let second = 1; second < 60; second += 1) {
     clock.at = start + second * 1000;
     for (let request = 0; request < 20; request += 1) {
-      use.used('192.0.2.1');
-      use.accepted('logs');
+      use.recordUse('192.0.2.1');
+      use.recordAccepted('logs');
     }
     await uses.writeDue();
   }
@@ -67,13 +67,13 @@ test('the first use is written at once, and a thousand more within a minute are 
 test('a signal type that is received for the first time is written without waiting for the minute', async (t) => {
   const { clock, open, find } = await setUp(t);
   const uses = open();
-  const use = uses.of(secret);
-  use.used('192.0.2.1');
-  use.accepted('logs');
+  const use = uses.findOrCreate(secret);
+  use.recordUse('192.0.2.1');
+  use.recordAccepted('logs');
   await uses.writeDue();
   clock.at += 2_000;
-  use.used('192.0.2.1');
-  use.accepted('traces');
+  use.recordUse('192.0.2.1');
+  use.recordAccepted('traces');
   await uses.writeDue();
   t.deepEqual((await find())?.firstSeen, { logs: at(0), traces: at(2) });
 });
@@ -81,12 +81,12 @@ test('a signal type that is received for the first time is written without waiti
 test('the uses seen by two instances are merged, whichever writes last', async (t) => {
   const { clock, open, find } = await setUp(t);
   const [one, other] = [open(), open()];
-  one.of(secret).used('192.0.2.1');
-  one.of(secret).accepted('logs');
+  one.findOrCreate(secret).recordUse('192.0.2.1');
+  one.findOrCreate(secret).recordAccepted('logs');
   clock.at += 5_000;
-  other.of(secret).used('192.0.2.2');
-  other.of(secret).accepted('logs');
-  other.of(secret).refused('192.0.2.3', 'signal');
+  other.findOrCreate(secret).recordUse('192.0.2.2');
+  other.findOrCreate(secret).recordAccepted('logs');
+  other.findOrCreate(secret).recordRefused('192.0.2.3', 'signal');
   await Promise.all([other.writeDue(), one.writeDue()]);
   t.like(await find(), {
     lastUsedAt: at(5),
@@ -105,7 +105,7 @@ test('only the last ten addresses are stored', async (t) => {
   const uses = open();
   for (let host = 0; host < 200; host += 1) {
     clock.at = start + host * 1000;
-    uses.of(secret).used(`192.0.2.${host}`);
+    uses.findOrCreate(secret).recordUse(`192.0.2.${host}`);
   }
   await uses.close();
   t.deepEqual(
@@ -120,24 +120,24 @@ test('pending uses are written at shutdown, and after an outage', async (t) => {
   const failing = new KeyUses(
     {
       ...documents,
-      of: documents.of.bind(documents),
+      forTenant: documents.forTenant.bind(documents),
       transaction: (work) => (broken ? Promise.reject(new Error('gone')) : documents.transaction(work)),
     } as typeof documents,
     clock,
-    silent,
+    silentLog,
   );
-  failing.of(secret).used('192.0.2.1');
+  failing.findOrCreate(secret).recordUse('192.0.2.1');
   await failing.writeDue();
   t.is(await find(), undefined);
   broken = false;
   clock.at += 60_000;
   await failing.writeDue();
   t.is((await find())?.lastUsedAt, at(0));
-  failing.of(secret).used('192.0.2.1');
+  failing.findOrCreate(secret).recordUse('192.0.2.1');
   await failing.close();
   t.is((await find())?.lastUsedAt, at(60));
   const uses = open();
-  uses.of(secret).used('192.0.2.9');
+  uses.findOrCreate(secret).recordUse('192.0.2.9');
   await uses.close();
   t.is((await find())?.addresses.length, 2);
 });
@@ -167,6 +167,6 @@ test('merging uses the earliest first use and the latest last use, and is commut
     lastSeen: { logs: at(4) },
     lastRefusal: { at: at(6), address: 'y', reason: 'revoked' as const },
   };
-  t.deepEqual(mergedUse(left, right), expected);
-  t.deepEqual(mergedUse(right, left), expected);
+  t.deepEqual(mergeUses(left, right), expected);
+  t.deepEqual(mergeUses(right, left), expected);
 });

@@ -1,13 +1,13 @@
 /** Texts that made an expression look from each of many places at all that follows, at the functions that meet them. */
 import test from 'ava';
-import { threadMs } from '../../runtime/thread-time.ts';
-import { textBefore, withoutTrailing } from '../../schemas/text.ts';
+import { getThreadCpuMs } from '../../runtime/thread-time.ts';
+import { getTextBefore, trimTrailing } from '../../schemas/text.ts';
 import { parseMatchers } from '../../subjects/alerts/routing/alertmanager.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { fillEvent } from '../../subjects/detections/record-event.ts';
-import { regexOf } from '../../subjects/detections/regex.ts';
-import { auditLines } from '../../subjects/file-integrity/auditd.ts';
+import { compileRegex } from '../../subjects/detections/regex.ts';
+import { parseAuditRecords } from '../../subjects/file-integrity/auditd.ts';
 import { isBelow } from '../../subjects/file-integrity/scope.ts';
 import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 import { matchEvent } from '../../subjects/threat-intel/match.ts';
@@ -22,9 +22,9 @@ const matchBody = (body: string): void => {
 const costOf = (run: () => void): number => {
   let min = Number.POSITIVE_INFINITY;
   for (let count = 0; count < 3; count++) {
-    const before = threadMs();
+    const before = getThreadCpuMs();
     run();
-    min = Math.min(min, threadMs() - before);
+    min = Math.min(min, getThreadCpuMs() - before);
   }
   return Math.max(10, min);
 };
@@ -35,22 +35,22 @@ const cases: readonly [
   textOf: (size: number) => string,
   size: number,
 ][] = [
-  ['slashes at an end', (text) => withoutTrailing(text, '/'), (size) => `${'/'.repeat(size)}a`, 50_000],
-  ['marks without an end', (text) => textBefore(text, '('), (size) => `${'('.repeat(size)}\n`, 50_000],
+  ['slashes at an end', (text) => trimTrailing(text, '/'), (size) => `${'/'.repeat(size)}a`, 50_000],
+  ['marks without an end', (text) => getTextBefore(text, '('), (size) => `${'('.repeat(size)}\n`, 50_000],
   ['a matcher with blanks', parseMatchers, (size) => `a=b${' '.repeat(size)}c d"`, 1_000],
   ['matchers without a value', parseMatchers, (size) => `a${' '.repeat(size)}`, 20_000],
   ['an open quotation mark', parseMatchers, (size) => '"\\'.repeat(size), 4_000],
   ['a folder of slashes', (text) => isBelow('/etc', text), (size) => `${'/'.repeat(size)}a`, 50_000],
   [
     'records of auditd in one line',
-    (text) => auditLines(text, 0),
+    (text) => parseAuditRecords(text, 0),
     (size) => `${'type=PATH msg=audit(1.1:1):'.repeat(size)}\u2028`,
     5_000,
   ],
   ['full stops in a word', matchBody, (size) => `a${'.'.repeat(size)}b.c`, 50_000],
   ['brackets in an address', matchBody, (size) => `http://a.b/${')'.repeat(size)}c`, 50_000],
   ['the zone of an address', matchBody, (size) => `http://[::1${'%'.repeat(size)}\n`, 50_000],
-  ['any text in an expression', (text) => regexOf(text, []), (size) => `${'.*'.repeat(size)}x`, 5_000],
+  ['any text in an expression', (text) => compileRegex(text, []), (size) => `${'.*'.repeat(size)}x`, 5_000],
 ];
 
 for (const [what, read, textOf, size] of cases)

@@ -1,12 +1,12 @@
 /** Live tail tells of a record what a read answers once it has landed: random requests, and both forms side by side. */
 import test from 'ava';
 import fc from 'fast-check';
-import { logAnswer, spanAnswer } from '../../queries/live-tail/answers.ts';
+import { toLogAnswer, toSpanAnswer } from '../../queries/live-tail/answers.ts';
 import { readLogs } from '../../queries/logs/pages.ts';
-import { resourcesOf } from '../../queries/resources.ts';
-import { type SpanRow, spanOf, spanSelection } from '../../queries/signals/span-record.ts';
+import { getResources } from '../../queries/resources.ts';
+import { type SpanRow, spanColumns, toSpan } from '../../queries/signals/span-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { itemsOf, type Source } from '../../schemas/records/source.ts';
+import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
@@ -27,7 +27,7 @@ const answersOf = <View extends RecordView>(
 ): unknown[] =>
   messages.flatMap(({ value, ...message }) =>
     Array.from(
-      itemsOf(source, { ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
+      iterateItems(source, { ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
       (view) => JSON.parse(JSON.stringify(answerOf(view))),
     ),
   );
@@ -59,20 +59,20 @@ const sorted = (_key: string, value: unknown): unknown =>
 
 test('a log record in the live tail equals a stored log record', async (t) => {
   await forRandom('logs', async (tenantId, messages) => {
-    const read = await readLogs(tables.columns.of(tenantId), 'true', {}, 10_000);
-    t.deepEqual(inOrder(answersOf(logRecords, messages, logAnswer)), inOrder(read.map(({ record }) => record)));
+    const read = await readLogs(tables.columns.forTenant(tenantId), 'true', {}, 10_000);
+    t.deepEqual(inOrder(answersOf(logRecords, messages, toLogAnswer)), inOrder(read.map(({ record }) => record)));
   });
 });
 
 test('a span in the live tail equals a stored span', async (t) => {
   await forRandom('traces', async (tenantId, messages) => {
-    const columns = tables.columns.of(tenantId);
-    const rows = await columns.query<SpanRow>(`SELECT ${spanSelection} FROM spans WHERE tenant_id = {tenant:String}`);
-    const resources = await resourcesOf(
+    const columns = tables.columns.forTenant(tenantId);
+    const rows = await columns.query<SpanRow>(`SELECT ${spanColumns} FROM spans WHERE tenant_id = {tenant:String}`);
+    const resources = await getResources(
       columns,
       rows.map(({ resource }) => resource),
     );
-    const read = rows.map((row) => spanOf(row, resources.get(row.resource)));
-    t.deepEqual(inOrder(answersOf(spans, messages, spanAnswer)), inOrder(read));
+    const read = rows.map((row) => toSpan(row, resources.get(row.resource)));
+    t.deepEqual(inOrder(answersOf(spans, messages, toSpanAnswer)), inOrder(read));
   });
 });

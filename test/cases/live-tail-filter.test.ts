@@ -1,8 +1,8 @@
 /** Which records the filter of a live tail lets through, and which filters are refused. */
 import test from 'ava';
-import { type FilterRequest, filterOf } from '../../queries/live-tail/filter.ts';
+import { buildFilter, type FilterRequest } from '../../queries/live-tail/filter.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { logsOf, spansOf } from '../contract/live-tail-harness.ts';
@@ -26,12 +26,12 @@ const span = {
   attributes: [text('db.statement', 'SELECT total')],
 };
 
-const [record] = itemsOf(
+const [record] = iterateItems(
   logRecords,
   { ...bus, ...logsOf([log], sent), value: Buffer.from(logsOf([log], sent).value) },
   from,
 );
-const [one] = itemsOf(
+const [one] = iterateItems(
   spans,
   { ...bus, ...spansOf([span], sent), value: Buffer.from(spansOf([span], sent).value) },
   from,
@@ -67,7 +67,7 @@ const ofLogs: readonly [Partial<FilterRequest>, boolean][] = [
 
 for (const [input, expected] of ofLogs)
   test(`a log record and ${JSON.stringify(input)}: ${expected}`, (t) => {
-    const filter = filterOf({ signal: 'logs', ...input });
+    const filter = buildFilter({ signal: 'logs', ...input });
     t.is(filter.signal === 'logs' && filter.matches(record as LogRecord), expected);
   });
 
@@ -82,17 +82,17 @@ const ofSpans: readonly [Partial<FilterRequest>, boolean][] = [
 
 for (const [input, expected] of ofSpans)
   test(`a span and ${JSON.stringify(input)}: ${expected}`, (t) => {
-    const filter = filterOf({ signal: 'spans', ...input });
+    const filter = buildFilter({ signal: 'spans', ...input });
     t.is(filter.signal === 'spans' && filter.matches(one as Span), expected);
   });
 
 test('an invalid search is rejected', (t) => {
   for (const signal of ['logs', 'spans'] as const)
-    t.throws(() => filterOf({ signal, search: '(failed' }), { name: 'QueryError', message: /^column 1: / });
+    t.throws(() => buildFilter({ signal, search: '(failed' }), { name: 'QueryError', message: /^column 1: / });
 });
 
 test('an unknown severity, and a severity for spans, are rejected', (t) => {
   for (const severity of ['loud', '0', '25', '-1', ''])
-    t.throws(() => filterOf({ signal: 'logs', severity }), { name: 'QueryError' }, severity);
-  t.throws(() => filterOf({ signal: 'spans', severity: 'warn' }), { name: 'QueryError' });
+    t.throws(() => buildFilter({ signal: 'logs', severity }), { name: 'QueryError' }, severity);
+  t.throws(() => buildFilter({ signal: 'spans', severity: 'warn' }), { name: 'QueryError' });
 });

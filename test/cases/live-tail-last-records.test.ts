@@ -1,7 +1,7 @@
 /** The last records of a live tail where clocks differ: messages have the times of the receivers that published them. */
 import test from 'ava';
-import { filterOf } from '../../queries/live-tail/filter.ts';
-import { lastRecords } from '../../queries/live-tail/last-records.ts';
+import { buildFilter } from '../../queries/live-tail/filter.ts';
+import { readLastRecords } from '../../queries/live-tail/last-records.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { logsOf, numbered } from '../contract/live-tail-harness.ts';
 
@@ -29,9 +29,13 @@ for (const { title, byMs } of [
         }
       },
     };
-    const request = { wish: { tenantId, filter: filterOf({ signal: 'logs' }) }, maxRecords: 10, isClosed: () => false };
+    const request = {
+      wish: { tenantId, filter: buildFilter({ signal: 'logs' }) },
+      maxRecords: 10,
+      isClosed: () => false,
+    };
     const pasts = [0, 1].map((partition) => ({ where: { topic: 'logs', partition }, earliest: 0, end: 40 }));
-    const found = await lastRecords(request, pasts, bus);
+    const found = await readLastRecords(request, pasts, bus);
     const inTime = messages.toSorted((one, other) => one.timestampMs - other.timestampMs);
     t.deepEqual(
       found.map(({ text }) => (JSON.parse(text) as { body: string }).body),

@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { readLogs } from '../../queries/logs/pages.ts';
-import { plainCondition } from '../../queries/records.ts';
-import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts';
-import { catalogueOf } from '../../subjects/log-patterns/pattern-catalogue.ts';
-import { readLogsOfPattern, survivingPattern } from '../../subjects/log-patterns/pattern-records.ts';
+import { createCondition } from '../../queries/records.ts';
+import type { LogPosition, LogWithPosition } from '../../queries/signals/log-record.ts';
+import { readCatalogue } from '../../subjects/log-patterns/pattern-catalogue.ts';
+import { findSurvivingPattern, readPatternLogs } from '../../subjects/log-patterns/pattern-records.ts';
 import { propertyRuns } from '../budget.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -21,7 +21,7 @@ test.after.always(() => tables.close());
 
 const firstMs = Date.UTC(2026, 2, 1, 10);
 const everything = 'logs.timestamp > 0';
-const idOf = ({ record }: FoundLog): string => record.id;
+const idOf = ({ record }: LogWithPosition): string => record.id;
 
 /** Words that escaping, cutting and the engine's own splitting treat in different ways. */
 const word = fc.constantFrom(
@@ -108,12 +108,14 @@ test('a record is shown with the surviving pattern, and is found only by that pa
       const ids = new Set(all.map(({ record }) => record.patternId ?? 'none'));
       t.false(ids.has('none'));
       for (const id of ids) {
-        const { found, more } = await readLogsOfPattern(logs.reader, id, plainCondition(everything), { limit: 1_000 });
+        const { found, nextPosition } = await readPatternLogs(logs.reader, id, createCondition(everything), {
+          limit: 1_000,
+        });
         t.deepEqual(found.map(idOf), all.filter(({ record }) => record.patternId === id).map(idOf), id);
-        t.is(more, undefined);
-        t.is((await survivingPattern(logs.reader, id))?.id, id);
+        t.is(nextPosition, undefined);
+        t.is((await findSurvivingPattern(logs.reader, id))?.id, id);
       }
-      const catalogue = await catalogueOf(logs.reader);
+      const catalogue = await readCatalogue(logs.reader);
       // Lists are newest first.
       for (const [at, [service, id]] of mined.toReversed().entries())
         t.is(all[at]?.record.patternId, catalogue.resolve(service, id), all[at]?.record.id);
@@ -139,8 +141,11 @@ test('records from before a merge, and from a shard without the merge, are shown
   t.is(ids.size, 1);
   const alias = before[0]?.record.patternId as string;
   t.false(ids.has(alias));
-  t.like(await survivingPattern(logs.reader, alias), { id: [...ids][0] as string, template: 'Failed login of <*>' });
-  const { found } = await readLogsOfPattern(logs.reader, alias, plainCondition(everything), { limit: 100 });
+  t.like(await findSurvivingPattern(logs.reader, alias), {
+    id: [...ids][0] as string,
+    template: 'Failed login of <*>',
+  });
+  const { found } = await readPatternLogs(logs.reader, alias, createCondition(everything), { limit: 100 });
   t.is(found.length, 8);
 });
 
@@ -156,10 +161,13 @@ test('pages of a pattern neither skip nor repeat records, however few records ma
   const pages: string[] = [];
   let after: LogPosition | undefined;
   for (let page = 0; page < 100; page++) {
-    const { found, more } = await readLogsOfPattern(logs.reader, id, plainCondition(everything), { limit: 7, after });
+    const { found, nextPosition } = await readPatternLogs(logs.reader, id, createCondition(everything), {
+      limit: 7,
+      after,
+    });
     pages.push(...found.map(idOf));
-    after = more;
-    if (more === undefined) break;
+    after = nextPosition;
+    if (nextPosition === undefined) break;
   }
   t.is(pages.length, 60);
   t.deepEqual(pages, all.filter(({ record }) => record.patternId === id).map(idOf));
@@ -176,7 +184,7 @@ test('a record of a service without patterns has no pattern; a record of a flood
   const all = await readLogs(logs.reader, everything, {}, 2_000);
   const others = all.filter(({ record }) => record.patternId === OTHER_ID);
   t.true(others.length >= 190 && others.length <= 200, `${others.length}`);
-  const { found } = await readLogsOfPattern(logs.reader, OTHER_ID, plainCondition(everything), { limit: 1_000 });
+  const { found } = await readPatternLogs(logs.reader, OTHER_ID, createCondition(everything), { limit: 1_000 });
   t.deepEqual(found.map(idOf), others.map(idOf));
   const [unknown] = await readLogs(new MinedLogs(tables).reader, everything, {}, 1);
   t.is(unknown, undefined);

@@ -1,17 +1,17 @@
 /** Counts of log patterns, asked for as log records and spans are: what panels, alert rules and detectors ask. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { Results } from '../../queries/batch/results.ts';
-import { Forms } from '../../queries/log-patterns/forms.ts';
-import { minStepMsOf } from '../../queries/min-step.ts';
+import { RequestResults } from '../../queries/batch/results.ts';
+import { PatternForms } from '../../queries/log-patterns/forms.ts';
+import { getMinStepMs } from '../../queries/min-step.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type QueryRequest, queryOf, run } from '../../queries/run.ts';
+import { parseQuery, type QueryRequest, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { DetectorFields } from '../../subjects/anomalies/detector.ts';
-import { detectorProblems } from '../../subjects/anomalies/detector-problems.ts';
-import { countsOf } from '../../subjects/anomalies/read-points.ts';
+import { findDetectorProblems } from '../../subjects/anomalies/detector-problems.ts';
+import { findCountingMeasures } from '../../subjects/anomalies/read-points.ts';
 import { DashboardFields, type Panel } from '../../subjects/dashboards/document.ts';
 import { queryPanel } from '../../subjects/dashboards/query/panel.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
@@ -149,7 +149,7 @@ test('a panel with patterns queries whole minutes, and so do the inputs of its f
       filters: [],
       saved: new Map(),
       names: undefined,
-      results: new Results(readingOf(logs), AbortSignal.timeout(60_000)),
+      results: new RequestResults(readingOf(logs), AbortSignal.timeout(60_000)),
       faultOf: (error) => ({ code: 'INTERNAL', message: String(error) }),
     });
     return [item.error, Object.values(item.results).map(({ stepMs }) => stepMs)];
@@ -162,21 +162,21 @@ test('a panel with patterns queries whole minutes, and so do the inputs of its f
 });
 
 test('a detector counts patterns by whole minutes, and missing counts of a pattern are zero', async (t) => {
-  const query = queryOf({
+  const query = parseQuery({
     kind: 'aggregate',
     signal: 'log-patterns',
     groupBy: ['pattern'],
     measures: [{ function: 'count' }],
   });
-  const problemsAt = (step: string) => detectorProblems(DetectorFields.parse({ name: 'Patterns', query, step }));
+  const problemsAt = (step: string) => findDetectorProblems(DetectorFields.parse({ name: 'Patterns', query, step }));
   t.deepEqual(problemsAt('5m'), []);
   t.deepEqual(
     problemsAt('90s').map(({ path }) => path),
     ['step'],
   );
-  t.deepEqual(countsOf(query, await answer(logs, query, minute)), ['count']);
-  t.is(minStepMsOf(query), minute);
-  t.is(minStepMsOf(queryOf({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
+  t.deepEqual(findCountingMeasures(query, await answer(logs, query, minute)), ['count']);
+  t.is(getMinStepMs(query), minute);
+  t.is(getMinStepMs(parseQuery({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
 });
 
 test('freshness is reported up to the end of the last minute, regardless of late counts', async (t) => {
@@ -213,7 +213,7 @@ test('the pattern of an id is determined by the stored forms, whichever forms co
     `INSERT INTO log_pattern_counts (tenant_id, minute, service, pattern_id, severity, count, received_at) VALUES
     ${ids.map((id) => `('${tenantId}', fromUnixTimestamp(${fromMs / 1000}), 'cart', '${id}', 'info', 1, now64(3))`)}`,
   );
-  const resolved = new Forms(forms);
+  const resolved = new PatternForms(forms);
   const expected = Map.groupBy(ids, (id) => resolved.resolve(id));
   t.true(expected.size < ids.length);
   const found = await rows({ reader }, { groupBy: ['pattern', 'template'], limit: 1000 });

@@ -1,13 +1,13 @@
 /** Lists of log patterns, one of them, and two ranges against each other, over what landed. */
 import test from 'ava';
 import { readPattern } from '../../subjects/log-patterns/pattern.ts';
-import { changeOf, comparePatterns } from '../../subjects/log-patterns/pattern-comparison.ts';
+import { classifyChange, comparePatterns } from '../../subjects/log-patterns/pattern-comparison.ts';
 import { compareHours } from '../../subjects/log-patterns/pattern-verdicts.ts';
 import {
+  countPatterns,
   describePatterns,
   type LogPattern,
   type PatternsQuery,
-  totalsOf,
 } from '../../subjects/log-patterns/patterns.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -34,7 +34,7 @@ const question = (fromMs: number, toMs: number, filter: PatternsQuery['filter'] 
 const lastHour = question(endMs - hour, endMs - 1);
 
 const listed = async (logs: MinedLogs, question = lastHour): Promise<Record<string, LogPattern>> => {
-  const totals = await totalsOf(logs.reader, question);
+  const totals = await countPatterns(logs.reader, question);
   const described = await describePatterns(logs.reader, totals, [...totals.byId.values()], question);
   return Object.fromEntries(described.map((each) => [each.template, each]));
 };
@@ -229,7 +229,7 @@ for (const [title, count, earlier, isSpiking, isGone] of hours)
     t.like(compareHours({ count, earlier }), { isSpiking, isGone });
   });
 
-const changes: readonly (readonly [string, [number, number], [number, number], ReturnType<typeof changeOf>])[] = [
+const changes: readonly (readonly [string, [number, number], [number, number], ReturnType<typeof classifyChange>])[] = [
   ['more traffic is no change', [1_000, 100], [10_000, 1_000], 'same'],
   ['a share that grew', [1_000, 100], [1_000, 10], 'more'],
   ['a share that shrank', [1_000, 10], [1_000, 100], 'fewer'],
@@ -240,7 +240,7 @@ const changes: readonly (readonly [string, [number, number], [number, number], R
 ];
 for (const [title, [now, counted], [before, countedBefore], change] of changes)
   test(`two ranges: ${title}`, (t) => {
-    t.is(changeOf({ now: counted, before: countedBefore }, { now, before }), change);
+    t.is(classifyChange({ now: counted, before: countedBefore }, { now, before }), change);
   });
 
 test('two ranges are compared by the current ids', async (t) => {

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
+import { type AddResult, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
 import { Values } from '../../processors/log-patterns/values.ts';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { Tokens, VARIABLE, type WireBody } from '../../queries/log-patterns/tokens.ts';
 import { WordSet } from '../../queries/log-patterns/word-set.ts';
-import { aboutHowMany, mergeSketches, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
+import { createSketch, estimateCount, mergeSketches } from '../../subjects/log-patterns/distinct-values.ts';
 import { propertyRuns } from '../budget.ts';
 import { samePairs } from './grouping.ts';
 import { randomOf } from './random.ts';
@@ -77,9 +77,17 @@ for (const [body, template] of masked)
 /** All that is read of a body. */
 const readOf = (tokens: Tokens, body: string | WireBody) => {
   tokens.read(body);
-  const { count, shape, structure, form, message } = tokens;
-  const places = Array.from({ length: count }, (_, at) => [tokens.gap(at), tokens.hashes[at], tokens.value(at)]);
-  return { shape, structure, form, message, fields: [...tokens.fields], places, after: tokens.gap(count) };
+  const { count, shapeHash, structure, form, message } = tokens;
+  const places = Array.from({ length: count }, (_, at) => [tokens.readGap(at), tokens.hashes[at], tokens.value(at)]);
+  return {
+    shape: shapeHash,
+    structure,
+    form,
+    message,
+    fields: [...tokens.fields],
+    places,
+    after: tokens.readGap(count),
+  };
 };
 
 /** A body in the middle of a message. */
@@ -92,7 +100,7 @@ test('tables and saved states identify patterns by stable numbers', (t) => {
   const tokens = new Tokens();
   const numbers = masked.map(([body]) => {
     tokens.read(body);
-    return [tokens.structure, tokens.shape, ...tokens.hashes.subarray(0, tokens.count)].join(' ');
+    return [tokens.structure, tokens.shapeHash, ...tokens.hashes.subarray(0, tokens.count)].join(' ');
   });
   t.is(
     createHash('sha256').update(numbers.join()).digest('hex'),
@@ -150,13 +158,13 @@ test('a masked text has the mark for each variable, and its words and gaps equal
   const same = (body: string): void => {
     tokens.read(body);
     const texts = Array.from(tokens.hashes.subarray(0, tokens.count), (hash, at) => {
-      return tokens.gap(at) + (hash === VARIABLE ? '<*>' : tokens.value(at));
+      return tokens.readGap(at) + (hash === VARIABLE ? '<*>' : tokens.value(at));
     });
-    t.is(tokens.masked('<*>'), texts.join('') + tokens.gap(tokens.count), JSON.stringify(body));
+    t.is(tokens.maskVariables('<*>'), texts.join('') + tokens.readGap(tokens.count), JSON.stringify(body));
   };
   for (const word of ['a ', 'a 1 ', '<1 ']) same(word.repeat(200));
   tokens.read('took <7 ms of < 9 s');
-  t.is(tokens.masked('<*>'), 'took <*> of < <*>', 'the sign of a number is a part of it');
+  t.is(tokens.maskVariables('<*>'), 'took <*> of < <*>', 'the sign of a number is a part of it');
   const between = ['  ', ' \t ', '<<7', ' <7', '>', '\u00a0', '\u2028', '~'.repeat(64), '-'.repeat(70), ' word', '9'];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces, ...between), { maxLength: 12 }), (parts) => same(parts.join(''))),
@@ -170,7 +178,8 @@ test('words are matched case-insensitively, by their lower case', (t) => {
   for (let code = 0; code < 0x10000; code++) {
     const small = String.fromCharCode(code).toLowerCase();
     const isOne = small.length === 1 && letters.includes(small);
-    if (set.has(Uint16Array.of(code), 0, 1) !== isOne || set.begins(code) !== isOne) t.fail(`U+${code.toString(16)}`);
+    if (set.has(Uint16Array.of(code), 0, 1) !== isOne || set.hasPrefix(code) !== isOne)
+      t.fail(`U+${code.toString(16)}`);
   }
   const words = new WordSet(['ms', 'msec']);
   const has = (text: string) =>
@@ -233,8 +242,8 @@ test('words that vary become a variable, and earlier ids stay readable as aliase
   const miner = new Miner();
   const names = ['ann', 'bob', 'cleo', 'dan', 'eve'];
   const added = names.map((name) => miner.add(key, `Failed password for ${name} from 192.0.2.1`));
-  const first = added[0] as Added;
-  const last = added[4] as Added;
+  const first = added[0] as AddResult;
+  const last = added[4] as AddResult;
   t.true(added.slice(0, 4).every(({ isNew, merged }) => isNew && merged.length === 0));
   t.is(last.template, 'Failed password for <*> from <address>');
   t.deepEqual(
@@ -310,9 +319,9 @@ test('words that became a variable preserve their counts', (t) => {
 test('the number of distinct values is accurate within 20 %, also for merged sketches', (t) => {
   for (const count of [20, 200, 2_000, 200_000]) {
     const [one, other] = [0, count / 2].map((first) =>
-      sketchOf(Array.from({ length: count }, (_, at) => `order-${first + at}`)),
+      createSketch(Array.from({ length: count }, (_, at) => `order-${first + at}`)),
     ) as [string, string];
-    const [alone, both] = [aboutHowMany(one), aboutHowMany(mergeSketches(one, other))];
+    const [alone, both] = [estimateCount(one), estimateCount(mergeSketches(one, other))];
     t.true(Math.abs(alone / count - 1) < 0.2, `${alone} of ${count}`);
     t.true(Math.abs(both / (1.5 * count) - 1) < 0.2, `${both} of ${1.5 * count}`);
   }
@@ -326,7 +335,7 @@ test('merging the values of two patterns preserves every count as a lower bound'
   const { top, seen, distinct } = one.summary();
   t.is(seen, 600);
   for (const [value, minCount] of top) t.true(minCount <= (['left', 'right'].includes(value) ? 100 : 1), value);
-  const about = aboutHowMany(distinct ?? '');
+  const about = estimateCount(distinct ?? '');
   t.true(about > 402 * 0.8 && about < 402 * 1.2, String(about));
 });
 

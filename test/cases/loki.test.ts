@@ -1,7 +1,7 @@
 /** How pushes to Loki become OTLP. Read back by a protobuf library. */
 import test from 'ava';
 import fc from 'fast-check';
-import { formatNamed } from '../../receivers/registry.ts';
+import { requireFormat } from '../../receivers/registry.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { lokiPush } from '../contract/loki-bodies.ts';
@@ -26,7 +26,7 @@ const attributesOf = (pairs: readonly Pair[] = []): Attributes =>
 
 /** Streams of what a body became: their resources and their records. */
 const streamsOf = (format: 'loki-json' | 'loki-protobuf', body: string | Buffer) => {
-  const bytes = formatNamed(format).translate?.(Buffer.from(body), 'logs') ?? Buffer.alloc(0);
+  const bytes = requireFormat(format).translate?.(Buffer.from(body), 'logs') ?? Buffer.alloc(0);
   scanRequest('logs', bytes);
   const type = requestTypes.logs;
   const { resourceLogs = [] } = type.toObject(type.decode(bytes), { longs: String, bytes: String }) as Decoded;

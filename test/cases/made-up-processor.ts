@@ -5,7 +5,7 @@ import { combinedState, keyedState } from '../../processors/engine/state.ts';
 import { windowedState } from '../../processors/engine/windows.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 
 export const visits = defineDerivedTopic({
@@ -39,7 +39,7 @@ const silenceMs = 90_000;
 export const visitCounter = defineProcessor({
   name: 'test-visit-counts',
   summary: 'Visits by page and minute',
-  reads: emittedTo(visits),
+  reads: itemSource(visits),
   emits: { counts: visitCounts },
   follows: { ignored: ignoredPages },
   latenessMs: 10_000,
@@ -66,7 +66,7 @@ export const visitCounter = defineProcessor({
       emit.counts({ tenantId, kind: 'silence', page: key, timeMs: dueMs, visits: total });
       return;
     }
-    for (const { key: page, startMs, value } of state.minutes.closed(watermarkMs)) {
+    for (const { key: page, startMs, value } of state.minutes.removeClosed(watermarkMs)) {
       emit.counts({ tenantId, kind: 'count', page, timeMs: startMs, visits: value });
     }
   },

@@ -1,7 +1,7 @@
 /** JSON merge patch: the examples of RFC 7396, and what a patch of a schema may hold. */
 import test from 'ava';
 import { z } from 'zod';
-import { mergePatch, patchOf } from '../../api/resources/merge-patch.ts';
+import { createPatchSchema, mergePatch } from '../../api/resources/merge-patch.ts';
 
 /** Target, patch, result: appendix A of the RFC. */
 const examples: readonly [unknown, unknown, unknown][] = [
@@ -51,7 +51,7 @@ const schema = z.strictObject({
 });
 
 test('a patch can contain any member, alone or null, and adds no defaults', (t) => {
-  const patch = patchOf(schema);
+  const patch = createPatchSchema(schema);
   for (const value of [
     {},
     { name: 'x' },
@@ -65,7 +65,7 @@ test('a patch can contain any member, alone or null, and adds no defaults', (t) 
 });
 
 test('a patch rejects unknown members, and values of another type', (t) => {
-  const patch = patchOf(schema);
+  const patch = createPatchSchema(schema);
   for (const value of [{ surprise: 1 }, { window: { surprise: 1 } }, { name: 7 }, { name: '' }, { window: 'x' }, []])
     t.false(patch.safeParse(value).success, JSON.stringify(value));
 });

@@ -97,7 +97,7 @@ const about = (metricFamilyName: string, type: number, help: string, unit = '') 
 
 const metadataOf = async (tenant: string, name: string, atHours = 4) => {
   const scope: Scope = {
-    columns: tables.columns.of(tenant),
+    columns: tables.columns.forTenant(tenant),
     translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: false },
   };
   const all = await readMetadata(scope, { fromMs: receivedAtMs - hourMs, toMs: receivedAtMs + atHours * hourMs });
@@ -106,7 +106,7 @@ const metadataOf = async (tenant: string, name: string, atHours = 4) => {
 
 const catalogueOf = async (tenant: string, name: string) => {
   const ns = (ms: number) => BigInt(ms) * 1_000_000n;
-  const { items } = await listCatalogue({ columns: tables.columns.of(tenant) }, {
+  const { items } = await listCatalogue({ columns: tables.columns.forTenant(tenant) }, {
     range: { from: ns(receivedAtMs - hourMs), to: ns(receivedAtMs + 5 * hourMs) },
     name,
     limit: 10,

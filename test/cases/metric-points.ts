@@ -11,8 +11,8 @@ import { MetricQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { copyColumns } from '../services/columns-template.ts';
 
@@ -71,15 +71,15 @@ const optional = (value: number | null | undefined): string =>
 
 const seriesRow = (tenant: string, one: TestSeries): string => {
   const labels = Object.entries(one.labels ?? {});
-  const texts = [tenant, one.project ?? 'shop', one.metric].map(quote).join(', ');
-  const map = `{${labels.map(([key, value]) => `${quote(key)}: ${quote(value)}`).join(', ')}}`;
-  return `(${texts}, ${one.id}, ${quote(one.kind ?? 'gauge')}, ${one.temporality ?? 0}, ${one.monotonic ?? false}, ${quote(one.unit ?? '')},
-    'about it', ${quote(one.source ?? 'otlp')}, ${quote(one.service ?? 'cart')}, ${one.resource ?? 7}, ${map}, '${'s'.repeat(labels.length)}',
+  const texts = [tenant, one.project ?? 'shop', one.metric].map(quoteString).join(', ');
+  const map = `{${labels.map(([key, value]) => `${quoteString(key)}: ${quoteString(value)}`).join(', ')}}`;
+  return `(${texts}, ${one.id}, ${quoteString(one.kind ?? 'gauge')}, ${one.temporality ?? 0}, ${one.monotonic ?? false}, ${quoteString(one.unit ?? '')},
+    'about it', ${quoteString(one.source ?? 'otlp')}, ${quoteString(one.service ?? 'cart')}, ${one.resource ?? 7}, ${map}, '${'s'.repeat(labels.length)}',
     ${milliseconds(one.firstSeen ?? 0)}, ${milliseconds(one.lastSeen ?? 86_400)})`;
 };
 
 const pointStart = (tenant: string, one: TestSeries, { at, start, isStale = false }: TestPoint): string =>
-  `${quote(tenant)}, 'shop', ${milliseconds(at)}, 0, 0, ${quote(one.metric)}, ${one.id}, ${time(at)}, ${start === undefined ? "'1970-01-01 00:00:00'" : time(start)}, ${isStale ? 1 : 0}`;
+  `${quoteString(tenant)}, 'shop', ${milliseconds(at)}, 0, 0, ${quoteString(one.metric)}, ${one.id}, ${time(at)}, ${start === undefined ? "'1970-01-01 00:00:00'" : time(start)}, ${isStale ? 1 : 0}`;
 const pointColumns =
   'tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, start_timestamp, flags';
 
@@ -127,7 +127,7 @@ export interface MetricTables {
 }
 
 export const readingOf = (columns: Columns, tenant: string): Reading => ({
-  columns: columns.of(tenant),
+  columns: columns.forTenant(tenant),
   plan: { name: 'everything', entitlements: ['metrics'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
   nowMs: epoch + 86_400_000,
 });
@@ -136,7 +136,7 @@ export const openMetricTables = async (): Promise<MetricTables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-metrics-'));
   copyColumns(directory);
   const columns = await chdbColumns({ directory });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   const insert = async (table: string, names: string, rows: readonly string[]): Promise<void> => {
     for (let at = 0; at < rows.length; at += 20_000)
       await columns.execute(`INSERT INTO ${table} (${names}) VALUES ${rows.slice(at, at + 20_000).join(',\n')}`);

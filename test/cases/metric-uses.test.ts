@@ -1,6 +1,6 @@
 /** Who uses a metric: saved queries and alert rules, in every kind of query that names it. */
 import test from 'ava';
-import { usesOfMetrics } from '../../queries/metrics/uses.ts';
+import { findMetricsUses } from '../../queries/metrics/uses.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type MetricTables, openMetricTables, type TestSeries } from './metric-points.ts';
 
@@ -31,9 +31,9 @@ const documentsOf = (held: Readonly<Record<string, readonly object[]>>): Pick<Te
 });
 
 const uses = async (held: Readonly<Record<string, readonly object[]>>) =>
-  usesOfMetrics(
+  findMetricsUses(
     {
-      columns: tables.columns.of('users'),
+      columns: tables.columns.forTenant('users'),
       documents: documentsOf(held),
       translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
     },

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import test from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
-import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
+import { attributeEquals, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 import { sloSlicesTable } from '../../schemas/tables/slos.ts';
-import { createTable, createView, defineTable, type Table } from '../../schemas/tables/table.ts';
+import { buildCreateTable, buildCreateView, defineTable, type Table } from '../../schemas/tables/table.ts';
 import { cheaperInserts } from '../../sinks/migrations/008-cheaper-inserts.ts';
 import { changeShape } from '../../sinks/migrations/declared.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
@@ -47,26 +47,26 @@ const described = async (): Promise<unknown[]> => {
 
 test.serial('the migrated tables equal the declared tables', async (t) => {
   await reset();
-  for (const table of allTables) await columns.execute(createTable(table));
-  for (const view of allViews) await columns.execute(createView(view));
+  for (const table of allTables) await columns.execute(buildCreateTable(table));
+  for (const view of allViews) await columns.execute(buildCreateView(view));
   const declared = await described();
   await reset();
-  t.is(await migrate(columns, silent), migrations.length);
+  t.is(await migrate(columns, silentLog), migrations.length);
   t.deepEqual(await described(), declared);
   t.is(declared.length, allTables.length + allViews.length);
 });
 
 test.serial('a second run does nothing, and concurrent runs do no harm', async (t) => {
   await reset();
-  await Promise.all([migrate(columns, silent), migrate(columns, silent), migrate(columns, silent)]);
+  await Promise.all([migrate(columns, silentLog), migrate(columns, silentLog), migrate(columns, silentLog)]);
   const once = await described();
-  t.is(await migrate(columns, silent), 0);
+  t.is(await migrate(columns, silentLog), 0);
   t.deepEqual(await described(), once);
 });
 
 test.serial('rows of the first schema are preserved, searchable and in the inventory', async (t) => {
   await reset();
-  await migrate(columns, silent, migrations.slice(0, 1), []);
+  await migrate(columns, silentLog, migrations.slice(0, 1), []);
   await columns.execute(
     "INSERT INTO logs (tenant_id, received_at, timestamp, body, attributes) VALUES ('a', now64(3), now64(9), 'Payment FAILED', map('user', '7'))",
   );
@@ -76,14 +76,14 @@ test.serial('rows of the first schema are preserved, searchable and in the inven
   await columns.execute(
     "INSERT INTO series (tenant_id, metric, series_id, kind, description, source, last_seen) VALUES ('a', 'warm', 1, 'gauge', 'how warm', 'otlp', '2026-01-02'), ('a', 'bare', 2, 'unknown', '', 'prometheus', '2026-01-02')",
   );
-  t.is(await migrate(columns, silent), migrations.length - 1);
-  const tenant = columns.of('a');
+  t.is(await migrate(columns, silentLog), migrations.length - 1);
+  const tenant = columns.forTenant('a');
   t.deepEqual(
     await tenant.query('SELECT metric, kind, description FROM metric_metadata WHERE tenant_id = {tenant:String}'),
     [{ metric: 'warm', kind: 'gauge', description: 'how warm' }],
   );
   const rows = await tenant.query(
-    `SELECT body FROM logs WHERE tenant_id = {tenant:String} AND ${bodyHasAllWords('failed payment')} AND ${attributeEquals('{key:String}', '{value:String}')}`,
+    `SELECT body FROM logs WHERE tenant_id = {tenant:String} AND ${buildBodyHasAllWords('failed payment')} AND ${attributeEquals('{key:String}', '{value:String}')}`,
     { key: 'user', value: '7' },
   );
   t.deepEqual(rows, [{ body: 'Payment FAILED' }]);
@@ -99,20 +99,20 @@ test.serial('rows of the first schema are preserved, searchable and in the inven
 test.serial('parts with an older schema are read and merged with those of the newest', async (t) => {
   await reset();
   const older = migrations.filter(({ id }) => id < cheaperInserts.id);
-  await migrate(columns, silent, older, []);
+  await migrate(columns, silentLog, older, []);
   const insert = (word: string) =>
     columns.execute(
       `INSERT INTO logs (tenant_id, received_at, timestamp, body) SELECT 'a', toDateTime64('2026-03-01 10:00:00', 3), now64(9), concat('${word} ', toString(number), repeat(' x', 4000)) FROM numbers(2000)`,
     );
   await insert('older');
-  t.is(await migrate(columns, silent), migrations.length - older.length);
+  t.is(await migrate(columns, silentLog), migrations.length - older.length);
   await insert('newer');
   const parts = () =>
     columns.query("SELECT part_type FROM system.parts WHERE active AND table = 'logs' ORDER BY min_block_number");
   const counts = async (): Promise<unknown[]> => {
     const found = [];
     for (const word of ['older', 'newer', 'older 1999', 'newer 2000'])
-      found.push(...(await columns.query(`SELECT count() AS rows FROM logs WHERE ${bodyHasAllWords(word)}`)));
+      found.push(...(await columns.query(`SELECT count() AS rows FROM logs WHERE ${buildBodyHasAllWords(word)}`)));
     return found;
   };
   const expected = [{ rows: '2000' }, { rows: '2000' }, { rows: '1' }, { rows: '0' }];
@@ -130,11 +130,11 @@ test.serial(
     const { settings: _, ...coarse } = sloSlicesTable;
     const numbers = { good: 'UInt64 CODEC(ZSTD(1))', total: 'UInt64 CODEC(ZSTD(1))' };
     const former = { ...coarse, columns: { ...coarse.columns, ...numbers } };
-    await migrate(columns, silent, migrations.slice(0, 17), [former]);
+    await migrate(columns, silentLog, migrations.slice(0, 17), [former]);
     await columns.execute(
       "INSERT INTO slo_slices SELECT 'a', 'slo', 's', toDateTime('2026-03-01 23:59:00', 'UTC') + number * 60, 1, 2, 3 FROM numbers(2)",
     );
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
     t.deepEqual(
       await columns.query(
         'SELECT toString(begin) AS begin, toString(total) AS total FROM slo_slices FINAL ORDER BY begin',
@@ -150,7 +150,7 @@ test.serial(
     ]);
     const found = await described();
     await reset();
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
     t.deepEqual(found, await described());
   },
 );
@@ -158,8 +158,8 @@ test.serial(
 test.serial('a failed migration is retried at the next run', async (t) => {
   await reset();
   const broken = { id: 1, name: 'broken', up: () => Promise.reject(new Error('not now')) };
-  await t.throwsAsync(migrate(columns, silent, [broken]), { message: 'not now' });
-  t.is(await migrate(columns, silent), migrations.length);
+  await t.throwsAsync(migrate(columns, silentLog, [broken]), { message: 'not now' });
+  t.is(await migrate(columns, silentLog), migrations.length);
 });
 
 test.serial(
@@ -172,21 +172,21 @@ test.serial(
     const late = [
       named(1, async () => {
         made.push('1 late');
-        await migrate(columns, silent, ahead, []);
+        await migrate(columns, silentLog, ahead, []);
         throw new Error('what it changes is gone');
       }),
       ...[2, 3].map((id) => named(id, async () => void made.push(`${id} late`))),
     ];
-    t.is(await migrate(columns, silent, late, []), 0);
+    t.is(await migrate(columns, silentLog, late, []), 0);
     t.deepEqual(made, ['1 late', '1 ahead', '2 ahead', '3 ahead']);
   },
 );
 
 test.serial('tables of a newer version are rejected before any change', async (t) => {
   await reset();
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   const before = await described();
-  const error = await t.throwsAsync(migrate(columns, silent, migrations.slice(0, 1)));
+  const error = await t.throwsAsync(migrate(columns, silentLog, migrations.slice(0, 1)));
   t.true(error?.message.includes(`at version ${migrations.length} and this program knows version 1`), error?.message);
   t.deepEqual(await described(), before);
 });
@@ -207,7 +207,7 @@ const madeUpColumns = async (): Promise<string[]> => {
 };
 /** All else stays as migrations left it, which takes a second of processor time to make. */
 const withoutMadeUp = (): Promise<void> => columns.execute('DROP TABLE IF EXISTS made_up SYNC');
-const migrateTo = (table: Table, known = migrations): Promise<number> => migrate(columns, silent, known, [table]);
+const migrateTo = (table: Table, known = migrations): Promise<number> => migrate(columns, silentLog, known, [table]);
 
 test.serial('a declared table without a migration is created, and gets columns added to its declaration', async (t) => {
   await withoutMadeUp();

@@ -33,7 +33,7 @@ export class MinedLogs {
 
   /** Without a source, so that reads keep nothing in memory: pages may otherwise show a pattern's id of up to a minute ago. */
   get reader(): TenantColumns {
-    const { source: _, ...reader } = this.tables.columns.of(this.tenantId);
+    const { source: _, ...reader } = this.tables.columns.forTenant(this.tenantId);
     return reader;
   }
 

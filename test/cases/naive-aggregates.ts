@@ -2,10 +2,10 @@
 import type { AggregateQuery, Measure } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { predicateOf } from '../../queries/search/predicate.ts';
-import { type SearchSignal, signals } from '../../queries/signals/index.ts';
+import { buildPredicate } from '../../queries/search/predicate.ts';
+import { type SearchSignal, signalDefinitions } from '../../queries/signals/index.ts';
 import { formatTime } from '../../queries/time.ts';
-import { type Field, type Reference, readReference, referenceOf } from '../../schemas/fields.ts';
+import { type Field, type Reference, readReference, resolveReference } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Span } from '../../schemas/records/span.ts';
@@ -23,7 +23,7 @@ export interface Seen {
 }
 
 const references = (signal: SearchSignal) => (name: string) =>
-  referenceOf(signals[signal].fields, name) as Reference<RecordView>;
+  resolveReference(signalDefinitions[signal].fields, name) as Reference<RecordView>;
 
 const isNumeric = ({ type }: Field<never>): boolean => ['number', 'time', 'duration'].includes(type);
 
@@ -49,7 +49,7 @@ export const seenBy = (query: NaiveQuery): ((record: RecordView) => Seen) => {
   const { signal } = query;
   const reference = references(signal);
   const test = (search: string | undefined) =>
-    predicateOf(parseSearch(search ?? '', signal), signal) as (record: RecordView) => boolean;
+    buildPredicate(parseSearch(search ?? '', signal), signal) as (record: RecordView) => boolean;
   const matches = test(query.search);
   const groups = query.groupBy.map(reference);
   const measures = query.measures.map(({ search, field, function: kind }) => ({

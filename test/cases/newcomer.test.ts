@@ -9,13 +9,13 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { topics } from '../../schemas/topics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import { eventually } from '../waiting.ts';
@@ -70,17 +70,17 @@ test('error logs are counted by service and minute, land once, and can be read',
     await documents.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  await migrate(columns, silent, migrations, [errorCountsTable]);
+  await migrate(columns, silentLog, migrations, [errorCountsTable]);
   await bus.ensureTopics([topics.logs, topics.deadLetter, errorCountsTopic]);
   await documents.ensureCollections([processorStates, processorStateChunks, plans, organizations]);
   const { free } = defaultPlans;
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'free', ...(free as NonNullable<typeof free>) });
   const organization = { name: 'Acme', planId: 'free', disabled: false, retentionDays: {}, shards: 1 };
   await documents
-    .of(organizationsTenant)
+    .forTenant(organizationsTenant)
     .collection(organizations)
     .insert({ id: 'acme', ...organization });
 
@@ -98,15 +98,15 @@ test('error logs are counted by service and minute, land once, and can be read',
   const role = await startProcessors({
     bus,
     documents,
-    metrics: noMetrics,
-    log: silent,
+    metrics: silentMetrics,
+    log: silentLog,
     clock: systemClock,
     registered: { processors, module: new URL('./newcomer/error-counts.ts', import.meta.url) },
   });
   const pool = new ScanPool(new URL('./newcomer/error-counts-sink.ts', import.meta.url), 1);
   const sink = bus.consumer({ group: 'sinks.newcomer-error-counts', maxWaitMs: 50 });
-  const runtime = { producer, columns, pool, metrics: noMetrics, log: silent, clock: systemClock };
-  const landing = sink.run([errorCountsTopic.name], batchHandler(errorCountsSink, runtime));
+  const runtime = { producer, columns, pool, metrics: silentMetrics, log: silentLog, clock: systemClock };
+  const landing = sink.run([errorCountsTopic.name], createBatchHandler(errorCountsSink, runtime));
   t.teardown(async () => {
     await role.stop();
     await sink.stop();

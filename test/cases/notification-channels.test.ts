@@ -6,11 +6,11 @@ import { openOutbound } from '../../runtime/outbound.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { Mail, Mailer } from '../../schemas/ports/mail.ts';
-import { deliver } from '../../subjects/notification-channels/deliver.ts';
-import { messageOf } from '../../subjects/notification-channels/message.ts';
-import { fingerprintOf } from '../../subjects/notification-channels/payload.ts';
-import { markdownEscaped, readableDuration, readableTime } from '../../subjects/notification-channels/readable.ts';
-import { channelTypeOf, channelTypes } from '../../subjects/notification-channels/registry.ts';
+import { attemptDelivery } from '../../subjects/notification-channels/deliver.ts';
+import { renderMessage } from '../../subjects/notification-channels/message.ts';
+import { computeFingerprint } from '../../subjects/notification-channels/payload.ts';
+import { escapeMarkdown, formatDuration, formatTime } from '../../subjects/notification-channels/readable.ts';
+import { channelTypes, findChannelType } from '../../subjects/notification-channels/registry.ts';
 import { parseTemplate, TemplateError } from '../../subjects/notification-channels/template.ts';
 import { type Reply, services, startChannelReceiver } from './channel-receiver.ts';
 
@@ -18,8 +18,8 @@ const clock = { now: () => Date.now() };
 const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 60_000 });
 const impatient = openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 500 });
 
-const mailer = (send: (mail: Mail) => Promise<void>, delivers = true): Mailer => ({
-  delivers,
+const mailer = (send: (mail: Mail) => Promise<void>, isDelivering = true): Mailer => ({
+  isDelivering,
   send,
   close: async () => {},
 });
@@ -61,7 +61,7 @@ const resolved: Notification = {
   resolved: 2,
   alerts: notification.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: Date.UTC(2026, 0, 2) })),
 };
-const message = (of: Notification) => messageOf(of, { publicUrl: 'https://oiq.example.com/' });
+const message = (of: Notification) => renderMessage(of, { publicUrl: 'https://oiq.example.com/' });
 
 const refusals: readonly (readonly [what: string, reply: Reply, outcome: string])[] = [
   ['500', { status: 500, body: 'broken' }, 'retry'],
@@ -74,7 +74,7 @@ const refusals: readonly (readonly [what: string, reply: Reply, outcome: string]
 ];
 
 const typed = (type: string, url: string) => ({
-  ...channelTypeOf(type).settings.parse({ type, ...services[type]?.settings(url) }),
+  ...findChannelType(type).settings.parse({ type, ...services[type]?.settings(url) }),
 });
 
 test('every channel type that uses HTTP has a test service', (t) => {
@@ -93,8 +93,8 @@ for (const [type, { accepted }] of Object.entries(services)) {
     t.teardown(() => service.close());
     const settings = typed(type, service.url);
     for (const sentNotification of [notification, resolved]) {
-      const attempted = await deliver(
-        channelTypeOf(type),
+      const attempted = await attemptDelivery(
+        findChannelType(type),
         { message: message(sentNotification), settings },
         { outbound, mailer: noMail, clock },
       );
@@ -109,8 +109,8 @@ for (const [type, { accepted }] of Object.entries(services)) {
       const service = await startChannelReceiver(reply);
       t.teardown(() => service.close());
       const settings = typed(type, service.url);
-      const attempted = await deliver(
-        channelTypeOf(type),
+      const attempted = await attemptDelivery(
+        findChannelType(type),
         { message: message(notification), settings },
         { outbound: reply === 'hang' ? impatient : outbound, mailer: noMail, clock },
       );
@@ -124,8 +124,8 @@ for (const [type, { accepted }] of Object.entries(services)) {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
     const testMessage = message({ ...notification, isTest: true });
-    await deliver(
-      channelTypeOf(type),
+    await attemptDelivery(
+      findChannelType(type),
       { message: testMessage, settings: typed(type, service.url) },
       { outbound, mailer: noMail, clock },
     );
@@ -134,8 +134,8 @@ for (const [type, { accepted }] of Object.entries(services)) {
   });
 
   test(`${type}: a private network that is not allowed is rejected permanently`, async (t) => {
-    const attempted = await deliver(
-      channelTypeOf(type),
+    const attempted = await attemptDelivery(
+      findChannelType(type),
       { message: message(notification), settings: typed(type, 'http://127.0.0.1:9') },
       { outbound: openOutbound(), mailer: noMail, clock },
     );
@@ -158,8 +158,8 @@ for (const [type, body] of unexpectedAnswers)
   test(`${type}: 200 with ${JSON.stringify(body)} is not delivered`, async (t) => {
     const service = await startChannelReceiver({ status: 200, body });
     t.teardown(() => service.close());
-    const attempted = await deliver(
-      channelTypeOf(type),
+    const attempted = await attemptDelivery(
+      findChannelType(type),
       { message: message(notification), settings: typed(type, service.url) },
       { outbound, mailer: noMail, clock },
     );
@@ -175,15 +175,15 @@ for (const [type, body] of waits)
     const service = await startChannelReceiver({ status: 429, body });
     t.teardown(() => service.close());
     const delivery = { message: message(notification), settings: typed(type, service.url) };
-    const attempted = await deliver(channelTypeOf(type), delivery, { outbound, mailer: noMail, clock });
+    const attempted = await attemptDelivery(findChannelType(type), delivery, { outbound, mailer: noMail, clock });
     t.is(attempted.retryAfterMs, 1500);
   });
 
 test('a webhook gets Alertmanager’s payload, signed as Standard Webhooks specifies', async (t) => {
   const service = await startChannelReceiver();
   t.teardown(() => service.close());
-  await deliver(
-    channelTypeOf('webhook'),
+  await attemptDelivery(
+    findChannelType('webhook'),
     { message: message(resolved), settings: typed('webhook', service.url) },
     { outbound, mailer: noMail, clock },
   );
@@ -207,8 +207,8 @@ test('an alert that resolved before its first notification is opened and closed 
   for (const type of ['pagerduty', 'opsgenie']) {
     const service = await startChannelReceiver(services[type]?.accepted);
     t.teardown(() => service.close());
-    await deliver(
-      channelTypeOf(type),
+    await attemptDelivery(
+      findChannelType(type),
       { message: brief, settings: typed(type, service.url) },
       { outbound, mailer: noMail, clock },
     );
@@ -223,7 +223,11 @@ test('each address gets one mail, and alert text contains no markup', async (t) 
   const mails: Mail[] = [];
   const settings = { type: 'email', to: ['a@example.com', 'b@example.com', 'a@example.com'] };
   const ports = { outbound, clock, mailer: mailer(async (mail) => void mails.push(mail)) };
-  const attempted = await deliver(channelTypeOf('email'), { message: message(notification), settings }, ports);
+  const attempted = await attemptDelivery(
+    findChannelType('email'),
+    { message: message(notification), settings },
+    ports,
+  );
   t.is(attempted.outcome, 'delivered');
   t.deepEqual(
     mails.map(({ to }) => to),
@@ -245,7 +249,7 @@ const mailCases: readonly (readonly [what: string, mailer: Mailer, outcome: stri
 for (const [what, given, outcome] of mailCases)
   test(`mail with ${what} ends as ${outcome}`, async (t) => {
     const delivery = { message: message(notification), settings: { type: 'email', to: ['a@example.com'] } };
-    const attempted = await deliver(channelTypeOf('email'), delivery, { outbound, clock, mailer: given });
+    const attempted = await attemptDelivery(findChannelType('email'), delivery, { outbound, clock, mailer: given });
     t.is(attempted.outcome, outcome as typeof attempted.outcome);
   });
 
@@ -264,7 +268,7 @@ for (const [template, text, first] of rendered)
   test(`the template ${template} renders ${JSON.stringify(text)}`, (t) => {
     const [one, ...others] = notification.alerts as [NotifiedAlert, ...NotifiedAlert[]];
     const variant = { ...notification, alerts: [{ ...one, ...first }, ...others] };
-    t.is(messageOf(variant, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
+    t.is(renderMessage(variant, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
   });
 
 for (const template of ['{{#a}}', '{{/a}}', '{{#a}}{{#b}}{{/a}}{{/b}}', '{{', 'a }} b', '{{a b}}'])
@@ -273,7 +277,7 @@ for (const template of ['{{#a}}', '{{/a}}', '{{#a}}{{#b}}{{/a}}{{/b}}', '{{', 'a
   });
 
 test('a webhook names this host if the installation has no public address, and messages have no link', (t) => {
-  const { payload, link, text } = messageOf(notification, { publicUrl: '', address: '0.0.0.0:8080' });
+  const { payload, link, text } = renderMessage(notification, { publicUrl: '', address: '0.0.0.0:8080' });
   t.is(payload.externalURL, `http://${hostname()}:8080`);
   t.is(payload.alerts[0]?.generatorURL, `http://${hostname()}:8080/alerts/rules/r`);
   t.is(link, '');
@@ -281,11 +285,11 @@ test('a webhook names this host if the installation has no public address, and m
 });
 
 test('the fingerprint of labels equals the one that Alertmanager computes', (t) => {
-  t.is(fingerprintOf({}), 'cbf29ce484222325');
-  t.is(fingerprintOf({ b: '2', a: '1' }), fingerprintOf({ a: '1', b: '2' }));
-  t.not(fingerprintOf({ a: '1b' }), fingerprintOf({ a: '1', b: '' }));
+  t.is(computeFingerprint({}), 'cbf29ce484222325');
+  t.is(computeFingerprint({ b: '2', a: '1' }), computeFingerprint({ a: '1', b: '2' }));
+  t.not(computeFingerprint({ a: '1b' }), computeFingerprint({ a: '1', b: '' }));
   // As Alertmanager 0.34 answered for this alert.
-  t.is(fingerprintOf({ alertname: 'Slow', instance: 'a', café: 'ü' }), '187565edc65d68f0');
+  t.is(computeFingerprint({ alertname: 'Slow', instance: 'a', café: 'ü' }), '187565edc65d68f0');
 });
 
 const markdown: readonly (readonly [text: string, escaped: string])[] = [
@@ -298,13 +302,13 @@ const markdown: readonly (readonly [text: string, escaped: string])[] = [
 ];
 for (const [text, escaped] of markdown)
   test(`${JSON.stringify(text)} is plain text in Markdown`, (t) => {
-    t.is(markdownEscaped(text), escaped);
+    t.is(escapeMarkdown(text), escaped);
   });
 
 test('a text with many empty lines is escaped in a single pass, which takes no minutes', (t) => {
   const lines = '\n'.repeat(300_000);
-  t.is(markdownEscaped(`${lines}x`), `${lines}x`);
-  t.is(markdownEscaped(`${lines}- x\n${lines}1. y`), `${lines}\\- x\n${lines}1\\. y`);
+  t.is(escapeMarkdown(`${lines}x`), `${lines}x`);
+  t.is(escapeMarkdown(`${lines}- x\n${lines}1. y`), `${lines}\\- x\n${lines}1\\. y`);
 });
 
 test('Markdown of a template is preserved, and telemetry values in it are escaped', (t) => {
@@ -313,12 +317,12 @@ test('Markdown of a template is preserved, and telemetry values in it are escape
     ...notification,
     alerts: [{ ...notification.alerts[0], labels: { instance: '*x*' } }],
   } as Notification;
-  t.is(messageOf(variant, { templates, publicUrl: '' }).markdown.text, '**\\*x\\***');
+  t.is(renderMessage(variant, { templates, publicUrl: '' }).markdown.text, '**\\*x\\***');
 });
 
 test('durations and times are formatted for people', (t) => {
   const hour = 3_600_000;
-  t.deepEqual([0, 400, 40_000, 12 * 60_000 + 5000, hour, 3 * hour + 5 * 60_000, 50 * hour, -5].map(readableDuration), [
+  t.deepEqual([0, 400, 40_000, 12 * 60_000 + 5000, hour, 3 * hour + 5 * 60_000, 50 * hour, -5].map(formatDuration), [
     '0 s',
     '0 s',
     '40 s',
@@ -329,9 +333,9 @@ test('durations and times are formatted for people', (t) => {
     '0 s',
   ]);
   const winter = Date.UTC(2026, 10, 24, 23, 50, 50, 701);
-  t.is(readableTime(winter, 'UTC'), '2026-11-24 23:50:50 UTC');
-  t.is(readableTime(winter, 'Europe/Berlin'), '2026-11-25 00:50:50 UTC+1');
-  t.is(readableTime(winter, 'Asia/Kolkata'), '2026-11-25 05:20:50 UTC+5:30');
+  t.is(formatTime(winter, 'UTC'), '2026-11-24 23:50:50 UTC');
+  t.is(formatTime(winter, 'Europe/Berlin'), '2026-11-25 00:50:50 UTC+1');
+  t.is(formatTime(winter, 'Asia/Kolkata'), '2026-11-25 05:20:50 UTC+5:30');
 });
 
 test('a template cannot grow without limit', (t) => {

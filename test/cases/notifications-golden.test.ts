@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { stringify } from 'yaml';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
-import { messageOf } from '../../subjects/notification-channels/message.ts';
+import { renderMessage } from '../../subjects/notification-channels/message.ts';
 import { channelTypes } from '../../subjects/notification-channels/registry.ts';
 import { services } from './channel-receiver.ts';
 
@@ -120,7 +120,7 @@ const readable = (body: string): unknown =>
 
 /** What the type sends, but for what is different each time. */
 const sent = (type: (typeof channelTypes)[number], of: Notification): unknown => {
-  const message = messageOf(of, {
+  const message = renderMessage(of, {
     publicUrl: 'https://oiq.example.com',
     timeZone: 'Europe/Berlin',
     acknowledge:

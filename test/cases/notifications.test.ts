@@ -10,7 +10,7 @@ import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert
 import { MaintenanceWindowFields, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
-import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { platformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const second = 1000;
@@ -343,13 +343,13 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
   },
   'an alert of the platform is routed and silenced as any other'(t, world) {
     const at = { reason: 'sinks.logs is behind', startedAt: new Date(firstMs).toISOString() };
-    const begun = platformTransition('acme', aboutKind('records-late', at.reason), at);
+    const begun = platformTransition('acme', platformAlertSubject('records-late', at.reason), at);
     world.silence('s', [matcher('alertname', 'PlatformRulesNotEvaluated')], 0, 10 * minute);
     world.alert(0, begun.labels, 'firing', begun);
-    const muted = platformTransition('acme', aboutKind('rules-not-evaluated', at.reason), at);
+    const muted = platformTransition('acme', platformAlertSubject('rules-not-evaluated', at.reason), at);
     world.alert(0, muted.labels, 'firing', muted);
     t.deepEqual(world.notificationsUntil(2 * minute), ['30s mail first: PlatformRecordsLate']);
-    const ended = platformTransition('acme', aboutKind('records-late', at.reason), at, {
+    const ended = platformTransition('acme', platformAlertSubject('records-late', at.reason), at, {
       atMs: firstMs + 3 * minute,
       reason: 'it has recovered',
     });

@@ -2,13 +2,13 @@
 import test from 'ava';
 import { answerFindings } from '../../api/groups/onboarding/doctor-answer.ts';
 import { type Attempt, endpointFinding } from '../../api/groups/onboarding/doctor-attempt.ts';
-import { textFinding } from '../../api/groups/onboarding/doctor-key.ts';
-import { endpointsOf } from '../../api/groups/onboarding/endpoints.ts';
+import { formatFinding } from '../../api/groups/onboarding/doctor-key.ts';
+import { buildEndpoints } from '../../api/groups/onboarding/endpoints.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 
-const loopback = endpointsOf(settingsOf({}), 'localhost:8080');
-const published = endpointsOf(settingsOf({ OIQ_PUBLIC_URL: 'https://oiq.example/' }), 'evil.example');
+const loopback = buildEndpoints(parseSettings({}), 'localhost:8080');
+const published = buildEndpoints(parseSettings({ OIQ_PUBLIC_URL: 'https://oiq.example/' }), 'evil.example');
 
 test('endpoints use the public address, or else the request address, each with the port of its receiver', (t) => {
   t.deepEqual(published, {
@@ -20,7 +20,7 @@ test('endpoints use the public address, or else the request address, each with t
     zipkin: 'https://oiq.example/zipkin/api/v2/spans',
   });
   t.is(loopback.otlpHttp, 'http://localhost:8080/otlp');
-  t.is(endpointsOf(settingsOf({}), 'no host at all').otlpHttp, 'http://127.0.0.1:8080/otlp');
+  t.is(buildEndpoints(parseSettings({}), 'no host at all').otlpHttp, 'http://127.0.0.1:8080/otlp');
 });
 
 const key = makeLicenseKey();
@@ -37,7 +37,7 @@ const spelled: readonly (readonly [string, string | undefined, RegExp])[] = [
 ];
 test('a pasted text is classified as a key, another credential or a misspelt key', (t) => {
   for (const [text, code, message] of spelled) {
-    const finding = textFinding(text);
+    const finding = formatFinding(text);
     t.is(finding?.code, code as never, text);
     if (finding !== undefined) t.regex(finding.message, message);
   }

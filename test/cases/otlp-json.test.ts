@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { PermanentError } from '../../schemas/errors.ts';
-import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { signals } from '../../schemas/telemetry-signals.ts';
 import { propertyRuns } from '../budget.ts';
@@ -38,7 +38,7 @@ const toJson = (type: protobuf.Type, message: Record<string, unknown>, bare: boo
 
 const fault = (text: string | Buffer): PermanentError | undefined => {
   try {
-    requestFromJson('logs', Buffer.from(text as string));
+    convertJsonRequest('logs', Buffer.from(text as string));
     return undefined;
   } catch (error) {
     if (error instanceof PermanentError) return error;
@@ -51,7 +51,7 @@ const path = 'resourceLogs[0].scopeLogs[0].logRecords[0]';
 
 /** The one log record of a request, decoded. */
 const recordOf = (record: string): Record<string, unknown> => {
-  const bytes = requestFromJson('logs', Buffer.from(request(record)));
+  const bytes = convertJsonRequest('logs', Buffer.from(request(record)));
   scanRequest('logs', bytes);
   const decoded = JSON.parse(JSON.stringify(plain(requestTypes.logs, bytes)));
   return decoded.resourceLogs[0].scopeLogs[0].logRecords[0];
@@ -63,7 +63,7 @@ for (const signal of signals) {
     fc.assert(
       fc.property(messageOf(type, 7), fc.boolean(), fc.boolean(), (message, bare, spaced) => {
         const text = JSON.stringify(toJson(type, message, bare), null, spaced ? '\t' : undefined);
-        const bytes = requestFromJson(signal, Buffer.from(text));
+        const bytes = convertJsonRequest(signal, Buffer.from(text));
         scanRequest(signal, bytes);
         t.deepEqual(plain(type, bytes), plain(type, type.encode(type.fromObject(message)).finish()));
       }),
@@ -164,7 +164,7 @@ test('64-bit integers preserve every digit, as numbers and as strings', (t) => {
     '-9223372036854775808',
   ]) {
     for (const text of [digits, `"${digits}"`]) {
-      const bytes = requestFromJson('logs', Buffer.from(request(`{"body":{"intValue":${text}}}`)));
+      const bytes = convertJsonRequest('logs', Buffer.from(request(`{"body":{"intValue":${text}}}`)));
       let value = 0n;
       const varint = bytes.subarray(bytes.lastIndexOf(0x18) + 1);
       for (const [index, byte] of varint.entries()) value |= BigInt(byte & 127) << BigInt(7 * index);
@@ -173,7 +173,7 @@ test('64-bit integers preserve every digit, as numbers and as strings', (t) => {
   }
   for (const digits of ['1544712660300000001', '4294967295999999999', '1e18', '2.0']) {
     for (const text of [digits, `"${digits}"`]) {
-      const bytes = requestFromJson('logs', Buffer.from(request(`{"timeUnixNano":${text}}`)));
+      const bytes = convertJsonRequest('logs', Buffer.from(request(`{"timeUnixNano":${text}}`)));
       t.is(
         bytes.readBigUInt64LE(bytes.length - 8),
         digits.length < 5 ? BigInt(Number(digits)) : BigInt(digits),
@@ -192,7 +192,7 @@ test('ids are hexadecimal in either case, an empty id means no id, and null equa
 
 test('doubles can be NaN, infinite or numeric strings', (t) => {
   const body = (value: string): number => {
-    const bytes = requestFromJson('logs', Buffer.from(request(`{"body":{"doubleValue":${value}}}`)));
+    const bytes = convertJsonRequest('logs', Buffer.from(request(`{"body":{"doubleValue":${value}}}`)));
     return bytes.readDoubleLE(bytes.length - 8);
   };
   t.is(body('"NaN"'), Number.NaN);
@@ -218,7 +218,7 @@ test('escapes are decoded in values and names, and an unpaired surrogate becomes
 test('values nest up to a depth of 32, and no text overflows the stack', (t) => {
   const body = (depth: number): string =>
     request(`{"body":${'{"arrayValue":{"values":['.repeat(depth)}{"stringValue":"x"}${']}}'.repeat(depth)}}`);
-  t.is(scanRequest('logs', requestFromJson('logs', Buffer.from(body(32)))).records, 1);
+  t.is(scanRequest('logs', convertJsonRequest('logs', Buffer.from(body(32)))).records, 1);
   t.is(fault(body(33))?.reason, 'too-deep');
   t.true(fault(body(33))?.message.startsWith(`${path}.body.arrayValue.values[0]`));
   t.is(fault(body(10_000))?.reason, 'too-deep');
@@ -228,7 +228,7 @@ test('values nest up to a depth of 32, and no text overflows the stack', (t) => 
 
 test('empty or null repeated numbers write nothing', (t) => {
   const point = (counts: string) =>
-    requestFromJson(
+    convertJsonRequest(
       'metrics',
       Buffer.from(
         `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"histogram":{"dataPoints":[{"bucketCounts":${counts}}]}}]}]}]}`,

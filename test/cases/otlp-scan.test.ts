@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type protobuf from 'protobufjs';
 import { PermanentError } from '../../schemas/errors.ts';
-import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import { otlpMessages } from '../../schemas/otlp/messages.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
@@ -64,7 +64,7 @@ const fault = (signal: Signal, body: Uint8Array): PermanentError | undefined => 
 
 for (const [name, signal, records] of examples) {
   test(`the published example ${name}.json passes with ${records} records`, (t) => {
-    t.deepEqual(scanRequest(signal, requestFromJson(signal, example(name))), { records });
+    t.deepEqual(scanRequest(signal, convertJsonRequest(signal, example(name))), { records });
   });
 }
 
@@ -142,7 +142,7 @@ for (const signal of signals) {
 
 test('a body truncated at any byte is rejected, unless the cut is between two resources', (t) => {
   for (const [name, signal] of examples) {
-    const body = requestFromJson(signal, example(name));
+    const body = convertJsonRequest(signal, example(name));
     const twice = Buffer.concat([body, body]);
     for (let length = 1; length < twice.length; length++) {
       const reason = fault(signal, twice.subarray(0, length))?.reason;

@@ -1,7 +1,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { type Answer, type QueryContext, seriesAnswer } from '../../queries/answer.ts';
-import { answerOver } from '../../queries/over-window.ts';
+import { type Answer, buildSeriesAnswer, type QueryContext } from '../../queries/answer.ts';
+import { runOverWindow } from '../../queries/over-window.ts';
 import { Query } from '../../queries/query.ts';
 
 const minuteMs = 60_000;
@@ -15,7 +15,7 @@ const answerMinutes = async ({ kind }: Query, { range, stepMs = 0 }: QueryContex
   const [first, last] = [range.from, range.to].map((ns) => Number(ns / 1_000_000n)) as [number, number];
   const points = Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
   const minuteOf = (ms: number): number => (ms - fromMs) / minuteMs + (kind === 'promql' ? 0 : 1);
-  return seriesAnswer(
+  return buildSeriesAnswer(
     [{ name: 'value', labels: {}, unit: '', points: points.map((ms) => [ms, minuteOf(ms)]) }],
     [last],
   );
@@ -27,7 +27,7 @@ for (const [title, query, values] of [
   ['a formula of both', formula, [1, 1, 1]],
 ] as const)
   test(`steps of ${title} have their start as time, and the same step in all parts`, async (t) => {
-    const { series, partialSteps } = await answerOver(
+    const { series, partialSteps } = await runOverWindow(
       Query.parse(query),
       { fromMs, toMs, stepMs: minuteMs },
       answerMinutes,
@@ -41,9 +41,9 @@ for (const [title, query, values] of [
 
 test('a PromQL query over a whole window is evaluated at its end, and counts exclude the end', async (t) => {
   const ends = new Map<string, bigint>();
-  await answerOver(Query.parse(formula), { fromMs, toMs }, async ({ kind }, { range }) => {
+  await runOverWindow(Query.parse(formula), { fromMs, toMs }, async ({ kind }, { range }) => {
     ends.set(kind, range.to);
-    return seriesAnswer([], []);
+    return buildSeriesAnswer([], []);
   });
   const endNs = BigInt(toMs) * 1_000_000n;
   t.deepEqual(

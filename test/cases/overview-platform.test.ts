@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
 import { activePlatformAlert } from '../../subjects/alerts/platform-alerts.ts';
-import { PlatformState, platformState } from '../../subjects/overview/platform.ts';
+import { PlatformState, toPlatformState } from '../../subjects/overview/platform.ts';
 
 const groupStatus = (group: string, problem?: string): GroupStatus => ({
   group,
@@ -13,7 +13,7 @@ const groupStatus = (group: string, problem?: string): GroupStatus => ({
 
 test('the overview names stalled groups, and does not report a healthy state before the first check', (t) => {
   const alert = { severity: 'error', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' } as const;
-  const shown = platformState(
+  const shown = toPlatformState(
     [activePlatformAlert('records-late', { ...alert, startedAt: '2026-01-01T00:02:00.000Z' }, 0)],
     [groupStatus('sinks.logs', 'stands still'), groupStatus('sinks.traces')],
   );
@@ -21,6 +21,6 @@ test('the overview names stalled groups, and does not report a healthy state bef
     alerts: [{ name: 'records-late', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' }],
     groups: [{ name: 'sinks.logs', reason: 'stands still', since: '1970-01-01T00:01:00.000Z' }],
   });
-  t.deepEqual(platformState([], [groupStatus('sinks.logs')]), { alerts: [], groups: [] });
-  t.like(platformState([], []).groups, { value: null });
+  t.deepEqual(toPlatformState([], [groupStatus('sinks.logs')]), { alerts: [], groups: [] });
+  t.like(toPlatformState([], []).groups, { value: null });
 });

@@ -1,19 +1,19 @@
 /** What the page works out by itself of a dashboard: merges of two who saved, places on the grid, patterns, and figures of many values. */
 import test from 'ava';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { merged } from '../../web/areas/dashboards/editing/merge.ts';
-import { movedTo, withoutSection } from '../../web/areas/dashboards/editing/section-moves.ts';
+import { mergeDocuments } from '../../web/areas/dashboards/editing/merge.ts';
+import { movePanelToSection, removeSection } from '../../web/areas/dashboards/editing/section-moves.ts';
 import {
   convertVariable,
   filterLines,
   isWritable,
-  type Lines,
-  moved,
+  type LineFormat,
+  moveItem,
   newVariable,
   optionLines,
 } from '../../web/areas/dashboards/editing/variable-kinds.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
-import { rearranged } from '../../web/areas/dashboards/rearranged.ts';
+import { rearrange } from '../../web/areas/dashboards/rearranged.ts';
 import { reduced } from '../../web/charts/reduce.ts';
 import { shownValue } from '../../web/charts/values.ts';
 
@@ -29,7 +29,7 @@ test('separate changes of two users are merged without a conflict', (t) => {
     tags: ['x'],
     panels: [panel('a'), panel('b'), panel('c', 'theirs'), panel('e')],
   });
-  const { document: both, conflicts } = merged({ base, mine, theirs });
+  const { document: both, conflicts } = mergeDocuments({ base, mine, theirs });
   t.deepEqual(conflicts, []);
   t.deepEqual([both.name, both.tags], ['two', ['x']]);
   t.deepEqual(
@@ -47,13 +47,13 @@ test('different changes of the same item conflict, and one of them is taken; equ
   const base = document({ panels: [panel('a'), panel('b')] });
   const mine = document({ name: 'same', panels: [panel('a', 'mine'), panel('b')] });
   const theirs = document({ name: 'same', panels: [panel('a', 'theirs')] });
-  const { document: mergedDocument, conflicts } = merged({ base, mine, theirs });
+  const { document: mergedDocument, conflicts } = mergeDocuments({ base, mine, theirs });
   t.deepEqual(conflicts, [{ key: 'panels a', what: 'panel “mine”' }]);
   t.deepEqual(
     mergedDocument.panels.map(({ title }) => title),
     ['mine'],
   );
-  const { document: chosen } = merged({ base, mine, theirs }, { 'panels a': 'theirs' });
+  const { document: chosen } = mergeDocuments({ base, mine, theirs }, { 'panels a': 'theirs' });
   t.deepEqual(
     chosen.panels.map(({ title }) => title),
     ['theirs'],
@@ -72,7 +72,7 @@ for (const { what, base, mine, theirs, both } of [
   test(`a merge preserves the order of sections and variables that one user changed: ${what}`, (t) => {
     const of = (ids: string): DashboardFields =>
       document({ sections: named(...ids), variables: [...ids].map((name) => ({ name })) });
-    const { document: merge, conflicts } = merged({ base: of(base), mine: of(mine), theirs: of(theirs) });
+    const { document: merge, conflicts } = mergeDocuments({ base: of(base), mine: of(mine), theirs: of(theirs) });
     t.is(merge.sections.map(({ id }) => id).join(''), both);
     t.is(merge.variables.map(({ name }) => name).join(''), both);
     t.deepEqual(conflicts, []);
@@ -85,13 +85,13 @@ test('a moved panel stays on the grid, pushes overlapped panels down, and panels
     ['b', at(12, 0)],
     ['c', at(0, 4, 24)],
   ]);
-  t.deepEqual(Object.fromEntries(rearranged(places, 'b', at(0, 0))), {
+  t.deepEqual(Object.fromEntries(rearrange(places, 'b', at(0, 0))), {
     b: at(0, 0),
     a: at(0, 4),
     c: at(0, 8, 24),
   });
-  t.deepEqual(rearranged(places, 'a', at(20, 0)).get('a'), at(12, 0));
-  t.deepEqual(rearranged(places, 'a', at(-5, -5, 40, 0)).get('a'), at(0, 0, 24, 2));
+  t.deepEqual(rearrange(places, 'a', at(20, 0)).get('a'), at(12, 0));
+  t.deepEqual(rearrange(places, 'a', at(-5, -5, 40, 0)).get('a'), at(0, 0, 24, 2));
 });
 
 for (const [pattern, text, matches] of [
@@ -134,7 +134,7 @@ test('after a section is removed, its panels follow the others, its children hav
     ],
     panels: [at('top', null, 2), at('a', 's', 0), at('b', 's', 4), at('c', 'in', 0)],
   });
-  const after = withoutSection(before, 's');
+  const after = removeSection(before, 's');
   t.deepEqual(after.sections, [{ id: 'in', within: null }] as never);
   t.deepEqual(
     after.panels?.map(({ id, place }) => [id, place.section, place.y]),
@@ -145,7 +145,7 @@ test('after a section is removed, its panels follow the others, its children hav
       ['c', 'in', 0],
     ],
   );
-  const moved = movedTo(before, 'top', 's').panels?.[0]?.place;
+  const moved = movePanelToSection(before, 'top', 's').panels?.[0]?.place;
   t.deepEqual([moved?.section, moved?.x, moved?.y], ['s', 0, 8]);
 });
 
@@ -172,15 +172,19 @@ test('a variable of a changed kind preserves the common fields, and gets the req
 });
 
 test('a variable moves one position, and not beyond the ends', (t) => {
-  t.deepEqual(moved(['a', 'b', 'c'], 2, -1), ['a', 'c', 'b']);
-  t.deepEqual(moved(['a', 'b', 'c'], 0, -1), ['a', 'b', 'c']);
-  t.deepEqual(moved(['a', 'b', 'c'], 2, 1), ['a', 'b', 'c']);
+  t.deepEqual(moveItem(['a', 'b', 'c'], 2, -1), ['a', 'c', 'b']);
+  t.deepEqual(moveItem(['a', 'b', 'c'], 0, -1), ['a', 'b', 'c']);
+  t.deepEqual(moveItem(['a', 'b', 'c'], 2, 1), ['a', 'b', 'c']);
 });
 
-const lists: readonly (readonly [Lines<never>, string, unknown])[] = [
-  [optionLines as Lines<never>, 'one\ntwo | The second', [{ value: 'one' }, { value: 'two', title: 'The second' }]],
+const lists: readonly (readonly [LineFormat<never>, string, unknown])[] = [
   [
-    filterLines as Lines<never>,
+    optionLines as LineFormat<never>,
+    'one\ntwo | The second',
+    [{ value: 'one' }, { value: 'two', title: 'The second' }],
+  ],
+  [
+    filterLines as LineFormat<never>,
     'job=a\njob=b\nzone!~x=.*\nno condition',
     [
       { label: 'job', operator: '=', values: ['a', 'b'] },
@@ -192,7 +196,7 @@ const lists: readonly (readonly [Lines<never>, string, unknown])[] = [
 for (const [lines, text, items] of lists)
   test(`lines convert to a list and back without a change: ${JSON.stringify(text)}`, (t) => {
     t.deepEqual(lines.read(` \n${text}\n`), items as never);
-    t.is(lines.written(items as never), text);
+    t.is(lines.format(items as never), text);
     t.true(isWritable(lines, items as never));
   });
 

@@ -1,6 +1,6 @@
 /** Matchers as somebody writes them into the page, and the text in which it shows them. */
 import test from 'ava';
-import { matchersIn, shownMatchers } from '../../web/areas/alerts/shown.ts';
+import { formatMatchers, parseMatchers } from '../../web/areas/alerts/shown.ts';
 
 for (const [written, ...matchers] of [
   ['team=shop', ['team', '=', 'shop']],
@@ -20,10 +20,10 @@ for (const [written, ...matchers] of [
   [' , '],
 ] as const)
   test(`“${written}” are ${matchers.length} matchers`, (t) => {
-    const found = matchersIn(written);
+    const found = parseMatchers(written);
     t.deepEqual(
       found.map(({ name, operator, value }) => [name, operator, value]),
       matchers.map((matcher) => [...matcher]),
     );
-    t.deepEqual(matchersIn(shownMatchers({ matchers: found })), found);
+    t.deepEqual(parseMatchers(formatMatchers({ matchers: found })), found);
   });

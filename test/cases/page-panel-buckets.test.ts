@@ -1,10 +1,15 @@
 /** How panels of the page put values into buckets and states into stretches, and which alerts they list. */
 import test from 'ava';
-import { chosenAlerts, grouped, matchersIn, stateFilter } from '../../web/areas/dashboards/panels/alerts-shown.ts';
+import {
+  groupAlerts,
+  parseMatchers,
+  selectAlerts,
+  toStateFilter,
+} from '../../web/areas/dashboards/panels/alerts-shown.ts';
 import {
   type BucketSeries,
-  heatOfBuckets,
-  heatOfValues,
+  heatmapFromBuckets,
+  heatmapFromValues,
   histogramOf,
   stretchesOf,
 } from '../../web/areas/dashboards/panels/buckets.ts';
@@ -16,7 +21,7 @@ const bucket = (le: string, values: readonly (number | null)[]): BucketSeries =>
 });
 
 test('Prometheus buckets are sorted, and each excludes the buckets below it', (t) => {
-  const heat = heatOfBuckets([bucket('+Inf', [10, 4]), bucket('0.5', [3, 1]), bucket('10', [7, null])]);
+  const heat = heatmapFromBuckets([bucket('+Inf', [10, 4]), bucket('0.5', [3, 1]), bucket('10', [7, null])]);
   t.deepEqual(heat, {
     steps: [0, 10],
     rows: [
@@ -29,7 +34,7 @@ test('Prometheus buckets are sorted, and each excludes the buckets below it', (t
 
 test('series that are not Prometheus buckets are rows, unchanged', (t) => {
   const plain = (name: string, value: number): BucketSeries => ({ name, labels: {}, points: [[0, value]] });
-  t.deepEqual(heatOfBuckets([plain('slow', 5), plain('fast', 9)]).rows, [
+  t.deepEqual(heatmapFromBuckets([plain('slow', 5), plain('fast', 9)]).rows, [
     { name: 'slow', counts: [5] },
     { name: 'fast', counts: [9] },
   ]);
@@ -37,14 +42,14 @@ test('series that are not Prometheus buckets are rows, unchanged', (t) => {
 
 test('a heatmap of values counts them per bucket and column, and ignores values that are not numbers', (t) => {
   const points = Array.from({ length: 1_000 }, (_, at): [number, unknown] => [at, at % 10]);
-  const { steps, rows } = heatOfValues([{ name: 'a', labels: {}, points: [...points, [5, 'NaN'], [6, null]] }]);
+  const { steps, rows } = heatmapFromValues([{ name: 'a', labels: {}, points: [...points, [5, 'NaN'], [6, null]] }]);
   t.is(steps.length, 120);
   t.is(
     rows.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0),
     1_000,
   );
   t.deepEqual(rows.at(-1)?.name, '9');
-  t.deepEqual(heatOfValues([]), { steps: [], rows: [] });
+  t.deepEqual(heatmapFromValues([]), { steps: [], rows: [] });
 });
 
 const histograms: readonly (readonly [
@@ -116,20 +121,20 @@ for (const [shown, names] of [
 ] as const)
   test(`a panel of ${JSON.stringify(shown)} lists ${names ?? 'nothing, and says that it cannot be read'}`, (t) => {
     t.deepEqual(
-      chosenAlerts(alerts, shown as never)?.map(({ ruleName }) => ruleName),
+      selectAlerts(alerts, shown as never)?.map(({ ruleName }) => ruleName),
       names as never,
     );
   });
 
 test('alerts are requested by API states, and grouped by their labels', (t) => {
-  t.is(stateFilter({}), 'firing');
-  t.is(stateFilter({ states: ['firing', 'no-data', 'error', 'resolved'] }), 'firing,unknown,inactive');
+  t.is(toStateFilter({}), 'firing');
+  t.is(toStateFilter({ states: ['firing', 'no-data', 'error', 'resolved'] }), 'firing,unknown,inactive');
   t.deepEqual(
-    grouped(alerts, ['team']).map(([name, own]) => [name, own.length]),
+    groupAlerts(alerts, ['team']).map(([name, own]) => [name, own.length]),
     [
       ['team=core', 2],
       ['team=web', 1],
     ],
   );
-  t.deepEqual(matchersIn('{a="\\"b"}'), [{ name: 'a', operator: '=', value: '"b' }]);
+  t.deepEqual(parseMatchers('{a="\\"b"}'), [{ name: 'a', operator: '=', value: '"b' }]);
 });

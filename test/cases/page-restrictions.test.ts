@@ -1,12 +1,12 @@
 /** What the page is told of who may call what is what the API holds. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { mayCall } from '../../api/callers/rights.ts';
+import { satisfiesAccess } from '../../api/callers/rights.ts';
 import { operations } from '../../api/groups/index.ts';
-import { restrictionsOf } from '../../api/page/restrictions.ts';
+import { listRestrictions } from '../../api/page/restrictions.ts';
 import { roles } from '../../schemas/resources/user.ts';
 
-const restrictions = restrictionsOf(operations);
+const restrictions = listRestrictions(operations);
 const byCall = new Map(restrictions.flatMap((one) => one.calls.map((call) => [call, one] as const)));
 
 for (const role of roles)
@@ -14,7 +14,7 @@ for (const role of roles)
     for (const { method, path, role: access, hidden } of operations) {
       if (hidden === true) continue;
       const restriction = byCall.get(`${method} ${path}`);
-      t.is(restriction?.roles.includes(role) ?? true, mayCall(role, access), `${method} ${path}`);
+      t.is(restriction?.roles.includes(role) ?? true, satisfiesAccess(role, access), `${method} ${path}`);
     }
   });
 

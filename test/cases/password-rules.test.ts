@@ -1,10 +1,10 @@
 /** Which passwords are refused: those that somebody tries who knows the lists, the address and the product. */
 import test from 'ava';
-import { refuseGuessable } from '../../api/identity/password-rules.ts';
+import { requireHardToGuess } from '../../api/identity/password-rules.ts';
 
 const isRefused = async (password: string): Promise<boolean> => {
   try {
-    await refuseGuessable(password, 'ann.miller@corp.example');
+    await requireHardToGuess(password, 'ann.miller@corp.example');
     return false;
   } catch {
     return true;

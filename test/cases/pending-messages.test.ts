@@ -1,7 +1,7 @@
 /** Messages that a thread holds for its tasks. */
 import test from 'ava';
 import { HeldMessages } from '../../processors/engine/pending-messages.ts';
-import { Memory } from '../../runtime/memory.ts';
+import { TransferMemoryPool } from '../../runtime/memory.ts';
 import { Budget } from '../../runtime/reading-window.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 
@@ -20,7 +20,7 @@ const messages = (first: number, last: number): BusRecord[] =>
 const open = (maxBytes: number) => {
   const budget = new Budget(maxBytes);
   const forgotten: number[] = [];
-  const held = new HeldMessages(budget, new Memory(), async (numbers) => void forgotten.push(...numbers));
+  const held = new HeldMessages(budget, new TransferMemoryPool(), async (numbers) => void forgotten.push(...numbers));
   const reader = (next: number) => {
     const made = { next };
     held.readers.add(made);
@@ -30,7 +30,7 @@ const open = (maxBytes: number) => {
   const accept = (who: { next: number }, first: number, last: number): number => {
     const sent = held.send(messages(first, last));
     who.next = last + 1;
-    sent.settled();
+    sent.onSettled();
     return sent.pieces.reduce((sum, { records }) => sum + records.offsets.length, 0);
   };
   return { budget, forgotten, held, reader, accept };
@@ -44,7 +44,7 @@ test('a message is sent to the thread once, however the ranges of its readers ar
   t.is(accept(one, 10, 19), 5);
   t.is(accept(three, 0, 19), 0);
   t.is(accept(two, 15, 19), 0);
-  t.is(budget.held, 0, 'all have read all');
+  t.is(budget.heldBytes, 0, 'all have read all');
 });
 
 test('a call lists its messages in order, even if already sent messages are between new ones', (t) => {
@@ -53,7 +53,7 @@ test('a call lists its messages in order, even if already sent messages are betw
   reader(0);
   accept(two, 5, 7);
   accept(one, 0, 2);
-  const { runs, pieces, settled } = held.send(messages(0, 9));
+  const { runs, pieces, onSettled } = held.send(messages(0, 9));
   const offsets = new Map(pieces.map(({ number, records }) => [number, records.offsets]));
   t.deepEqual(
     runs.map(({ from, to }) => to - from),
@@ -66,7 +66,7 @@ test('a call lists its messages in order, even if already sent messages are betw
       [8, 9],
     ],
   );
-  settled();
+  onSettled();
 });
 
 test('messages that no reader needs are evicted', (t) => {
@@ -74,20 +74,20 @@ test('messages that no reader needs are evicted', (t) => {
   const [one, two] = [reader(0), reader(0)];
   accept(one, 0, 9);
   t.deepEqual(forgotten, []);
-  t.is(budget.held, 10 * bytes);
+  t.is(budget.heldBytes, 10 * bytes);
   accept(two, 0, 9);
   t.is(forgotten.length, 1);
-  t.is(budget.held, 0);
+  t.is(budget.heldBytes, 0);
 });
 
 test('a slow reader leaves the shared read, and joins it again later', (t) => {
   const { reader, accept, budget } = open(25 * bytes);
   const [ahead, behind] = [reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
-  t.true(budget.held <= 25 * bytes, `${budget.held} bytes`);
+  t.true(budget.heldBytes <= 25 * bytes, `${budget.heldBytes} bytes`);
   t.is(accept(behind, 0, 49), 30, 'what it needs first is there, and it brings what was forgotten');
   t.is(accept(behind, 50, 99), 50);
-  t.is(budget.held, 0);
+  t.is(budget.heldBytes, 0);
   t.is(accept(ahead, 100, 109), 10);
   t.is(accept(behind, 100, 109), 0, 'it has caught up');
 });
@@ -101,7 +101,7 @@ test('readers that have fallen behind together send each message once', (t) => {
     t.is(accept(behind, at, at + 19), 20);
     t.is(accept(last, at, at + 19), 0);
   }
-  t.is(budget.held, 0);
+  t.is(budget.heldBytes, 0);
 });
 
 test('readers with equal lag share the messages that one of them sends', (t) => {
@@ -111,25 +111,25 @@ test('readers with equal lag share the messages that one of them sends', (t) => 
     accept(ahead, 1_000 + at, 1_009 + at);
     t.is(accept(one, at, at + 9), 10);
     t.is(accept(other, at, at + 9), 0);
-    t.is(budget.held, 0, 'and nothing is held for one that is far from it');
+    t.is(budget.heldBytes, 0, 'and nothing is held for one that is far from it');
   }
 });
 
 test('messages that one window retains for long are evicted for messages that another window needs soon', (t) => {
   const budget = new Budget(30 * bytes);
-  const windows = [0, 1].map(() => new HeldMessages(budget, new Memory(), () => Promise.resolve()));
+  const windows = [0, 1].map(() => new HeldMessages(budget, new TransferMemoryPool(), () => Promise.resolve()));
   const [stuck, lively] = windows as [HeldMessages, HeldMessages];
   const accept = (held: HeldMessages, who: { next: number }, first: number): number => {
     const sent = held.send(messages(first, first + 9));
     who.next = first + 10;
-    sent.settled();
+    sent.onSettled();
     return sent.pieces.length;
   };
   const [ahead, one, other] = [{ next: 0 }, { next: 0 }, { next: 0 }];
   for (const reader of [ahead, { next: 0 }]) stuck.readers.add(reader);
   for (const reader of [one, other]) lively.readers.add(reader);
   for (let at = 0; at < 50; at += 10) accept(stuck, ahead, at);
-  t.is(budget.held, 30 * bytes);
+  t.is(budget.heldBytes, 30 * bytes);
   for (let at = 0; at < 50; at += 10) {
     t.is(accept(lively, one, at), 1);
     t.is(accept(lively, other, at), 0);
@@ -142,9 +142,9 @@ test('messages of a running call are retained, however many there are', (t) => {
   const sent = held.send(messages(0, 9));
   held.clean();
   t.deepEqual(forgotten, []);
-  sent.settled();
+  sent.onSettled();
   t.is(forgotten.length, 1);
-  t.is(budget.held, 0);
+  t.is(budget.heldBytes, 0);
 });
 
 test('a terminated thread retains nothing', (t) => {
@@ -152,14 +152,14 @@ test('a terminated thread retains nothing', (t) => {
   const one = reader(0);
   reader(0);
   accept(one, 0, 9);
-  held.lost();
-  t.is(budget.held, 0);
+  held.discardAll();
+  t.is(budget.heldBytes, 0);
   t.is(accept(one, 0, 9), 10);
 });
 
 test('messages in shared memory are not copied, and their memory is retained until the thread has released them', async (t) => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-  const held = new HeldMessages(new Budget(1_000_000), new Memory(), () => answered);
+  const held = new HeldMessages(new Budget(1_000_000), new TransferMemoryPool(), () => answered);
   const [one, two] = [{ next: 0 }, { next: 0 }];
   for (const reader of [one, two]) held.readers.add(reader);
   const shared = messages(0, 9).map((message) => ({ ...message, value: Buffer.from(new SharedArrayBuffer(bytes)) }));
@@ -172,7 +172,7 @@ test('messages in shared memory are not copied, and their memory is retained unt
   const accept = (reader: { next: number }) => {
     const sent = held.send(batch, onSent);
     reader.next = 10;
-    sent.settled();
+    sent.onSettled();
     return sent.pieces;
   };
   const [piece] = accept(one);

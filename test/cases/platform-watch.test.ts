@@ -9,12 +9,12 @@ import test, { type ExecutionContext } from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { ensureCollections } from '../../api/index.ts';
-import { operatorChannels, type Problem } from '../../api/platform-watch/operator.ts';
+import { createOperatorChannels, type Problem } from '../../api/platform-watch/operator.ts';
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
@@ -24,7 +24,7 @@ import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resou
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { slos } from '../../schemas/resources/slo.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -80,17 +80,17 @@ const open = async (t: ExecutionContext) => {
     rmSync(directory, { recursive: true, force: true });
   });
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'pro', ...(defaultPlans['pro'] as Plan) });
   const organization = async (id: string, fields: Partial<Organization> = {}): Promise<void> => {
     const whole = Organization.parse({ name: id, planId: 'pro', ...fields });
     await documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id, ...whole });
     await documents
-      .of(id)
+      .forTenant(id)
       .collection(alertRules)
       .insert({ id: 'rule', name: 'rule', enabled: true, condition: { kind: 'threshold' }, queryVersion: 1 });
     evaluated.set(id, clock.nowMs);
@@ -137,7 +137,7 @@ test('an organization whose rules are not evaluated is notified once, and once w
     labels: { severity: 'critical', origin: 'platform' },
     reason: `All 1 alert rules have not been evaluated since ${new Date(sinceMs).toISOString()}: alert states may be outdated`,
   });
-  t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 1);
+  t.is((await documents.forTenant('acme').collection(platformAlerts).list()).items.length, 1);
   await pass(5 * minuteMs, ['acme', 'other']);
   t.deepEqual(changes(transitions).slice(1), ['acme PlatformRulesNotEvaluated inactive']);
   t.is(transitions[1]?.startedAtMs, transitions[0]?.startedAtMs);
@@ -148,13 +148,13 @@ test('an organization whose rules are not evaluated is notified once, and once w
       ['acme', 'alert', 'info', 'Alert rules are not evaluated ended'],
     ],
   );
-  t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 0);
+  t.is((await documents.forTenant('acme').collection(platformAlerts).list()).items.length, 0);
 });
 
 test('recording rule groups without evaluation are reported like alert rules, unless the plan lacks metrics', async (t) => {
   const { organization, pass, transitions, documents } = await open(t);
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'logs', ...(defaultPlans['pro'] as Plan), name: 'logs', entitlements: ['logs'] });
   for (const [id, planId] of [
@@ -163,7 +163,7 @@ test('recording rule groups without evaluation are reported like alert rules, un
   ] as const) {
     await organization(id, { planId });
     await documents
-      .of(id)
+      .forTenant(id)
       .collection(recordingGroups)
       .insert({
         name: 'g',
@@ -192,7 +192,7 @@ test('rules without evaluation while nobody watched may first become due', async
 test('disabled rules, and rules of a disabled organization, are not reported as missed', async (t) => {
   const { organization, pass, transitions, documents } = await open(t);
   await organization('acme');
-  await documents.of('acme').collection(alertRules).update('rule', { enabled: false });
+  await documents.forTenant('acme').collection(alertRules).update('rule', { enabled: false });
   await organization('closed', { disabled: true });
   await pass(20 * minuteMs);
   t.deepEqual(changes(transitions), []);
@@ -202,7 +202,7 @@ test('an alert that fires while the organization is disabled ends', async (t) =>
   const { organization, pass, transitions, documents } = await open(t);
   await organization('acme');
   await pass(10 * minuteMs);
-  await documents.of(organizationsTenant).collection(organizations).update('acme', { disabled: true });
+  await documents.forTenant(organizationsTenant).collection(organizations).update('acme', { disabled: true });
   await pass(minuteMs);
   t.deepEqual(changes(transitions), [
     'acme PlatformRulesNotEvaluated firing',
@@ -234,16 +234,16 @@ test('late records are reported to organizations with rules or objectives, and l
   await organization('siem');
   const detection = { kind: 'rule', title: 'a', source: '', enabled: true, severity: 'high', riskScore: 1 } as const;
   await documents
-    .of('siem')
+    .forTenant('siem')
     .collection(detectionRules)
     .insert({ ...detection, suppression: null, exceptions: [], anySource: false });
   // None of these has a rule, and one an objective that is measured.
   for (const id of ['objective', 'neither', 'disabled']) {
     await organization(id);
-    await documents.of(id).collection(alertRules).delete('rule');
+    await documents.forTenant(id).collection(alertRules).delete('rule');
     if (id === 'neither') continue;
     const slo = { name: 'a', enabled: id === 'objective', query: {}, queryVersion: 1 };
-    await documents.of(id).collection(slos).insert(slo);
+    await documents.forTenant(id).collection(slos).insert(slo);
   }
   const both = ['acme', 'siem'];
   setGroups({ 'sinks.logs': 119 * secondMs });
@@ -317,11 +317,13 @@ test('an operator is notified by a webhook with the Alertmanager payload, on any
     server.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const [channel] = operatorChannels({
+  const [channel] = createOperatorChannels({
     mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
     clock: { now: () => 2 * minuteMs },
-    log: silent,
-    settings: settingsOf({ OIQ_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }),
+    log: silentLog,
+    settings: parseSettings({
+      OIQ_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    }),
   });
   t.true(await channel?.notify([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
   t.like(bodies[0], {
@@ -344,7 +346,7 @@ test('an operator is notified by a webhook with the Alertmanager payload, on any
 
 test('the alert of a failing channel ends once it is disabled or deleted, and continues while deliveries are retried', async (t) => {
   const { pass, transitions, events, documents } = await open(t);
-  const own = documents.of('acme');
+  const own = documents.forTenant('acme');
   for (const id of ['tried', 'disabled', 'deleted']) {
     if (id !== 'deleted')
       await own.collection(notificationChannels).insert({

@@ -1,6 +1,6 @@
 /** What `/metrics` says of the process itself. */
 import test from 'ava';
-import { metricsProvider } from '../../adapters/own-telemetry/metrics.ts';
+import { createMetricsProvider } from '../../adapters/own-telemetry/metrics.ts';
 import { eventually } from '../waiting.ts';
 
 /** Samples by their name and labels. */
@@ -16,7 +16,7 @@ const samplesOf = (text: string): ReadonlyMap<string, number> =>
   );
 
 test('a process exports its version, start, memory, CPU time and files under the metric names that dashboards use', async (t) => {
-  const metrics = await metricsProvider(undefined, { instance: 'test', version: '1.2.3' });
+  const metrics = await createMetricsProvider(undefined, { instance: 'test', version: '1.2.3' });
   t.teardown(() => metrics.close());
   const samples = samplesOf(await metrics.text());
   const value = (name: string): number => samples.get(name) ?? Number.NaN;
@@ -32,7 +32,7 @@ test('a process exports its version, start, memory, CPU time and files under the
 });
 
 test('a process exports its event loop delay and its garbage collection time', async (t) => {
-  const metrics = await metricsProvider(undefined, { instance: 'test', version: '1.2.3' });
+  const metrics = await createMetricsProvider(undefined, { instance: 'test', version: '1.2.3' });
   t.teardown(() => metrics.close());
   await eventually('the loop was late, and garbage was collected', async () => {
     for (let at = 0; at < 50; at++) structuredClone(Array.from({ length: 10_000 }, (_, index) => ({ index })));

@@ -1,12 +1,12 @@
 /** When a tenant is passed by, and when a processor stops. */
 import test from 'ava';
 import { encodeOrdinals, onlyOrdinals } from '../../processors/engine/ordinals.ts';
-import { Shares } from '../../processors/engine/shares.ts';
+import { ThreadShares } from '../../processors/engine/shares.ts';
 import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
 
 /** What tenants take in each of 70 seconds, and whether the first of them is over half of a thread. */
 const isOver = (...usedMs: readonly number[]): boolean => {
-  const shares = new Shares();
+  const shares = new ThreadShares();
   for (let second = 0; second < 70; second++) {
     for (const [tenant, ms] of usedMs.entries()) shares.add('p', `tenant-${tenant}`, ms, second * 1_000);
   }
@@ -21,7 +21,7 @@ test('a tenant is over its share after it exceeds it for a minute while others w
 });
 
 test('a tenant over its share is reported once', (t) => {
-  const shares = new Shares();
+  const shares = new ThreadShares();
   for (let second = 0; second < 61; second++)
     for (const tenant of ['a', 'b']) shares.add('p', tenant, tenant === 'a' ? 900 : 50, second * 1_000);
   t.true(shares.isOver('p', 'a', 0.5));
@@ -33,7 +33,7 @@ const usageOf = (tenantId: string, messages: number, poison: number) => ({
   messages,
   poison,
   ms: 0,
-  bytes: 0,
+  stateBytes: 0,
 });
 
 test('dead letters of one tenant name it, those of several tenants throw, and a few do neither', (t) => {

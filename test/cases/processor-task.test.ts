@@ -2,13 +2,13 @@
 import test from 'ava';
 import { defineProcessor } from '../../processors/engine/definition.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
-import { Keyed, weightOf } from '../../processors/engine/state.ts';
+import { estimateBytes, LruMap } from '../../processors/engine/state.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { windowedState } from '../../processors/engine/windows.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
+import { itemSource } from '../../schemas/records/values.ts';
 import { ignoredPages, type Visit, visitCounter, visitCounts, visits } from './made-up-processor.ts';
 import { seeded } from './random.ts';
 import { firstMs, otlpMessage, TaskRun, valuesIn } from './run-task.ts';
@@ -67,7 +67,7 @@ test('a range processed in turns uses the documents and plan from its start', (t
   const processor = defineProcessor({
     name: 'marked',
     summary: 'Looks at documents',
-    reads: emittedTo(visits),
+    reads: itemSource(visits),
     follows: { marks },
     step: (_, { follows }) => void seen.push([...follows.marks.values()].map(({ mark }) => mark).join('')),
   });
@@ -165,7 +165,7 @@ test('the watermark follows the latest record; a fast clock does not move it, an
   const watcher = defineProcessor({
     name: 'watcher',
     summary: 'Looks at the watermark',
-    reads: emittedTo(visits),
+    reads: itemSource(visits),
     latenessMs: 10_000,
     step: (_, { watermarkMs }) => void seen.push(watermarkMs - firstMs),
   });
@@ -239,7 +239,7 @@ test('timers run in order of time, kind and key, and a timer with the same kind 
   const timed = defineProcessor({
     name: 'timed',
     summary: 'Asks to be called',
-    reads: emittedTo(visits),
+    reads: itemSource(visits),
     step(_, { clockMs, setTimer }) {
       for (const key of ['b', 'a', 'taken-back']) setTimer('clock', clockMs + 10, key);
       setTimer('watermark', clockMs + 10, 'a');
@@ -299,7 +299,7 @@ test('a value of another tenant, one that violates the schema and one above the 
   const emitter = defineProcessor({
     name: 'emitter',
     summary: 'Emits what it is told',
-    reads: emittedTo(visits),
+    reads: itemSource(visits),
     emits: { counts: visitCounts },
     step({ page }, { emit, tenantId }) {
       const value = { kind: 'count', timeMs: 0, visits: 1, page } as const;
@@ -382,7 +382,7 @@ test('a state of another version is upgraded, or starts empty', (t) => {
     defineProcessor({
       name: 'counter',
       summary: 'Counts',
-      reads: emittedTo(visits),
+      reads: itemSource(visits),
       state: {
         version,
         open: (saved) => ({ count: saved === undefined ? 0 : Number(Buffer.from(saved).toString()) }),
@@ -411,7 +411,7 @@ test('late records and keys above the limit are dropped and counted', (t) => {
   const windowed = defineProcessor({
     name: 'windowed',
     summary: 'Counts',
-    reads: emittedTo(visits),
+    reads: itemSource(visits),
     emits: { counts: visitCounts },
     latenessMs: 0,
     state: windowedState<number>({ version: 1, lengthMs: 60_000, maxEntries: 2 }),
@@ -419,7 +419,7 @@ test('late records and keys above the limit are dropped and counted', (t) => {
       context.state.add(context, timeMs, page, (count = 0) => count + 1);
     },
     timer(_, { state, watermarkMs, emit, tenantId }) {
-      for (const { key, startMs, value } of state.closed(watermarkMs))
+      for (const { key, startMs, value } of state.removeClosed(watermarkMs))
         emit.counts({ tenantId, kind: 'count', page: key, timeMs: startMs, visits: value });
     },
   });
@@ -435,7 +435,7 @@ test('late records and keys above the limit are dropped and counted', (t) => {
 
 for (const name of ['', 'Counts', 'a--b', 'a.b', '1a', 'a-', 'a b']) {
   test(`a processor cannot be named "${name}"`, (t) => {
-    t.throws(() => defineProcessor({ name, summary: '', reads: emittedTo(visits), step: () => undefined }));
+    t.throws(() => defineProcessor({ name, summary: '', reads: itemSource(visits), step: () => undefined }));
   });
 }
 
@@ -468,7 +468,7 @@ test('an unreadable message from receivers is left to the dead letter of its sin
 
 test('above the limit of keyed values the least recently used value is evicted', (t) => {
   const random = seeded(5);
-  const keyed = new Keyed<string>(20);
+  const keyed = new LruMap<string>(20);
   // What was used last comes last.
   const known = new Map<string, string>();
   let evicted = 0;
@@ -493,7 +493,7 @@ test('above the limit of keyed values the least recently used value is evicted',
     if (at % 100 === 0) t.deepEqual([...keyed.entries()], [...known]);
   }
   t.true(evicted > 1_000);
-  const bytes = [...known].reduce((sum, [key, value]) => sum + 64 + 2 * key.length + weightOf(value), 0);
+  const bytes = [...known].reduce((sum, [key, value]) => sum + 64 + 2 * key.length + estimateBytes(value), 0);
   t.deepEqual(keyed.size, { entries: known.size, bytes, evicted });
   for (const [key] of keyed.entries()) keyed.delete(key);
   t.deepEqual(keyed.size, { entries: 0, bytes: 0, evicted });

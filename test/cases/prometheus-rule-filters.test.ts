@@ -1,6 +1,6 @@
 /** Which rules and groups a client of Prometheus' rules asks for. */
 import test from 'ava';
-import { chosenRules, pageOfGroups, shouldIncludeAlerts } from '../../api/groups/prometheus/rule-filters.ts';
+import { filterRules, paginateGroups, shouldIncludeAlerts } from '../../api/groups/prometheus/rule-filters.ts';
 
 const rules = [
   { type: 'alerting', name: 'slow', labels: { team: 'a' } },
@@ -21,7 +21,7 @@ const chosen: readonly (readonly [given: Readonly<Record<string, unknown>>, name
 for (const [given, names] of chosen)
   test(`rules of ${JSON.stringify(given)} are ${names.join(', ') || 'none'}`, (t) => {
     t.deepEqual(
-      chosenRules(given, rules).map(({ name }) => name),
+      filterRules(given, rules).map(({ name }) => name),
       names,
     );
   });
@@ -38,7 +38,7 @@ test('pages of groups together contain every group once', (t) => {
   for (const limit of [1, 2, 3, 5, 9]) {
     const seen: string[] = [];
     for (let token = '', pages = 0; pages < 9; pages++) {
-      const page = pageOfGroups({ group_limit: String(limit), ...(token && { group_next_token: token }) }, groups);
+      const page = paginateGroups({ group_limit: String(limit), ...(token && { group_next_token: token }) }, groups);
       seen.push(...page.groups.map(({ name }) => name));
       if (page.groupNextToken === undefined) break;
       token = page.groupNextToken;
@@ -46,8 +46,8 @@ test('pages of groups together contain every group once', (t) => {
     t.deepEqual(seen, ['a', 'b', 'c', 'd', 'e']);
   }
   t.deepEqual(
-    pageOfGroups({ 'rule_group[]': ['b', 'e'] }, groups).groups.map(({ name }) => name),
+    paginateGroups({ 'rule_group[]': ['b', 'e'] }, groups).groups.map(({ name }) => name),
     ['b', 'e'],
   );
-  t.deepEqual(pageOfGroups({ 'file[]': 'another' }, groups).groups, []);
+  t.deepEqual(paginateGroups({ 'file[]': 'another' }, groups).groups, []);
 });

@@ -3,9 +3,9 @@ import test from 'ava';
 import { otlpCondition } from '../../queries/promql/fetch/matching.ts';
 import { evaluate, parse } from '../../queries/promql/index.ts';
 import type { Series } from '../../queries/promql/series.ts';
-import { testOf } from '../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../queries/promql/syntax/matchers.ts';
 import { parseExpression, parseSelector } from '../../queries/promql/syntax/parse.ts';
-import { pretty } from '../../queries/promql/syntax/print.ts';
+import { prettyPrint } from '../../queries/promql/syntax/print.ts';
 
 const instant = { startMs: 0, endMs: 0, stepMs: 0 };
 const times = Float64Array.of(0);
@@ -93,7 +93,7 @@ const deepest: readonly (readonly [what: string, text: string])[] = [
 for (const [what, text] of deepest)
   test(`an expression at the depth limit is evaluated and printed: ${what}`, (t) => {
     t.is(refusalOf(text), '');
-    t.notThrows(() => pretty(parseExpression(text)));
+    t.notThrows(() => prettyPrint(parseExpression(text)));
   });
 
 test('a list of alternatives, as written by dashboard variables, can be long', (t) => {
@@ -126,12 +126,12 @@ test('a regular expression that is a list of alternatives matches exactly these 
     ['a\\d', 'ad', false],
   ];
   for (const [value, text, matches] of cases) {
-    t.is(testOf({ name: 'a', op: '=~', value })(text), matches, `${value} over ${text}`);
-    t.is(testOf({ name: 'a', op: '!~', value })(text), !matches, `${value} over ${text}`);
+    t.is(compileTest({ name: 'a', op: '=~', value })(text), matches, `${value} over ${text}`);
+    t.is(compileTest({ name: 'a', op: '!~', value })(text), !matches, `${value} over ${text}`);
   }
 });
 
 test('a long text within many nested parts is printed once for all of them', (t) => {
   const inner = `a{b="${'x'.repeat(200)}"}`;
-  t.is(pretty(parseExpression(nested(2, 'sum(', inner, ')'))), `sum(\n  sum(\n    ${inner}\n  )\n)`);
+  t.is(prettyPrint(parseExpression(nested(2, 'sum(', inner, ')'))), `sum(\n  sum(\n    ${inner}\n  )\n)`);
 });

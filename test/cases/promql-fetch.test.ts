@@ -1,11 +1,11 @@
 /** Points of OTLP and remote-write as series of Prometheus. */
 import test from 'ava';
-import { chooseSeries } from '../../queries/promql/fetch/choose.ts';
+import { selectSeries } from '../../queries/promql/fetch/choose.ts';
 import { openPieces } from '../../queries/promql/fetch/known-selections.ts';
-import { labelValues } from '../../queries/promql/fetch/label-reads.ts';
-import { Pieces } from '../../queries/promql/fetch/pieces.ts';
+import { readLabelValues } from '../../queries/promql/fetch/label-reads.ts';
+import { PointBlockReader } from '../../queries/promql/fetch/pieces.ts';
 import type { Scope } from '../../queries/promql/fetch/scope.ts';
-import { seriesOfPiece } from '../../queries/promql/fetch/series-of-piece.ts';
+import { readBlockSeries } from '../../queries/promql/fetch/series-of-piece.ts';
 import type { Matcher, Series } from '../../queries/promql/series.ts';
 import { parseSelector } from '../../queries/promql/syntax/parse.ts';
 import { messageOf, metricsRequest, openTables, type Tables } from './sink-tables.ts';
@@ -37,15 +37,15 @@ const land = async (tenantId: string, metrics: readonly object[]): Promise<void>
 /** Series of a selector, with samples later than `fromMs` and not later than `toMs`. */
 const select = async (tenantId: string, selector: string, fromMs: number, toMs: number): Promise<Series[]> => {
   const scope: Scope = {
-    columns: tables.columns.of(tenantId),
+    columns: tables.columns.forTenant(tenantId),
     translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
   };
   const matchers: readonly Matcher[] = parseSelector(selector);
   const window = { fromMs, toMs };
-  const pieces = new Pieces(scope.columns, window, await chooseSeries(scope, window, matchers));
+  const pieces = new PointBlockReader(scope.columns, window, await selectSeries(scope, window, matchers));
   const found: Series[] = [];
   for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
-    found.push(...seriesOfPiece(piece, window, matchers));
+    found.push(...readBlockSeries(piece, window, matchers));
   return found;
 };
 
@@ -224,7 +224,7 @@ test('the series of a selector are cached for the next query, which also finds n
   const window = { fromMs: hour - 60_000, toMs: hour + 60_000 };
   const tenantId = 'known';
   let statements = 0;
-  const own = tables.columns.of(tenantId);
+  const own = tables.columns.forTenant(tenantId);
   const counted: Scope['columns'] = {
     ...own,
     query(...question) {
@@ -246,7 +246,7 @@ test('the series of a selector are cached for the next query, which also finds n
     const pieces = await openPieces(scope, window, matchers);
     const found: Series[] = [];
     for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
-      found.push(...seriesOfPiece(piece, window, matchers));
+      found.push(...readBlockSeries(piece, window, matchers));
     return { pods: found.map(({ labels, values }) => `${labels['pod']} ${values.join()}`), statements };
   };
   await land(tenantId, [gauge(0, 'a', 1), gauge(0, 'b', 2)]);
@@ -281,7 +281,7 @@ test.serial(
     });
     const day = 86_400;
     await land(tenantId, [points('a', 0, 10), points('b', 0), points('gone', -3 * day)]);
-    const own = tables.columns.of(tenantId);
+    const own = tables.columns.forTenant(tenantId);
     const statements: string[] = [];
     const columns: typeof own = {
       ...own,
@@ -305,7 +305,7 @@ test.serial(
       const pieces = await openPieces(scope, window, matchers);
       const found: string[] = [];
       for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
-        for (const { labels } of seriesOfPiece(piece, window, matchers)) found.push(labels['pod'] ?? '');
+        for (const { labels } of readBlockSeries(piece, window, matchers)) found.push(labels['pod'] ?? '');
       return {
         found,
         ofSeries: statements.filter((sql) => sql.includes('FROM series')).length,
@@ -344,10 +344,10 @@ test('label values are distinct and sorted, including long and non-ASCII values'
       FROM (SELECT arrayJoin(arrayConcat([${values.map((value) => `'${value}'`).join(', ')}], ['a', ''])) AS value)`,
   );
   const scope: Scope = {
-    columns: tables.columns.of(tenantId),
+    columns: tables.columns.forTenant(tenantId),
     translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
   };
   const window = { fromMs: Date.now() - 3_600_000, toMs: Date.now() };
-  t.deepEqual(await labelValues({ scope, window, sets: [] }, 'pod'), values.toSorted());
-  t.deepEqual(await labelValues({ scope, window, sets: [] }, 'none'), []);
+  t.deepEqual(await readLabelValues({ scope, window, matcherSets: [] }, 'pod'), values.toSorted());
+  t.deepEqual(await readLabelValues({ scope, window, matcherSets: [] }, 'none'), []);
 });

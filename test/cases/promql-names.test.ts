@@ -1,7 +1,7 @@
 /** Names of OTLP metrics and labels in Prometheus. */
 import test from 'ava';
-import { labelsOfSeries, labelsOfTarget, sortedLabels } from '../../queries/promql/otlp/labels.ts';
-import { labelNameOf, metricNameOf, unitNameOf } from '../../queries/promql/otlp/names.ts';
+import { buildSeriesLabels, buildTargetLabels, sortLabels } from '../../queries/promql/otlp/labels.ts';
+import { buildLabelName, buildMetricName, buildUnitName } from '../../queries/promql/otlp/names.ts';
 
 const counter = { kind: 'sum', monotonic: true };
 const upDown = { kind: 'sum', monotonic: false };
@@ -32,18 +32,18 @@ const named: readonly (readonly [string, string, typeof counter, string, string]
 test('a metric name includes its unit and type', (t) => {
   for (const [metric, unit, kind, escaped, plain] of named) {
     const one = { metric, unit, ...kind };
-    t.is(metricNameOf(one, 'UnderscoreEscapingWithSuffixes'), escaped, metric);
-    t.is(metricNameOf(one, 'NoUTF8EscapingWithSuffixes'), plain, metric);
-    t.is(metricNameOf(one, 'NoTranslation'), metric);
+    t.is(buildMetricName(one, 'UnderscoreEscapingWithSuffixes'), escaped, metric);
+    t.is(buildMetricName(one, 'NoUTF8EscapingWithSuffixes'), plain, metric);
+    t.is(buildMetricName(one, 'NoTranslation'), metric);
   }
   const dotted = { metric: 'http.server__duration', unit: 's', ...histogram };
-  t.is(metricNameOf(dotted, 'UnderscoreEscapingWithoutSuffixes'), 'http_server__duration');
+  t.is(buildMetricName(dotted, 'UnderscoreEscapingWithoutSuffixes'), 'http_server__duration');
 });
 
 test('units in metadata are words', (t) => {
-  t.is(unitNameOf('By/s', 'UnderscoreEscapingWithSuffixes'), 'bytes_per_second');
-  t.is(unitNameOf('1', 'UnderscoreEscapingWithSuffixes'), '');
-  t.is(unitNameOf('{order}', 'NoTranslation'), '');
+  t.is(buildUnitName('By/s', 'UnderscoreEscapingWithSuffixes'), 'bytes_per_second');
+  t.is(buildUnitName('1', 'UnderscoreEscapingWithSuffixes'), '');
+  t.is(buildUnitName('{order}', 'NoTranslation'), '');
 });
 
 test('a label has only letters, digits and underscores if names are escaped', (t) => {
@@ -55,8 +55,8 @@ test('a label has only letters, digits and underscores if names are escaped', (t
     ['größe', 'gr__e'],
     ['...', ''],
   ] as const) {
-    t.is(labelNameOf(key, 'UnderscoreEscapingWithSuffixes'), name, key);
-    t.is(labelNameOf(key, 'NoTranslation'), key);
+    t.is(buildLabelName(key, 'UnderscoreEscapingWithSuffixes'), name, key);
+    t.is(buildLabelName(key, 'NoTranslation'), key);
   }
 });
 
@@ -79,7 +79,7 @@ test('labels are derived from attributes, promoted resource attributes, the scop
     ['a.b', '1'],
     ['job', 'own'],
   ]);
-  t.deepEqual(sortedLabels(labelsOfSeries(attributes, resource, scope, translation)), {
+  t.deepEqual(sortLabels(buildSeriesLabels(attributes, resource, scope, translation)), {
     a_b: '1;2',
     host_name: 'h1',
     instance: 'i-1',
@@ -89,12 +89,12 @@ test('labels are derived from attributes, promoted resource attributes, the scop
     otel_scope_of_it: 'x',
     otel_scope_version: '1',
   });
-  t.deepEqual(sortedLabels(labelsOfTarget(resource, translation) ?? []), {
+  t.deepEqual(sortLabels(buildTargetLabels(resource, translation) ?? []), {
     host_name: 'h1',
     instance: 'i-1',
     job: 'shop/cart',
     k8s_pod_name: 'p1',
   });
-  t.is(labelsOfTarget(new Map([['service.name', 'cart']]), translation), undefined);
-  t.is(labelsOfTarget(new Map([['host.name', 'h1']]), translation), undefined);
+  t.is(buildTargetLabels(new Map([['service.name', 'cart']]), translation), undefined);
+  t.is(buildTargetLabels(new Map([['host.name', 'h1']]), translation), undefined);
 });

@@ -2,9 +2,9 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { evaluate, type ParsedQuery, parse, selectionsOf } from '../../queries/promql/index.ts';
+import { evaluate, listSelections, type ParsedQuery, parse } from '../../queries/promql/index.ts';
 import type { Selection, Series } from '../../queries/promql/series.ts';
-import { testOf } from '../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../queries/promql/syntax/matchers.ts';
 
 const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer);
 
@@ -56,7 +56,7 @@ const queries = [
 
 const reader = (series: readonly Series[], selections: readonly Selection[]) => (number: number) => {
   const tests = (selections[number] as Selection).matchers.map(
-    ({ name, ...rest }) => [name, testOf({ name, ...rest })] as const,
+    ({ name, ...rest }) => [name, compileTest({ name, ...rest })] as const,
   );
   return series.filter(({ labels }) => tests.every(([name, matches]) => matches(labels[name] ?? '')));
 };
@@ -68,7 +68,7 @@ const sorted = (points: readonly (readonly [string, number])[]): Points =>
 
 const instant = (query: ParsedQuery, series: readonly Series[], timeMs: number): Points => {
   const window = { startMs: timeMs, endMs: timeMs, stepMs: 0 };
-  const { value: answer } = evaluate(query, window, reader(series, selectionsOf(query, window)));
+  const { value: answer } = evaluate(query, window, reader(series, listSelections(query, window)));
   if (answer.type !== 'vector') throw new Error(`no vector: ${answer.type}`);
   return sorted(answer.elements.map(({ labels, value: each }) => [JSON.stringify(labels), each as number] as const));
 };
@@ -76,7 +76,7 @@ const instant = (query: ParsedQuery, series: readonly Series[], timeMs: number):
 const window = { startMs: 60_000, endMs: 600_000, stepMs: 45_000 };
 
 const range = (query: ParsedQuery, series: readonly Series[]): Map<number, Points> => {
-  const { value: answer } = evaluate(query, window, reader(series, selectionsOf(query, window)));
+  const { value: answer } = evaluate(query, window, reader(series, listSelections(query, window)));
   if (answer.type !== 'matrix') throw new Error(`no matrix: ${answer.type}`);
   const steps = new Map<number, (readonly [string, number])[]>();
   for (const each of answer.series)
@@ -103,7 +103,7 @@ test('a selection contains every sample that an expression reads', (t) => {
       const query = parse(text);
       // The lookback is as short as gaps are, and data begins long before: what is cut too early would be missed.
       const late = { startMs: 400_000, endMs: 600_000, stepMs: 35_000, lookbackMs: 40_000 };
-      const selections = selectionsOf(query, late);
+      const selections = listSelections(query, late);
       const cut = (number: number) => {
         const { fromMs, toMs } = selections[number] as Selection;
         return reader(
@@ -125,7 +125,7 @@ test('a selection contains every sample that an expression reads', (t) => {
 test('a query that would load too many samples is rejected with the error message of Prometheus', (t) => {
   const series = [seriesOf(0, new Array(40).fill(1))];
   const query = parse('a_total');
-  const read = reader(series, selectionsOf(query, window));
+  const read = reader(series, listSelections(query, window));
   t.throws(() => evaluate(query, window, read, { samples: 5 }), {
     message: 'query processing would load too many samples into memory in query execution',
   });
@@ -137,7 +137,7 @@ test('a query whose columns would take too much memory is rejected before they a
   const steps = { startMs: 0, endMs: 3_600_000, stepMs: 1_000 };
   const evaluateWith = (text: string, bytes: number) => {
     const query = parse(text);
-    return evaluate(query, steps, reader(sparse, selectionsOf(query, steps)), { samples: 1e9, bytes });
+    return evaluate(query, steps, reader(sparse, listSelections(query, steps)), { samples: 1e9, bytes });
   };
   const refused = { message: 'query processing would load too many samples into memory in query execution' };
   t.throws(() => evaluateWith('topk(1, a_total)', 1e6), refused);
@@ -150,7 +150,7 @@ test('samples are counted as in Prometheus', (t) => {
   const series = [seriesOf(0, new Array(40).fill(1)), seriesOf(2, new Array(40).fill(2))];
   const query = parse('rate(a_total[1m])');
   const steps = { startMs: 120_000, endMs: 240_000, stepMs: 60_000 };
-  const { samples } = evaluate(query, steps, reader(series, selectionsOf(query, steps)));
+  const { samples } = evaluate(query, steps, reader(series, listSelections(query, steps)));
   t.is(samples.total, 24);
   t.deepEqual([...samples.perStep], [8, 8, 8]);
 });

@@ -1,15 +1,15 @@
 /** Steps that are kept: whatever lands, late or twice, or is erased in between, answers are those that are given where nothing is kept. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { Answers } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { translationOf } from '../../queries/promql/settings.ts';
+import { readTranslation } from '../../queries/promql/settings.ts';
 import type { PromqlQuery } from '../../queries/query.ts';
-import { answerOnly, queryOf } from '../../queries/run.ts';
+import { parseQuery, runForAnswer } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { randomOf } from './random.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
@@ -76,19 +76,21 @@ const expressions = [
   'quantile(0.5, gauge)',
   'nobody',
   'vector(1)',
-].map((expression) => queryOf({ kind: 'promql', expression }) as PromqlQuery);
+].map((expression) => parseQuery({ kind: 'promql', expression }) as PromqlQuery);
 
 const readingOf = (tenant: string, isCached: boolean, reads: number[] = []): QueryReading => {
-  const { source, changesOf, ...columns } = tables.columns.of(tenant);
+  const { source, getChangeCount, ...columns } = tables.columns.forTenant(tenant);
   const native: typeof columns.native = (sql, parameters, limits) => {
     reads.push(Number(parameters?.['from']) - 1);
     return columns.native(sql, parameters, limits);
   };
   return {
-    columns: isCached ? { ...columns, native, ...(source && { source }), ...(changesOf && { changesOf }) } : columns,
+    columns: isCached
+      ? { ...columns, native, ...(source && { source }), ...(getChangeCount && { getChangeCount }) }
+      : columns,
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: beginMs + 12 * hourMs,
-    promql: { threads, translation: translationOf(settingsOf({})) },
+    promql: { threads, translation: readTranslation(parseSettings({})) },
   };
 };
 
@@ -176,7 +178,7 @@ test('cached results equal uncached results, whatever lands or is erased in betw
 });
 
 const queriesOf = (expression: string): readonly PromqlQuery[] => [
-  queryOf({ kind: 'promql', expression }) as PromqlQuery,
+  parseQuery({ kind: 'promql', expression }) as PromqlQuery,
 ];
 
 /** Since when samples are read where an hour of a counter is asked again: minutes before the end of the hour, one for each read. */
@@ -240,7 +242,7 @@ test('a query too large to batch is not read with others, and is cached when it 
   t.is(heavy, undefined);
   t.deepEqual(lightResult, (await runPromqlBatch(light, readingOf(tenant, false), question))[0]);
   t.is(reads.length, 1);
-  const alone = await answerOnly(queries[0] as PromqlQuery, readingOf(tenant, true), question);
+  const alone = await runForAnswer(queries[0] as PromqlQuery, readingOf(tenant, true), question);
   t.deepEqual(await runPromqlBatch(queries, readingOf(tenant, true), question), [{ answer: alone }]);
 });
 
@@ -248,7 +250,7 @@ test('a query too large to batch is not read with others, and is cached when it 
 const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> => {
   const nowMs = beginMs + 2 * hourMs;
   const events: (string | number)[] = [];
-  const answers = new Answers({ gatherMs: 0, sharedMs: 30_000, aloneMs: 40_000 });
+  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 30_000, singleTimeoutMs: 40_000 });
   const reading = readingOf(tenant, true);
   const { native } = reading.columns;
   const columns: typeof reading.columns = {

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import test from 'ava';
-import { treeJson } from '../../queries/promql/syntax/json.ts';
+import { toTreeJson } from '../../queries/promql/syntax/json.ts';
 import { parseExpression, parseSelector } from '../../queries/promql/syntax/parse.ts';
-import { pretty, printed } from '../../queries/promql/syntax/print.ts';
+import { prettyPrint, printExpression } from '../../queries/promql/syntax/print.ts';
 import { everySyntax } from '../../queries/promql/syntax/reader.ts';
 import { commandsOf } from './promql-language/commands.ts';
 
@@ -86,15 +86,15 @@ test('expressions are formatted as by promtool', (t) => {
     ['a offset (1h/2)', 'a offset (1h / 2)'],
   ];
   for (const [text, expected] of cases) {
-    t.is(pretty(parseExpression(text)), expected);
-    t.is(printed(parseExpression(expected)), expected, 'what is printed reads as the same');
+    t.is(prettyPrint(parseExpression(text)), expected);
+    t.is(printExpression(parseExpression(expected)), expected, 'what is printed reads as the same');
   }
   const long = `sum(${'a'.repeat(60)}) / sum(${'b'.repeat(60)})`;
-  t.is(pretty(parseExpression(long)), `  sum(${'a'.repeat(60)})\n/\n  sum(${'b'.repeat(60)})`);
+  t.is(prettyPrint(parseExpression(long)), `  sum(${'a'.repeat(60)})\n/\n  sum(${'b'.repeat(60)})`);
 });
 
 test('the syntax tree equals that of Prometheus', (t) => {
-  t.deepEqual(treeJson(parseExpression('sum(a[5m:] offset 1m) > 2'.replace('[5m:] offset 1m', ' offset 1m'))), {
+  t.deepEqual(toTreeJson(parseExpression('sum(a[5m:] offset 1m) > 2'.replace('[5m:] offset 1m', ' offset 1m'))), {
     type: 'binaryExpr',
     op: '>',
     lhs: {

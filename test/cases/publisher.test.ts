@@ -1,6 +1,6 @@
 /** What shares a bus message and what does not. */
 import test from 'ava';
-import type { Piece } from '../../receivers/engine/prepare.ts';
+import type { MessagePart } from '../../receivers/engine/prepare.ts';
 import { type Origin, Publisher } from '../../receivers/engine/publisher.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import { decodeHeaders, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
@@ -14,10 +14,10 @@ const origin: Origin = {
   traceparent: '',
   receivedAtMs: 1,
 };
-const piece: Piece = { bytes: Buffer.from('body'), size: 4, records: 1, encoding: 'identity' };
+const piece: MessagePart = { bytes: Buffer.from('body'), size: 4, records: 1, encoding: 'identity' };
 
 /** Publishes all of them at once and gives the messages. */
-const published = async (requests: readonly (readonly [Origin, Piece])[]): Promise<Message[]> => {
+const published = async (requests: readonly (readonly [Origin, MessagePart])[]): Promise<Message[]> => {
   const messages: Message[] = [];
   const producer: Pick<Producer, 'publish'> = {
     publish: async (given) => void messages.push(...given),
@@ -47,7 +47,7 @@ test('requests with equal message headers share one message', async (t) => {
   );
 });
 
-const different: [string, Origin, Piece][] = [
+const different: [string, Origin, MessagePart][] = [
   ['key', { ...origin, caller: { ...caller, keyId: 'k2' } }, piece],
   ['project', { ...origin, caller: { ...caller, projectId: 'other' } }, piece],
   ['organization', { ...origin, caller: { ...caller, tenantId: 'other' } }, piece],
@@ -77,7 +77,7 @@ for (const [what, other, body] of different)
       [other, body],
     ].map(([from, given]) => {
       const { caller: of, signal, format } = from as Origin;
-      return [of.tenantId, of.projectId, of.keyId, signal, format, (given as Piece).encoding];
+      return [of.tenantId, of.projectId, of.keyId, signal, format, (given as MessagePart).encoding];
     });
     t.deepEqual(decoded, expected);
   });

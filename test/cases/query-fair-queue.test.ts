@@ -3,14 +3,14 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
 import { FairQueue, TooManyWaiting } from '../../queries/limits/fair-queue.ts';
-import { limitedColumns, type ReadLimits } from '../../queries/limits/limited-columns.ts';
-import { readLimitsOf } from '../../queries/limits/settings.ts';
+import { limitColumns, type ReadLimits } from '../../queries/limits/limited-columns.ts';
+import { buildReadLimits } from '../../queries/limits/settings.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, QueryLimits } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 
-const limits = { slots: 4, slotsPerTenant: 3, waitingPerTenant: 1_000 };
+const limits = { slots: 4, maxSlotsPerTenant: 3, maxWaitingPerTenant: 1_000 };
 
 /** Takes turns and writes down in which order they came; `endOne` ends the statement that has run longest. */
 const recorder = (queue: FairQueue) => {
@@ -44,8 +44,8 @@ test('a statement waits for at most one turn of each other tenant, however many 
   const { enqueue, started, endOne } = recorder(queue);
   for (const tenant of ['a', 'c']) for (let count = 0; count < 100; count++) void enqueue(tenant);
   await yieldToEventLoop();
-  t.is(queue.running, 4);
-  t.is(queue.waiting, 196);
+  t.is(queue.runningCount, 4);
+  t.is(queue.waitingCount, 196);
   void enqueue('b');
   started.length = 0;
   for (let count = 0; count < 3; count++) await endOne();
@@ -67,7 +67,7 @@ test('statements of one tenant run in request order, and all of them run', async
     order,
     Array.from({ length: 25 }, (_, index) => index * 2),
   );
-  t.is(queue.running + queue.waiting, 0);
+  t.is(queue.runningCount + queue.waitingCount, 0);
 });
 
 test('a cancelled statement leaves the queue, and the statements behind it move up', async (t) => {
@@ -77,29 +77,29 @@ test('a cancelled statement leaves the queue, and the statements behind it move 
   const left = new AbortController();
   const cancelled = enqueue('a', left.signal);
   void enqueue('a');
-  t.is(queue.waiting, 2);
+  t.is(queue.waitingCount, 2);
   left.abort(new Error('gone'));
   await t.throwsAsync(cancelled, { message: 'gone' });
-  t.is(queue.waiting, 1);
+  t.is(queue.waitingCount, 1);
   await endOne();
   t.deepEqual(started, ['a', 'a']);
-  t.is(queue.running, 1);
+  t.is(queue.runningCount, 1);
 });
 
 test('a tenant with a full queue is rejected at once, and other tenants are not', async (t) => {
-  const queue = new FairQueue({ ...limits, slots: 1, waitingPerTenant: 2 });
+  const queue = new FairQueue({ ...limits, slots: 1, maxWaitingPerTenant: 2 });
   const { enqueue } = recorder(queue);
   for (let count = 0; count < 3; count++) void enqueue('a');
   await t.throwsAsync(enqueue('a'), { instanceOf: TooManyWaiting });
   void enqueue('b');
-  t.is(queue.waiting, 3);
+  t.is(queue.waitingCount, 3);
 });
 
 test('a free turn is taken at once, but never before a waiting statement', async (t) => {
-  const queue = new FairQueue({ ...limits, slots: 2, slotsPerTenant: 1 });
+  const queue = new FairQueue({ ...limits, slots: 2, maxSlotsPerTenant: 1 });
   const { enqueue, started } = recorder(queue);
   const end = queue.tryAcquire('a');
-  t.is(queue.running, 1);
+  t.is(queue.runningCount, 1);
   void enqueue('a');
   t.is(queue.tryAcquire('a'), undefined, 'the tenant has all that it may have');
   const endOther = queue.tryAcquire('b');
@@ -110,14 +110,14 @@ test('a free turn is taken at once, but never before a waiting statement', async
   end?.();
   await yieldToEventLoop();
   t.deepEqual(started, ['c', 'a']);
-  t.is(queue.running, 2);
+  t.is(queue.runningCount, 2);
 });
 
 const readLimits: ReadLimits = {
   ...limits,
   slots: 1,
-  slotsPerTenant: 1,
-  waitingPerTenant: 1,
+  maxSlotsPerTenant: 1,
+  maxWaitingPerTenant: 1,
   waitSeconds: 0.05,
   maxExecutionSeconds: 30,
   maxRowsRead: 1_000,
@@ -157,7 +157,7 @@ const counted = () => {
 test('reads without a turn are rejected with a retry time, and counted', async (t) => {
   const { columns, free, seen } = held();
   const { counts, metrics } = counted();
-  const reader = limitedColumns(columns, { limits: readLimits, metrics }).of('a');
+  const reader = limitColumns(columns, { limits: readLimits, metrics }).forTenant('a');
   const running = reader.query('SELECT 1');
   const waiting = reader.query('SELECT 2');
   const refused = await t.throwsAsync(reader.query('SELECT 3'), { instanceOf: QueryError });
@@ -183,10 +183,10 @@ test('reads without a turn are rejected with a retry time, and counted', async (
 test('a read can request a lower limit than allowed, but not a higher one', async (t) => {
   const { columns, free, seen } = held();
   free.resolve();
-  const reader = limitedColumns(columns, {
+  const reader = limitColumns(columns, {
     limits: { ...readLimits, maxMemoryBytes: 100 },
     metrics: counted().metrics,
-  }).of('a');
+  }).forTenant('a');
   await reader.query('SELECT 1', {}, { maxExecutionSeconds: 5, maxRowsRead: 10_000, maxResultRows: 7 });
   await reader.query('SELECT 1', {}, { maxExecutionSeconds: 50, maxMemoryBytes: 10 });
   const given = seen.map(({ onCost: _, ...rest }) => rest);
@@ -198,8 +198,8 @@ test('a read can request a lower limit than allowed, but not a higher one', asyn
 
 test('the embedded engine has four slots, a server has twelve, and settings override both', (t) => {
   const of = (environment: Record<string, string>) => {
-    const { slots, slotsPerTenant } = readLimitsOf(settingsOf(environment));
-    return [slots, slotsPerTenant];
+    const { slots, maxSlotsPerTenant } = buildReadLimits(parseSettings(environment));
+    return [slots, maxSlotsPerTenant];
   };
   t.deepEqual(of({}), [4, 3]);
   t.deepEqual(of({ OIQ_CLICKHOUSE_URL: 'http://host:8123/oiq' }), [12, 9]);

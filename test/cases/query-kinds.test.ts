@@ -1,23 +1,23 @@
 /** What holds for every kind of query. A new kind needs an example here to compile. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { everyGroup } from '../../queries/all-groups.ts';
-import { Answers } from '../../queries/batch/answers.ts';
+import { withMaxGroups } from '../../queries/all-groups.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { explain } from '../../queries/explain.ts';
-import { signalsOf } from '../../queries/freshness.ts';
-import { minStepMsOf } from '../../queries/min-step.ts';
+import { listSignals } from '../../queries/freshness.ts';
+import { getMinStepMs } from '../../queries/min-step.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import { Query, queryVersion, readSaved } from '../../queries/query.ts';
-import { changeParts, kindOf, partsOf } from '../../queries/query-kind.ts';
-import { answerOnly, type QueryRequest, queryOf, run } from '../../queries/run.ts';
-import { signals } from '../../queries/signals/index.ts';
-import { staticErrorsOf } from '../../queries/validity.ts';
-import { withFilters } from '../../queries/variables/filters.ts';
-import { inQuery } from '../../queries/variables/in-query.ts';
-import { single } from '../../queries/variables/scope.ts';
+import { changeParts, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
+import { parseQuery, type QueryRequest, run, runForAnswer } from '../../queries/run.ts';
+import { signalDefinitions } from '../../queries/signals/index.ts';
+import { listStaticErrors } from '../../queries/validity.ts';
+import { addQueryFilters } from '../../queries/variables/filters.ts';
+import { replaceInQuery } from '../../queries/variables/in-query.ts';
+import { singleValue } from '../../queries/variables/scope.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { sentenceOf } from '../../subjects/questions/sentence.ts';
+import { describeQuery } from '../../subjects/questions/sentence.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 let tables: Tables;
@@ -29,7 +29,7 @@ const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
 const reading = (): QueryReading => ({
-  columns: tables.columns.of('acme'),
+  columns: tables.columns.forTenant('acme'),
   plan: defaultPlans['enterprise'] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },
   nowMs: receivedAtMs,
@@ -69,13 +69,13 @@ const examples: { readonly [Kind in Query['kind']]: readonly (QueryRequest & { r
 const valueAt = (query: Query, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>>)[name], query);
 
-const scope = new Map([['name', single('shop')]]);
-const withValues = (example: QueryRequest): Query => queryOf(inQuery(queryOf(example), scope));
+const scope = new Map([['name', singleValue('shop')]]);
+const withValues = (example: QueryRequest): Query => parseQuery(replaceInQuery(parseQuery(example), scope));
 
 test('every kind of the schema has a definition and an example', (t) => {
   const kinds = Query.options.map(({ shape }) => shape.kind.value);
   t.deepEqual(Object.keys(examples).toSorted(), kinds.toSorted());
-  for (const kind of kinds) t.truthy(kindOf({ kind }), kind);
+  for (const kind of kinds) t.truthy(getQueryKind({ kind }), kind);
 });
 
 for (const [kind, all] of Object.entries(examples))
@@ -83,21 +83,21 @@ for (const [kind, all] of Object.entries(examples))
     const title = all.length === 1 ? kind : `${kind} ${index + 1}`;
 
     test(`${title}: a saved query is read back the same`, (t) => {
-      const query = queryOf(example);
+      const query = parseQuery(example);
       t.deepEqual(readSaved(JSON.parse(JSON.stringify(query)), queryVersion), query);
     });
 
     test(`${title}: its signals exist, and those of its parts are among them`, (t) => {
-      const query = queryOf(example);
-      const read = signalsOf(query);
-      t.true(read.every((signal) => Object.hasOwn(signals, signal)));
-      t.true(partsOf(query).every(([, part]) => signalsOf(part).every((signal) => read.includes(signal))));
-      t.true(minStepMsOf(query) >= 1);
+      const query = parseQuery(example);
+      const read = listSignals(query);
+      t.true(read.every((signal) => Object.hasOwn(signalDefinitions, signal)));
+      t.true(listPartQueries(query).every(([, part]) => listSignals(part).every((signal) => read.includes(signal))));
+      t.true(getMinStepMs(query) >= 1);
     });
 
     test(`${title}: its parts are at their paths, and unchanged parts leave it the same`, (t) => {
-      const query = queryOf(example);
-      for (const [path, part] of partsOf(query)) t.is(valueAt(query, path), part);
+      const query = parseQuery(example);
+      for (const [path, part] of listPartQueries(query)) t.is(valueAt(query, path), part);
       t.deepEqual(
         changeParts(query, (part) => part),
         query,
@@ -108,18 +108,18 @@ for (const [kind, all] of Object.entries(examples))
       const query = withValues(example);
       t.notRegex(JSON.stringify(query), /\$/);
       t.regex(JSON.stringify(query), /shop/);
-      t.deepEqual(staticErrorsOf(query), []);
+      t.deepEqual(listStaticErrors(query), []);
     });
 
     test(`${title}: filters and a maximum number of groups leave it valid`, (t) => {
-      const filtered = withFilters(withValues(example), [{ label: 'region', operator: '=', values: ['eu'] }]);
-      const { addFilters } = kindOf(filtered);
-      t.is(/region/.test(JSON.stringify(filtered)), addFilters !== undefined || partsOf(filtered).length > 0);
-      t.deepEqual(staticErrorsOf(queryOf(everyGroup(filtered, 7))), []);
+      const filtered = addQueryFilters(withValues(example), [{ label: 'region', operator: '=', values: ['eu'] }]);
+      const { addFilters } = getQueryKind(filtered);
+      t.is(/region/.test(JSON.stringify(filtered)), addFilters !== undefined || listPartQueries(filtered).length > 0);
+      t.deepEqual(listStaticErrors(parseQuery(withMaxGroups(filtered, 7))), []);
     });
 
     test(`${title}: a sentence describes it`, (t) => {
-      const sentence = sentenceOf({ query: withValues(example), range, stepMs: undefined, timeZone: 'UTC' });
+      const sentence = describeQuery({ query: withValues(example), range, stepMs: undefined, timeZone: 'UTC' });
       t.regex(sentence, /^\S.*shop.*\.$/);
       t.notRegex(sentence, /undefined|null/);
     });
@@ -128,8 +128,8 @@ for (const [kind, all] of Object.entries(examples))
       const query = withValues(example);
       const { form } = await run(query, reading(), { range });
       t.is(form, 'table');
-      const alone = await answerOnly(query, reading(), { range });
-      const answers = new Answers({ gatherMs: 1, sharedMs: 30_000, aloneMs: 30_000 });
+      const alone = await runForAnswer(query, reading(), { range });
+      const answers = new QueryBatcher({ batchDelayMs: 1, batchTimeoutMs: 30_000, singleTimeoutMs: 30_000 });
       const batched = await Promise.all([query, query].map((each) => answers.run(each, reading(), { range })));
       t.deepEqual(batched, [alone, alone]);
       t.truthy(await explain(query, reading(), { range }));

@@ -1,7 +1,7 @@
 /** What a request asks for beside its search. */
 import test from 'ava';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { queryPartsOf } from '../../queries/search/query-parts.ts';
+import { toQueryParts } from '../../queries/search/query-parts.ts';
 import type { Search } from '../../queries/search/tree.ts';
 
 const searches = ['payment', 'a OR b', '\\', 'payment \\', 'took:a\\', '"payment failed"', '/re\\//', '-a'];
@@ -12,8 +12,8 @@ const shape = (search: Search): unknown => JSON.parse(JSON.stringify(search));
 for (const search of searches)
   test(`${search} has the same meaning in combination with a service`, (t) => {
     const alone = parseSearch(search, 'logs');
-    t.deepEqual(shape(parseSearch(queryPartsOf('logs', { search }).search ?? '', 'logs')), shape(alone));
-    const { search: both = '' } = queryPartsOf('logs', { search, service: 'shop' });
+    t.deepEqual(shape(parseSearch(toQueryParts('logs', { search }).search ?? '', 'logs')), shape(alone));
+    const { search: both = '' } = toQueryParts('logs', { search, service: 'shop' });
     const expected = alone.is === 'none' ? search : `service:shop AND (${search} )`;
     t.deepEqual(shape(parseSearch(both, 'logs')), shape(parseSearch(expected, 'logs')));
   });

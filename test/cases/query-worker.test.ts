@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import test from 'ava';
 import { zipSync } from 'fflate';
-import type { Reader } from '../../queries/worker.ts';
-import { threadMs } from '../../runtime/thread-time.ts';
+import type { WorkerRequester } from '../../queries/worker.ts';
+import { getThreadCpuMs } from '../../runtime/thread-time.ts';
 import { readAlertmanager, readAlertmanagerInWorker } from '../../subjects/alerts/routing/alertmanager.ts';
 import { readRuleFile, readRuleFileInWorker } from '../../subjects/alerts/rule-file.ts';
 import { readArchive, readArchiveInWorker } from '../../subjects/detections/archive.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../subjects/threat-intel/read-document.ts';
 import { cpuMsOf } from '../processor-time.ts';
 
-const reader: Reader = { tenantId: 'a' };
+const reader: WorkerRequester = { tenantId: 'a' };
 const repeated = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('');
 
@@ -123,9 +123,9 @@ test.serial('many indicators are returned from the thread in parts, and the even
   const measureLoopDelayMs = async (): Promise<number> => {
     const bytes = new TextEncoder().encode(text);
     let longestMs = 0;
-    let before = threadMs();
+    let before = getThreadCpuMs();
     const tick = (): void => {
-      const now = threadMs();
+      const now = getThreadCpuMs();
       longestMs = Math.max(longestMs, now - before);
       before = now;
       next = setImmediate(tick);

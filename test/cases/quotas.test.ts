@@ -5,14 +5,14 @@ import type { Caller } from '../../receivers/engine/keyring.ts';
 import { Quotas } from '../../receivers/engine/quotas.ts';
 import type { UsedBytes } from '../../receivers/engine/used-bytes.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noQuota, Quota, quotaWindowAt, rejectThresholds } from '../../schemas/resources/quota.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { getQuotaWindow, getRejectThresholds, noQuota, Quota } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 const noon = Date.parse('2026-02-27T12:00:00Z');
 
 const callerOf = (given: object, bytesPerDay: number | null = null): Caller => {
-  const all = rejectThresholds({ bytesPerDay }, Quota.parse(given));
+  const all = getRejectThresholds({ bytesPerDay }, Quota.parse(given));
   const of = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
   const thresholds = { logs: of('logs'), metrics: of('metrics'), traces: of('traces') };
   return { tenantId: 'acme', thresholds } as unknown as Caller;
@@ -23,7 +23,7 @@ const setUp = ({ used, counters }: { used?: UsedBytes; counters?: Counters } = {
   const clock = { at: noon, now: () => clock.at };
   const shared = counters ?? memoryCounters({ clock });
   const instance = () => {
-    const quotas = new Quotas({ counters: shared, clock, log: silent, used });
+    const quotas = new Quotas({ counters: shared, clock, log: silentLog, used });
     return async (caller: Caller, bytes: number, signal: Signal = 'logs'): Promise<string> => {
       const refused = await quotas.spend(caller, signal, bytes);
       return refused === undefined ? 'taken' : `${refused.reason} ${refused.retryAfterSeconds}`;
@@ -66,7 +66,7 @@ test('a daily quota resets at midnight UTC, and a monthly quota at the end of th
   t.is(await consume(caller, 1), 'quota 1', 'the day is used up');
   clock.at = Date.parse('2026-03-01T00:00:00Z');
   for (const bytes of [1_000, 0]) t.is(await consume(caller, bytes), 'taken');
-  t.deepEqual(quotaWindowAt('month', clock.at), { fromMs: clock.at, endMs: Date.parse('2026-04-01T00:00:00Z') });
+  t.deepEqual(getQuotaWindow('month', clock.at), { fromMs: clock.at, endMs: Date.parse('2026-04-01T00:00:00Z') });
 });
 
 test('a monthly quota accumulates over its days', async (t) => {
@@ -159,8 +159,8 @@ test('bytes are accepted even if the ledger does not respond', async (t) => {
 });
 
 test('without a quota no threshold applies', (t) => {
-  t.deepEqual(rejectThresholds({ bytesPerDay: null }, noQuota), []);
-  t.deepEqual(rejectThresholds({ bytesPerDay: 7 }, noQuota), [
+  t.deepEqual(getRejectThresholds({ bytesPerDay: null }, noQuota), []);
+  t.deepEqual(getRejectThresholds({ bytesPerDay: 7 }, noQuota), [
     { window: 'day', scope: 'total', bytes: 7, isPlan: true },
   ]);
 });

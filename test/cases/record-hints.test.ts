@@ -1,8 +1,8 @@
 /** What questions about records that find nothing say. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { hintOfList } from '../../queries/hints/lists.ts';
-import { misreadIn } from '../../queries/hints/misread.ts';
+import { buildListHint } from '../../queries/hints/lists.ts';
+import { findMisreadSyntax } from '../../queries/hints/misread.ts';
 import type { Measure } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';
@@ -68,7 +68,7 @@ test.after.always(() => tables.close());
 
 /** Counts the statements that it passes on. */
 const readingOf = (statements: string[] = []): Reading => {
-  const columns = tables.columns.of('acme');
+  const columns = tables.columns.forTenant('acme');
   const query: typeof columns.query = (sql, parameters, limits) => {
     statements.push(sql);
     return columns.query(sql, parameters, limits);
@@ -86,7 +86,7 @@ const queryHint = async (query: object): Promise<string | undefined> =>
     .hint;
 const list = async (query: object, signal: 'logs' | 'traces' = 'logs'): Promise<string | undefined> => {
   const span = { from: String(at - 60_000), to: String(at + 60_000) };
-  return (await hintOfList(signal, { ...span, ...query }, [], readingOf())).hint;
+  return (await buildListHint(signal, { ...span, ...query }, [], readingOf())).hint;
 };
 
 test('a search with operators of another language returns a hint with our syntax', (t) => {
@@ -103,7 +103,7 @@ test('a search with operators of another language returns a hint with our syntax
     '(service="check out")': /service:"check out"$/,
     '(took > 40)': /write took:>40$/,
   };
-  for (const [search, hint] of Object.entries(hints)) t.regex(misreadIn(search) ?? '', hint, search);
+  for (const [search, hint] of Object.entries(hints)) t.regex(findMisreadSyntax(search) ?? '', hint, search);
   for (const search of [
     '',
     'service:checkout',
@@ -114,7 +114,7 @@ test('a search with operators of another language returns a hint with our syntax
     'error -user:ann',
     '"x or y"',
   ])
-    t.is(misreadIn(search), undefined, search);
+    t.is(findMisreadSyntax(search), undefined, search);
 });
 
 test('a name that no record has returns a hint with similar names', async (t) => {
@@ -149,14 +149,14 @@ test('words missing from existing records take one statement to detect, and none
   const statements: string[] = [];
   const span = { from: String(at - 50_000), to: String(at + 50_000), search: 'nowhere at all', projectId: 'shop' };
   for (let count = 0; count < 3; count++)
-    t.deepEqual(await hintOfList('logs', span, [], readingOf(statements)), {}, 'there is nothing to say');
+    t.deepEqual(await buildListHint('logs', span, [], readingOf(statements)), {}, 'there is nothing to say');
   t.is(statements.length, 1);
   const empty = { ...span, projectId: 'nope' };
   const counts: number[] = [];
   for (let count = 0; count < 2; count++) {
     statements.length = 0;
     t.regex(
-      (await hintOfList('logs', empty, [], readingOf(statements))).hint ?? '',
+      (await buildListHint('logs', empty, [], readingOf(statements))).hint ?? '',
       /^project nope has no log records/,
     );
     counts.push(statements.length);
@@ -196,7 +196,7 @@ test('a result with data for every part of the query runs no statement for a hin
   t.is(await statements({ measures: [{ function: 'count', search: 'severity:error' }] }), 0, 'none is an answer too');
   const spans: string[] = [];
   const page = await listSpans({ limit: 10, order: 'newest' } as never, readingOf(spans));
-  await hintOfList('traces', {}, page.items.length === 0 ? [1] : page.items, readingOf(spans));
+  await buildListHint('traces', {}, page.items.length === 0 ? [1] : page.items, readingOf(spans));
   t.is(spans.filter((sql) => sql.includes('FROM fields')).length, 0);
   const counts = (
     await Promise.all(

@@ -1,15 +1,15 @@
 /** Series that rules write: through the bus and the sink of metrics as what senders send, once, also when they are published again. */
 import test from 'ava';
-import { Emissions, emittedOf, restoredMessages, savedMessages } from '../../processors/engine/emissions.ts';
+import { Emissions, prepareValue, restoreMessages, saveMessages } from '../../processors/engine/emissions.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { Batch, Message, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
-import { type RecordedSeries, recordedSamples, writeRequestOf } from '../../schemas/recorded-samples.ts';
+import { encodeWriteRequest, type RecordedSeries, recordedSamples } from '../../schemas/recorded-samples.ts';
 import { topics } from '../../schemas/topics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { metrics } from '../../sinks/metrics.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -58,9 +58,11 @@ const emitted = (
   const emissions = new Emissions(16);
   for (const projectId of projectIds)
     for (const one of recorded)
-      emissions.add(emittedOf(recordedSamples, tenantId, { tenantId, projectId, atMs: atMs + batch, series: [one] }));
-  return restoredMessages(
-    JSON.parse(JSON.stringify(savedMessages(emissions.drain(batch, { emitter: `emitter of ${tenantId}`, tick: 0 })))),
+      emissions.add(
+        prepareValue(recordedSamples, tenantId, { tenantId, projectId, atMs: atMs + batch, series: [one] }),
+      );
+  return restoreMessages(
+    JSON.parse(JSON.stringify(saveMessages(emissions.drain(batch, { emitter: `emitter of ${tenantId}`, tick: 0 })))),
   );
 };
 
@@ -85,9 +87,14 @@ const partition = () => {
     }));
     const batch: Batch = { topic: topics.remoteWrite.name, partition: own, first, last: offset - 1, records };
     const { columns } = tables;
-    await batchHandler(metrics, { producer, columns, pool, metrics: noMetrics, log: silent, clock: systemClock })(
-      batch,
-    );
+    await createBatchHandler(metrics, {
+      producer,
+      columns,
+      pool,
+      metrics: silentMetrics,
+      log: silentLog,
+      clock: systemClock,
+    })(batch);
   };
 };
 
@@ -99,7 +106,7 @@ const samplesOf = async (tenantId: string): Promise<number> => {
 };
 
 test('recorded series are requests that the remote-write receiver would accept', (t) => {
-  const scanned = scanWriteRequest(1, writeRequestOf([{ atMs, series: [...all] }]));
+  const scanned = scanWriteRequest(1, encodeWriteRequest([{ atMs, series: [...all] }]));
   t.deepEqual([scanned.samples, scanned.histograms], [5, 1]);
 });
 
@@ -112,7 +119,7 @@ test('recorded series land with their values, staleness markers and histograms, 
       expression,
       window: { startMs: atMs + 1, endMs: atMs + 1, stepMs: 0, lookbackMs: 300_000 },
       scope: {
-        columns: tables.columns.of('values'),
+        columns: tables.columns.forTenant('values'),
         translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
       },
       retainedFromMs: 0,

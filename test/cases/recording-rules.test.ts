@@ -1,24 +1,24 @@
 /** Recording rules: what a group writes, by Prometheus' rules. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
-import { Answers, type RunInSlot } from '../../queries/batch/answers.ts';
+import { QueryBatcher, type RunInSlot } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { type RecordedSeries, writeRequestOf } from '../../schemas/recorded-samples.ts';
+import { encodeWriteRequest, type RecordedSeries } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import {
-  type Answered,
+  createStaleMarkers,
+  type ExpressionResult,
   emptyRecording,
-  endOfRecording,
-  evaluateGroup,
+  evaluateRecordingGroup,
   type GroupEvaluation,
   type RecordingState,
 } from '../../subjects/alerts/recording/evaluate.ts';
-import { roundsOf } from '../../subjects/alerts/recording/order.ts';
+import { orderInRounds } from '../../subjects/alerts/recording/order.ts';
 import { createExpressionRun } from '../../subjects/alerts/recording/run-query.ts';
 import { stretched } from '../waiting.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
@@ -34,7 +34,7 @@ const startMs = Date.UTC(2026, 2, 1, 10);
 let offset = 0;
 const land = (tenantId: string, atMs: number, series: readonly RecordedSeries[]): Promise<unknown> => {
   const headers = { tenantId, projectId: '', signal: 'metrics', format: 'remote-write-1', offset: offset++ } as const;
-  return tables.land([messageOf([writeRequestOf([{ atMs, series: [...series] }])], headers)], { sink: 'metrics' });
+  return tables.land([messageOf([encodeWriteRequest([{ atMs, series: [...series] }])], headers)], { sink: 'metrics' });
 };
 
 type Rules = readonly (readonly [record: string, expression: string, labels?: Readonly<Record<string, string>>])[];
@@ -59,22 +59,28 @@ const evaluateOf = (
   const reading: QueryReading = {
     nowMs,
     plan: defaultPlans['enterprise'] as QueryReading['plan'],
-    columns: tables.columns.of(tenantId),
+    columns: tables.columns.forTenant(tenantId),
     promql: { threads: promql, translation },
   };
-  const answers = new Answers({ gatherMs: 0, sharedMs: 20_000, aloneMs: 20_000 });
+  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 });
   const { signal } = new AbortController();
-  const runQuery = createExpressionRun(reading, { atMs: nowMs, signal, answers, sharedMs: 20_000, withinMs: 50_000 });
-  return evaluateGroup(group, { prior, nowMs, runExpressions: runQuery });
+  const runQuery = createExpressionRun(reading, {
+    atMs: nowMs,
+    signal,
+    answers,
+    batchTimeoutMs: 20_000,
+    totalTimeoutMs: 50_000,
+  });
+  return evaluateRecordingGroup(group, { prior, nowMs, runExpressions: runQuery });
 };
 
 /** Evaluates with answers by expression. */
 const evaluateBy = (
   group: RecordingGroup,
-  answers: Readonly<Record<string, Answered>>,
+  answers: Readonly<Record<string, ExpressionResult>>,
   { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
 ): Promise<GroupEvaluation> =>
-  evaluateGroup(group, {
+  evaluateRecordingGroup(group, {
     prior,
     nowMs,
     runExpressions: async (expressions) => expressions.map((each) => answers[each] ?? { elements: [] }),
@@ -82,7 +88,7 @@ const evaluateBy = (
 
 const shown = ({ series }: Pick<GroupEvaluation, 'series'>) =>
   Object.fromEntries(series.map(({ labels, value }) => [JSON.stringify(labels), value]));
-const of = (...values: readonly (readonly [Record<string, string>, number])[]): Answered => ({
+const of = (...values: readonly (readonly [Record<string, string>, number])[]): ExpressionResult => ({
   elements: values.map(([labels, value]) => ({ labels, value })),
 });
 
@@ -121,7 +127,7 @@ test('a rule reads results of earlier rules for the same time, and of later rule
 });
 
 test('independent rules are evaluated concurrently', (t) => {
-  const rounds = roundsOf([
+  const rounds = orderInRounds([
     { record: 'a', expression: 'x' },
     { record: 'b', expression: 'y' },
     { record: 'c', expression: 'a + b' },
@@ -134,7 +140,7 @@ test('independent rules are evaluated concurrently', (t) => {
 
 test('a rule does not read results of a later rule in the same evaluation, even if it waits for an earlier rule', (t) => {
   t.deepEqual(
-    roundsOf([
+    orderInRounds([
       { record: 'a', expression: 'x' },
       { record: 'b', expression: 'a + later' },
       { record: 'later', expression: 'y' },
@@ -160,7 +166,7 @@ test('a series that a rule no longer returns is marked stale once, and a failing
   t.deepEqual(shown(again), { '{"__name__":"r","job":"a"}': 1 });
   const other = await evaluateBy(groupOf([['s', 'x']]), { x: of([{ job: 'a' }, 1]) }, { prior: again.state });
   t.deepEqual(shown(other), { '{"__name__":"r","job":"a"}': 'stale', '{"__name__":"s","job":"a"}': 1 });
-  t.deepEqual(endOfRecording(other.state), [{ labels: { __name__: 's', job: 'a' }, value: 'stale' }]);
+  t.deepEqual(createStaleMarkers(other.state), [{ labels: { __name__: 's', job: 'a' }, value: 'stale' }]);
 });
 
 test('a series that moves between two rules of the same name does not end', async (t) => {
@@ -226,10 +232,10 @@ test('values that JSON cannot represent as a number are recorded', async (t) => 
 /** Asks of a store that never answers, or of one in which an expression with `slow` does not. */
 const makeQuery = (
   { isLoaded, hangs }: { isLoaded: boolean; hangs: (sql: string, values: string) => boolean },
-  options: { sharedMs: number; withinMs: number; acquireSlot?: RunInSlot },
+  options: { batchTimeoutMs: number; totalTimeoutMs: number; acquireSlot?: RunInSlot },
 ) => {
   const { acquireSlot, ...times } = options;
-  const columns = tables.columns.of('late');
+  const columns = tables.columns.forTenant('late');
   const never = (limits: QueryLimits | undefined): Promise<never> =>
     new Promise((_, reject) =>
       limits?.signal?.addEventListener('abort', () => reject(new UnavailableError('the statement was given up'))),
@@ -245,10 +251,10 @@ const makeQuery = (
     columns: { ...columns, query, native },
     promql: { threads: promql, translation },
   };
-  const answers = new Answers({
-    gatherMs: 0,
+  const answers = new QueryBatcher({
+    batchDelayMs: 0,
     ...times,
-    aloneMs: 20_000,
+    singleTimeoutMs: 20_000,
     ...(acquireSlot && { runInSlot: acquireSlot }),
   });
   const toTimeoutError = (ms: number): Error => (isLoaded ? new TimeoutError(ms) : answers.timeoutError(ms));
@@ -271,8 +277,11 @@ test('a group without a turn in time is not evaluated, and its rules report no r
   keepAlive(t);
   const acquireSlot: RunInSlot = (_, signal) =>
     new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
-  const runQuery = makeQuery({ isLoaded: false, hangs: () => false }, { sharedMs: 20_000, withinMs: 20, acquireSlot });
-  const evaluated = evaluateGroup(groupOf([['r', 'x']]), {
+  const runQuery = makeQuery(
+    { isLoaded: false, hangs: () => false },
+    { batchTimeoutMs: 20_000, totalTimeoutMs: 20, acquireSlot },
+  );
+  const evaluated = evaluateRecordingGroup(groupOf([['r', 'x']]), {
     prior: emptyRecording(),
     nowMs: startMs,
     runExpressions: runQuery,
@@ -286,12 +295,16 @@ test('a group is not evaluated if tables do not respond in time, or if all queri
     ['r', 'x'],
     ['s', 'sum(r)'],
   ]);
-  for (const [isLoaded, sharedMs, withinMs] of [
+  for (const [isLoaded, batchTimeoutMs, totalTimeoutMs] of [
     [false, 20_000, 50],
     [true, 50, 20_000],
   ] as const) {
-    const runQuery = makeQuery({ isLoaded, hangs: () => true }, { sharedMs, withinMs });
-    const evaluated = evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, runExpressions: runQuery });
+    const runQuery = makeQuery({ isLoaded, hangs: () => true }, { batchTimeoutMs, totalTimeoutMs });
+    const evaluated = evaluateRecordingGroup(group, {
+      prior: emptyRecording(),
+      nowMs: startMs,
+      runExpressions: runQuery,
+    });
     await t.throwsAsync(evaluated, { instanceOf: TimeoutError });
   }
 });
@@ -300,20 +313,24 @@ test('a single slow expression is an error of its rule, and the other rules are 
   keepAlive(t);
   await land('late', startMs - 1000, [{ labels: { __name__: 'slow_one' }, value: 1 }]);
   // The load may change meanwhile.
-  const sharedMs = stretched(1000);
+  const batchTimeoutMs = stretched(1000);
   const runQuery = makeQuery(
     { isLoaded: false, hangs: (sql, values) => `${sql}${values}`.includes('slow_one') },
-    { sharedMs, withinMs: stretched(30_000) },
+    { batchTimeoutMs, totalTimeoutMs: stretched(30_000) },
   );
   const group = groupOf([
     ['r', 'slow_one'],
     ['s', 'vector(1)'],
   ]);
-  const { rules } = await evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, runExpressions: runQuery });
+  const { rules } = await evaluateRecordingGroup(group, {
+    prior: emptyRecording(),
+    nowMs: startMs,
+    runExpressions: runQuery,
+  });
   t.deepEqual(
     rules.map(({ series, error }) => [series, error]),
     [
-      [0, `the query took longer than ${sharedMs / 1000} seconds`],
+      [0, `the query took longer than ${batchTimeoutMs / 1000} seconds`],
       [1, undefined],
     ],
   );

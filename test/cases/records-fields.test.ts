@@ -3,18 +3,18 @@ import test from 'ava';
 import {
   attributeExpressions,
   type Field,
+  getReferenceType,
   logFields,
   pointFields,
   readReference,
-  referenceOf,
+  resolveReference,
   scopeExpressions,
   spanFields,
-  typeOfReference,
 } from '../../schemas/fields.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { itemsOf, type Source } from '../../schemas/records/source.ts';
+import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
-import { quote } from '../../schemas/tables/literal.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { logsRequest, messageOf, metricsRequest, openTables, type Tables, text, tracesRequest } from './sink-tables.ts';
@@ -30,7 +30,7 @@ const decoded = <View extends RecordView, Answer>(
   source: Source<View>,
   { value, ...message }: ScanMessage,
   read: (view: View) => Answer,
-): Answer[] => Array.from(itemsOf(source, { ...message, key: '', value: Buffer.from(value) }, from), read);
+): Answer[] => Array.from(iterateItems(source, { ...message, key: '', value: Buffer.from(value) }, from), read);
 
 const id = (byte: number, length: number): Uint8Array => new Uint8Array(length).fill(byte);
 const integer = (key: string, intValue: string): object => ({ key, value: { intValue } });
@@ -154,7 +154,7 @@ for (const [signal, source, fields, body] of records) {
             return [
               String(Number(found !== undefined)),
               String(found ?? ''),
-              typeOfReference({ kind, key }, record) ?? '',
+              getReferenceType({ kind, key }, record) ?? '',
             ];
           }),
         ),
@@ -174,14 +174,14 @@ for (const [signal, source, fields, body] of records) {
     const names = fields.flatMap(({ name, aliases }) => [name, ...aliases]);
     t.is(new Set(names).size, names.length);
     for (const name of names)
-      t.is(referenceOf(fields as readonly unknown[] as readonly Field[], name).kind, 'field', name);
+      t.is(resolveReference(fields as readonly unknown[] as readonly Field[], name).kind, 'field', name);
   });
 }
 
 test("a field takes precedence over an attribute, an attribute over its resource's, and a prefix over both", (t) => {
   const message = messageOf([logs], { tenantId: 'names' });
   const values = (name: string): unknown[] =>
-    decoded(logRecords, message, (log) => readReference(referenceOf(logFields, name), log));
+    decoded(logRecords, message, (log) => readReference(resolveReference(logFields, name), log));
   t.deepEqual(values('body'), ['hello', '', '', '', '']);
   t.deepEqual(values('attribute.body'), ['not the body', undefined, undefined, undefined, undefined]);
   t.deepEqual(values('both'), ['7', 'of the resource', 'of the resource', '-1', undefined]);
@@ -220,8 +220,8 @@ test('data point fields are columns of series and points', async (t) => {
   await tables.land([message], { sink: 'metrics' });
   const [row] = await tables.read<{ found: string[] }>(
     `SELECT [${pointFields.map(({ expression }) => `toString(${expression})`).join(', ')}] AS found
-     FROM (SELECT * FROM samples WHERE tenant_id = ${quote('points')}) AS samples INNER JOIN
-     (SELECT series_id, service, kind, unit, temporality, scope_name, scope_version FROM series WHERE tenant_id = ${quote('points')}) AS series USING series_id`,
+     FROM (SELECT * FROM samples WHERE tenant_id = ${quoteString('points')}) AS samples INNER JOIN
+     (SELECT series_id, service, kind, unit, temporality, scope_name, scope_version FROM series WHERE tenant_id = ${quoteString('points')}) AS series USING series_id`,
   );
   t.deepEqual(
     decoded(dataPoints, message, (point) => pointFields.map((field) => String(field.read(point)))),

@@ -5,7 +5,7 @@ import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { DataPoint } from '../../schemas/records/points.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { itemsOf, type Source } from '../../schemas/records/source.ts';
+import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -29,7 +29,7 @@ const decoded = <View extends RecordView>(
 ): Shown[] =>
   messages.flatMap(({ value, ...message }) =>
     Array.from(
-      itemsOf(source, { ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
+      iterateItems(source, { ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
       (view) => show(view),
     ),
   );

@@ -4,10 +4,10 @@ import test from 'ava';
 import { z } from 'zod';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { itemsOf } from '../../schemas/records/source.ts';
+import { iterateItems } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import { checkRequest } from '../../schemas/records/validate.ts';
-import { valuesOf } from '../../schemas/records/values.ts';
+import { messageSource } from '../../schemas/records/values.ts';
 import { defineTopic } from '../../schemas/topic.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
@@ -19,7 +19,7 @@ import { logsRequest, messageOf, metricsRequest, receivedAtMs, scannerOf, text, 
 const from = { topic: 'otlp.logs', partition: 3 };
 const busRecord = (message: ScanMessage) => ({ ...message, key: 'acme', value: Buffer.from(message.value) });
 const decoded = <Answer>(message: ScanMessage, extract: (log: LogRecord) => Answer): Answer[] =>
-  Array.from(itemsOf(logRecords, busRecord(message), from), extract);
+  Array.from(iterateItems(logRecords, busRecord(message), from), extract);
 
 const logsOf = (logRecord: readonly object[], resource: object[] = []): Uint8Array =>
   logsRequest({ resourceLogs: [{ resource: { attributes: resource }, scopeLogs: [{ logRecords: logRecord }] }] });
@@ -64,10 +64,10 @@ test('a message is decoded once for all readers, and its records can be read in 
   t.is(logRecords.open(message, from), opened);
   t.is(opened.count, 3);
   t.deepEqual(
-    [2, 0, 1, 2, 1].map((ordinal) => opened.at(ordinal).body),
+    [2, 0, 1, 2, 1].map((ordinal) => opened.getItem(ordinal).body),
     ['2', '0', '1', '2', '1'],
   );
-  t.throws(() => opened.at(3), { instanceOf: RangeError });
+  t.throws(() => opened.getItem(3), { instanceOf: RangeError });
   const broken = { ...message, value: message.value.subarray(1) };
   const faults = [1, 2].map(() => t.throws(() => logRecords.open(broken, from)));
   t.is(faults[0], faults[1], 'and what is wrong with it is found once');
@@ -87,7 +87,7 @@ test('one view is moved over all records, and a copy is unchanged when the memor
   );
   const views = new Set<LogRecord>();
   const copies: LogRecord[] = [];
-  for (const log of itemsOf(logRecords, record, from)) {
+  for (const log of iterateItems(logRecords, record, from)) {
     views.add(log);
     copies.push(log.copy());
   }
@@ -198,7 +198,7 @@ test('a message is delivered completely or not at all, exactly when the sink lan
     t.is(rejected.length === 0, lands, `${name}: the sink`);
     const given: string[] = [];
     const read = (): void => {
-      for (const log of itemsOf(logRecords, busRecord(message), from)) given.push(log.body);
+      for (const log of iterateItems(logRecords, busRecord(message), from)) given.push(log.body);
     };
     if (lands) {
       t.notThrows(read, name);
@@ -288,7 +288,7 @@ test('changed record bytes are rejected exactly when the sink rejects them, and 
 test('a message with more records than the cache can hold is read repeatedly', (t) => {
   const bodies = Array.from({ length: 10_000 }, (_, at) => recordWithBody(String(at)));
   const opened = logRecords.open(busRecord(messageOf([logsOf(bodies)])), from);
-  for (const ordinal of [0, 9_999, 4_096, 1, 8_192, 4_097, 0]) t.is(opened.at(ordinal).body, String(ordinal));
+  for (const ordinal of [0, 9_999, 4_096, 1, 8_192, 4_097, 0]) t.is(opened.getItem(ordinal).body, String(ordinal));
 });
 
 test('severities above 255 and times beyond the last instant equal the landed values', (t) => {
@@ -307,7 +307,7 @@ test('headers that do not match the value are rejected', (t) => {
   const longer = { ...busRecord(message), value: Buffer.concat([message.value, Buffer.of(0)]) };
   const shorter = { ...busRecord(message), value: Buffer.from(message.value.subarray(1)) };
   for (const record of [longer, shorter, { ...busRecord(message), headers: {} }])
-    t.throws(() => [...itemsOf(logRecords, record, from)], { instanceOf: PermanentError });
+    t.throws(() => [...iterateItems(logRecords, record, from)], { instanceOf: PermanentError });
 });
 
 test('milliseconds equal those of the nanoseconds, exactly', (t) => {
@@ -343,7 +343,7 @@ test('a span without a start, or with an end before its start, has no duration',
   });
   const message = busRecord(messageOf([request], { signal: 'traces' }));
   t.deepEqual(
-    Array.from(itemsOf(spans, message, from), ({ durationNs, durationMs }) => [durationNs, durationMs]),
+    Array.from(iterateItems(spans, message, from), ({ durationNs, durationMs }) => [durationNs, durationMs]),
     [
       [3_500_000n, 3.5],
       [0n, 0],
@@ -360,7 +360,7 @@ test('a data point with the no-recorded-value flag has no value', (t) => {
   });
   const message = busRecord(messageOf([request], { signal: 'metrics' }));
   t.deepEqual(
-    Array.from(itemsOf(dataPoints, message, from), ({ value, integer, isStale }) => [value, integer, isStale]),
+    Array.from(iterateItems(dataPoints, message, from), ({ value, integer, isStale }) => [value, integer, isStale]),
     [
       [9_007_199_254_740_992, 9_007_199_254_740_993n, false],
       [Number.NaN, undefined, true],
@@ -376,11 +376,14 @@ test('values of derived topics are validated by the schema of their topic', (t) 
     key: 'service',
     value: z.strictObject({ service: z.string(), count: z.int() }),
   });
-  const source = valuesOf(topic);
+  const source = messageSource(topic);
   const message = (value: string) => ({ offset: 0, timestampMs: 0, key: '', headers: {}, value: Buffer.from(value) });
   t.deepEqual(source.topics, [topic]);
-  t.deepEqual([...itemsOf(source, message('{"service":"cart","count":3}'), from)], [{ service: 'cart', count: 3 }]);
+  t.deepEqual(
+    [...iterateItems(source, message('{"service":"cart","count":3}'), from)],
+    [{ service: 'cart', count: 3 }],
+  );
   const faults = { '{': /is not JSON/, '{"service":"cart","count":"3"}': /topic counts: count: / };
   for (const [value, expected] of Object.entries(faults))
-    t.throws(() => [...itemsOf(source, message(value), from)], { instanceOf: PermanentError, message: expected });
+    t.throws(() => [...iterateItems(source, message(value), from)], { instanceOf: PermanentError, message: expected });
 });

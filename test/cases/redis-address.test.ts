@@ -1,6 +1,6 @@
 import test from 'ava';
-import { redisAddress } from '../../schemas/redis-address.ts';
-import { SettingsError, settingsOf } from '../../schemas/settings.ts';
+import { parseRedisAddress } from '../../schemas/redis-address.ts';
+import { parseSettings, SettingsError } from '../../schemas/settings.ts';
 
 const server = {
   kind: 'server',
@@ -56,7 +56,8 @@ for (const [text, expected] of [
     },
   ],
 ] as const) {
-  test(`${text} is parsed`, (t) => t.deepEqual(redisAddress(text), expected as ReturnType<typeof redisAddress>));
+  test(`${text} is parsed`, (t) =>
+    t.deepEqual(parseRedisAddress(text), expected as ReturnType<typeof parseRedisAddress>));
 }
 
 for (const [text, message] of [
@@ -70,7 +71,7 @@ for (const [text, message] of [
   ['redis://:hid/den@a', /percent-encoded/],
 ] as const) {
   test(`${text} is rejected with the expected format, and no part of it is shown`, (t) => {
-    const error = t.throws(() => settingsOf({ OIQ_REDIS_URL: text }), { instanceOf: SettingsError, message });
+    const error = t.throws(() => parseSettings({ OIQ_REDIS_URL: text }), { instanceOf: SettingsError, message });
     t.false(error.message.includes('hid'), error.message);
   });
 }

@@ -1,17 +1,17 @@
 /** Which texts are refresh tokens of ours. */
 import test from 'ava';
-import { firstRefreshToken, sessionOfRefreshToken } from '../../api/identity/refresh-tokens.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createFirstToken, parseSessionId } from '../../api/identity/refresh-tokens.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 
-const box = makeSecretBox('a secret key of at least thirty-two characters');
+const box = createSecretBox('a secret key of at least thirty-two characters');
 
 test('a token with different unused bits in its last character is invalid', (t) => {
-  const token = firstRefreshToken(box, 's1');
-  t.is(sessionOfRefreshToken(box, token), 's1');
+  const token = createFirstToken(box, 's1');
+  t.is(parseSessionId(box, token), 's1');
   const decoded = (text: string): string => Buffer.from(text, 'base64url').toString('hex');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const others = [...alphabet].map((last) => token.slice(0, -1) + last).filter((other) => other !== token);
   const same = others.filter((other) => decoded(other.split('.')[2] ?? '') === decoded(token.split('.')[2] ?? ''));
   t.is(same.length, 3, 'these decode to the same bytes');
-  for (const other of others) t.is(sessionOfRefreshToken(box, other), undefined);
+  for (const other of others) t.is(parseSessionId(box, other), undefined);
 });

@@ -3,7 +3,7 @@ import { refusal } from '../../receivers/engine/refusal.ts';
 import { Rejections } from '../../receivers/engine/rejections.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { topics, UsageReport } from '../../schemas/topics.ts';
 
 const setUp = () => {
@@ -15,7 +15,7 @@ const setUp = () => {
   };
   const producer: Producer = { publish, transaction: async (_name, work) => work(publish), close: async () => {} };
   const clock = { at: Date.parse('2026-03-01T10:30:00Z'), now: () => clock.at };
-  const rejections = new Rejections(producer, clock, silent);
+  const rejections = new Rejections(producer, clock, silentLog);
   const reports = () => published.map(({ value }) => UsageReport.parse(JSON.parse(Buffer.from(value).toString())));
   return { clock, published, reports, rejections, state };
 };

@@ -1,8 +1,8 @@
 /** Calls that one span repeats. */
 import test from 'ava';
-import { type Call, repeatedCalls } from '../../queries/traces/repeated-calls.ts';
+import { type CallSpan, findRepeatedCalls } from '../../queries/traces/repeated-calls.ts';
 
-const call = (more: Partial<Call> = {}): Call => ({
+const call = (more: Partial<CallSpan> = {}): CallSpan => ({
   kind: 3,
   service: 'cart',
   name: 'SELECT',
@@ -12,8 +12,8 @@ const call = (more: Partial<Call> = {}): Call => ({
 const root = call({ kind: 2 });
 
 /** All of these below the first one, each with as much of the critical path as its place. */
-const repeatedOf = (calls: readonly Call[]) =>
-  repeatedCalls(calls, {
+const repeatedOf = (calls: readonly CallSpan[]) =>
+  findRepeatedCalls(calls, {
     parents: Int32Array.from(calls, (_, at) => (at === 0 ? -1 : 0)),
     onPath: Float64Array.from(calls, (_, at) => at),
   });
@@ -38,13 +38,13 @@ test('calls of several callers are counted separately', (t) => {
   const calls = [root, root, call(), call(), call(), call(), call()];
   const parents = Int32Array.from([-1, 0, 0, 1, 1, 1, 1]);
   const onPath = new Float64Array(calls.length);
-  t.deepEqual(repeatedCalls(calls, { parents, onPath }), [{ caller: 1, first: 3, count: 4, onPath: 0 }]);
+  t.deepEqual(findRepeatedCalls(calls, { parents, onPath }), [{ caller: 1, first: 3, count: 4, onPath: 0 }]);
 });
 
 test('calls with the longest waiting time are listed first', (t) => {
   const found = repeatedOf([root, ...Array.from({ length: 8 }, (_, at) => call({ name: at < 4 ? 'early' : 'late' }))]);
   t.deepEqual(
-    found.map(({ first }) => first),
+    found.map(({ firstCall }) => firstCall),
     [5, 1],
   );
 });

@@ -6,20 +6,20 @@ import test from 'ava';
 import { z } from 'zod';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Caller } from '../../api/callers/caller.ts';
-import { transactFor } from '../../api/changes.ts';
+import { createTransact } from '../../api/changes.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
 import type { RequestFacts } from '../../api/request-facts.ts';
 import { defineResource } from '../../api/resources/resource.ts';
-import { openSecret, secretMask, secretText } from '../../api/resources/resource-secrets.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretSchema, openSecret, secretMask } from '../../api/resources/resource-secrets.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 
 const Fields = z.strictObject({
   name: z.string().min(1),
   url: z.url().default('https://example.com/'),
-  token: secretText(z.string().min(8)).nullable().default(null),
+  token: createSecretSchema(z.string().min(8)).nullable().default(null),
   window: z.strictObject({ days: z.int().default(30), zone: z.string().default('UTC') }).prefault({}),
   tags: z.array(z.string()).default([]),
 });
@@ -60,7 +60,7 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
   maxCount: 20,
 });
 
-const box = makeSecretBox('the secret key of this test');
+const box = createSecretBox('the secret key of this test');
 const directory = mkdtempSync(join(tmpdir(), 'oiq-resource-'));
 let documents: Documents;
 test.before(async () => {
@@ -96,10 +96,10 @@ const requestsAs = (tenantId: string) => {
       redirect: () => undefined,
     } as RequestFacts;
     const ports = { documents, clock, secretBox: box } as unknown as Ports;
-    const learn: Ports['directory']['learn'] = ({ name }, tenant, _, document) =>
+    const applyWrite: Ports['directory']['applyWrite'] = ({ name }, tenant, _, document) =>
       void changes.push([tenant, `${name} ${document?.version ?? '-'}`]);
-    const change = transactFor(
-      { documents, clock, directory: { learn } },
+    const change = createTransact(
+      { documents, clock, directory: { applyWrite } },
       { caller: caller as Caller, actions: operation.audit, request },
     );
     const params = id === undefined ? {} : { id };
@@ -130,7 +130,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
 };
 
 const stored = async (tenant: string, id: string): Promise<Hook> => {
-  const found = await documents.of(tenant).collection(hooks).find(id);
+  const found = await documents.forTenant(tenant).collection(hooks).find(id);
   if (found === undefined) throw new Error('it is not there');
   return found;
 };
@@ -184,8 +184,8 @@ test('PATCH merges objects, replaces lists, and adds no defaults', async (t) => 
 test('a change that the hook rejects is neither written nor recorded', async (t) => {
   const request = requestsAs('prepare');
   t.is(await codeOf(request('POST', { body: { name: 'One', tags: ['forbidden'] } })), 'CONFLICT');
-  t.is(await documents.of('prepare').collection(hooks).count(), 0);
-  t.is(await documents.of('prepare').collection(auditRecords).count(), 0);
+  t.is(await documents.forTenant('prepare').collection(hooks).count(), 0);
+  t.is(await documents.forTenant('prepare').collection(auditRecords).count(), 0);
 });
 
 test('the directory receives each committed write, and no other', async (t) => {
@@ -230,7 +230,7 @@ test('a secret is stored encrypted, shown masked, and preserved by its mask only
   await request('PATCH', { id, body: { ...moved, token: 'battery staple' }, ifMatch: '*' });
   t.is(await opened(), 'battery staple');
   t.is((await request('PATCH', { id, body: { token: null }, ifMatch: '*' })).token, null);
-  const { items } = await documents.of('secret').collection(auditRecords).list();
+  const { items } = await documents.forTenant('secret').collection(auditRecords).list();
   t.is(items.length, 5);
   t.false(/correct horse|battery staple|v1\./.test(JSON.stringify(items)));
 });
@@ -238,7 +238,7 @@ test('a secret is stored encrypted, shown masked, and preserved by its mask only
 test('a document without a newer field has its default, even after another field changes', async (t) => {
   const old = { name: 'Old', url: 'https://example.com/', token: null, window: { days: 1, zone: 'UTC' }, owner: 'x' };
   const { id } = await documents
-    .of('older')
+    .forTenant('older')
     .collection(hooks)
     .insert(old as unknown as Hook);
   const changed = await requestsAs('older')('PATCH', { id, body: { name: 'New' }, ifMatch: '*' });

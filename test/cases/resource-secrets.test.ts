@@ -1,7 +1,7 @@
 /** Secrets in resources: never shown, kept by their mask only while they go where they went. */
 import test from 'ava';
 import { ApiError } from '../../api/errors.ts';
-import { differencesOf } from '../../api/groups/audit/chain/difference.ts';
+import { findDifferences } from '../../api/groups/audit/chain/difference.ts';
 import {
   markSecretChanges,
   maskSecrets,
@@ -9,9 +9,9 @@ import {
   sealSecrets,
   secretMask,
 } from '../../api/resources/resource-secrets.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 
-const box = makeSecretBox('a secret key of an installation');
+const box = createSecretBox('a secret key of an installation');
 const purpose = 'channel';
 const secrets = [
   { path: 'webhook.key', destination: ['webhook.url', 'kind'] },
@@ -63,7 +63,7 @@ for (const [name, fields, before, path] of refused) {
 test('the audit log records that a secret changed, but not its old or new value', (t) => {
   const before = sealed(given);
   const after = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
-  const differences = differencesOf(markSecretChanges(before, secrets), markSecretChanges(after, secrets, before));
+  const differences = findDifferences(markSecretChanges(before, secrets), markSecretChanges(after, secrets, before));
   t.deepEqual(differences, [{ path: 'webhook.key', before: '(secret)', after: '(secret, changed)' }]);
-  t.deepEqual(differencesOf(markSecretChanges(before, secrets), markSecretChanges(before, secrets, before)), []);
+  t.deepEqual(findDifferences(markSecretChanges(before, secrets), markSecretChanges(before, secrets, before)), []);
 });

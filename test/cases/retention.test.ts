@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import { errorCountsTable } from '../contract/made-up-sink.ts';
@@ -24,7 +24,7 @@ const days = (logs: number, metrics = logs, traces = logs) => ({ logs, metrics, 
 test.before(async () => {
   copyColumns(directory);
   columns = await chdbColumns({ directory });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
 });
 
 test.after.always(async () => {
@@ -122,7 +122,7 @@ test.serial('without a policy nothing is deleted', async (t) => {
 });
 
 test.serial('the retention of a table follows from its declaration alone', async (t) => {
-  await migrate(columns, silent, migrations, [errorCountsTable]);
+  await migrate(columns, silentLog, migrations, [errorCountsTable]);
   await columns.execute(
     "INSERT INTO made_up_counts (tenant_id, received_at) SELECT 'a', toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) FROM numbers(8)",
   );

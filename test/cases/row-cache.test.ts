@@ -1,6 +1,6 @@
 /** What reads keep in memory: of one source and tenant, bounded, and never instead of what has not landed yet. */
 import test from 'ava';
-import { resourcesOf } from '../../queries/resources.ts';
+import { getResources } from '../../queries/resources.ts';
 import { RowCache } from '../../queries/row-cache.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
@@ -16,27 +16,27 @@ const columnsOf = (tenantId: string, source?: WeakKey): TenantColumns => ({
 test('cached rows belong to one source and one tenant', (t) => {
   const rows = new RowCache<string>(10);
   const [here, there] = [{}, {}];
-  rows.of(columnsOf('one', here)).set('key', 'value');
-  t.is(rows.of(columnsOf('one', here)).get('key'), 'value');
-  t.is(rows.of(columnsOf('two', here)).get('key'), undefined);
-  t.is(rows.of(columnsOf('one', there)).get('key'), undefined);
+  rows.forTenant(columnsOf('one', here)).set('key', 'value');
+  t.is(rows.forTenant(columnsOf('one', here)).get('key'), 'value');
+  t.is(rows.forTenant(columnsOf('two', here)).get('key'), undefined);
+  t.is(rows.forTenant(columnsOf('one', there)).get('key'), undefined);
 });
 
 test('tenant names and keys cannot collide', (t) => {
   const rows = new RowCache<string>(10);
   const source = {};
-  rows.of(columnsOf('a', source)).set('b\0c', 'of a');
-  t.is(rows.of(columnsOf('a\0b', source)).get('c'), undefined);
+  rows.forTenant(columnsOf('a', source)).set('b\0c', 'of a');
+  t.is(rows.forTenant(columnsOf('a\0b', source)).get('c'), undefined);
 });
 
 test('without a source nothing is cached', (t) => {
   const rows = new RowCache<string>(10);
-  rows.of(columnsOf('one')).set('key', 'value');
-  t.is(rows.of(columnsOf('one')).get('key'), undefined);
+  rows.forTenant(columnsOf('one')).set('key', 'value');
+  t.is(rows.forTenant(columnsOf('one')).get('key'), undefined);
 });
 
 test('if the cache is full, the least recently used rows are evicted', (t) => {
-  const cache = new RowCache<number>(3).of(columnsOf('one', {}));
+  const cache = new RowCache<number>(3).forTenant(columnsOf('one', {}));
   for (const [index, key] of ['a', 'b', 'c'].entries()) cache.set(key, index);
   cache.get('a');
   cache.set('d', 3);
@@ -63,19 +63,19 @@ const resourceColumns = (landed: Set<string>) => {
 test('a landed resource is read once, and a missing resource is read again', async (t) => {
   const landed = new Set(['11', '12']);
   const { statements, columns } = resourceColumns(landed);
-  t.deepEqual([...(await resourcesOf(columns, ['11', '13', '11'])).keys()], ['11']);
+  t.deepEqual([...(await getResources(columns, ['11', '13', '11'])).keys()], ['11']);
   landed.add('13');
-  const found = await resourcesOf(columns, ['11', '12', '13']);
+  const found = await getResources(columns, ['11', '12', '13']);
   t.deepEqual([...found.keys()].sort(), ['11', '12', '13']);
   t.deepEqual(found.get('11')?.attributes['name'], '11');
   t.is(statements.length, 2);
   t.false(statements[1]?.includes('11'), 'what is known is not asked for again');
-  await resourcesOf(columns, ['11', '12', '13']);
+  await getResources(columns, ['11', '12', '13']);
   t.is(statements.length, 2);
 });
 
 test('if values have a weight above one, enough values are evicted to make room', (t) => {
-  const cache = new RowCache<string>(6, (value) => value.length).of(columnsOf('one', {}));
+  const cache = new RowCache<string>(6, (value) => value.length).forTenant(columnsOf('one', {}));
   cache.set('a', 'xx');
   cache.set('b', 'xx');
   cache.set('a', 'x');

@@ -50,7 +50,7 @@ const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
 const reading = (plan = 'enterprise', tenantId = 'acme'): QueryReading => ({
-  columns: tables.columns.of(tenantId),
+  columns: tables.columns.forTenant(tenantId),
   plan: defaultPlans[plan] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },
   nowMs: receivedAtMs + 1_000,

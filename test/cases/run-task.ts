@@ -1,5 +1,5 @@
 /** Feeds messages to a processor as the engine does, and shows what it emits. */
-import type { Answer } from '../../processors/engine/answer.ts';
+import type { BatchResult } from '../../processors/engine/answer.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task, type TaskOptions } from '../../processors/engine/task.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
@@ -77,7 +77,7 @@ export class TaskRun {
   /** All that was emitted, as messages. */
   readonly messages: Message[] = [];
   /** Answers, one a message or tick. */
-  readonly answers: Answer[] = [];
+  readonly answers: BatchResult[] = [];
 
   constructor(processor: Processor, options: Partial<TaskOptions> = {}) {
     this.#processor = processor;
@@ -90,13 +90,13 @@ export class TaskRun {
   }
 
   /** Feeds an OTLP request. */
-  request(signal: Signal, request: object, from: From = {}): Answer {
+  request(signal: Signal, request: object, from: From = {}): BatchResult {
     const atMs = from.atMs ?? this.#atMs;
     return this.message({ ...otlpMessage(signal, request, { ...from, atMs }), timestampMs: atMs });
   }
 
   /** Feeds log records (their JSON form) of one resource, whose attributes are given as text. */
-  logs(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): Answer {
+  logs(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): BatchResult {
     return this.request(
       'logs',
       { resourceLogs: [{ resource: textsOf(resource), scopeLogs: [{ logRecords: records }] }] },
@@ -105,7 +105,7 @@ export class TaskRun {
   }
 
   /** Feeds spans (their JSON form) of one resource. */
-  spans(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): Answer {
+  spans(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): BatchResult {
     return this.request(
       'traces',
       { resourceSpans: [{ resource: textsOf(resource), scopeSpans: [{ spans: records }] }] },
@@ -114,18 +114,18 @@ export class TaskRun {
   }
 
   /** Feeds values of a derived topic. */
-  values(values: readonly unknown[], { tenantId = 'acme', atMs = this.#atMs, headers }: From = {}): Answer {
+  values(values: readonly unknown[], { tenantId = 'acme', atMs = this.#atMs, headers }: From = {}): BatchResult {
     const value = Buffer.from(JSON.stringify(values));
     return this.message({ value, timestampMs: atMs, headers: { tenant: tenantId, ...headers } });
   }
 
-  message(message: Pick<BusRecord, 'value' | 'headers' | 'timestampMs'>): Answer {
+  message(message: Pick<BusRecord, 'value' | 'headers' | 'timestampMs'>): BatchResult {
     this.#atMs = Math.max(this.#atMs, message.timestampMs);
     return this.#record(this.#task.batch([{ key: '', offset: this.#offset++, ...message }]));
   }
 
   /** The partition is idle until this time. */
-  tick(clockMs: number): Answer | undefined {
+  tick(clockMs: number): BatchResult | undefined {
     const answer = this.#task.tick(clockMs);
     this.#task.published();
     return answer === undefined ? undefined : this.#record(answer);
@@ -141,7 +141,7 @@ export class TaskRun {
     return valuesIn(this.messages, topic?.name) as Value[];
   }
 
-  #record(answer: Answer): Answer {
+  #record(answer: BatchResult): BatchResult {
     this.answers.push(answer);
     this.messages.push(...answer.messages);
     return answer;

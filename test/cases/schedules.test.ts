@@ -7,21 +7,21 @@ import { FairQueue } from '../../processors/engine/schedule-queue.ts';
 import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
 import {
-  dueAt,
+  computePhase,
+  findDue,
   itemKey,
+  listSlots,
   nextDue,
-  phaseOf,
   slotCount,
-  slotOf,
-  slotsOf,
+  slotOfPhase,
 } from '../../processors/engine/schedule-times.ts';
-import { savedDueMs } from '../../runtime/due-time.ts';
+import { parseSavedDueMs } from '../../runtime/due-time.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
@@ -31,16 +31,16 @@ test('Due times of 100,000 items with an interval of one minute are spread evenl
   const perSecond = new Array<number>(60).fill(0);
   const perSlot = new Array<number>(slotCount).fill(0);
   for (let index = 0; index < 100_000; index++) {
-    const phase = phaseOf(itemKey(`tenant-${index % 700}`, `rule-${index}`));
+    const phase = computePhase(itemKey(`tenant-${index % 700}`, `rule-${index}`));
     const second = Math.floor((nextDue(phase, 60_000, 0) % 60_000) / 1000);
     perSecond[second] = (perSecond[second] ?? 0) + 1;
-    perSlot[slotOf(phase)] = (perSlot[slotOf(phase)] ?? 0) + 1;
+    perSlot[slotOfPhase(phase)] = (perSlot[slotOfPhase(phase)] ?? 0) + 1;
   }
   // Chance alone leaves a second within 1,667 ± 200, a slot within 417 ± 100.
   for (const runs of perSecond) t.true(Math.abs(runs - 1667) < 200, `${runs} in a second`);
   for (const count of perSlot) t.true(Math.abs(count - 417) < 100, `${count} in a slot`);
   for (const partitions of [1, 7, 12, 24]) {
-    const all = Array.from({ length: partitions }, (_, partition) => slotsOf(partition, partitions));
+    const all = Array.from({ length: partitions }, (_, partition) => listSlots(partition, partitions));
     t.deepEqual(
       all.flat().toSorted((a, b) => a - b),
       Array.from({ length: slotCount }, (_, slot) => slot),
@@ -51,7 +51,7 @@ test('Due times of 100,000 items with an interval of one minute are spread evenl
 test('Only the last missed due times up to the limit are run, the earliest first', (t) => {
   // Due at 250, 1250, 2250 …
   const at = (nowMs: number, afterMs: number, max: number) =>
-    dueAt(nowMs, { phase: 0.25, everyMs: 1000, afterMs, maxRuns: max });
+    findDue(nowMs, { phase: 0.25, everyMs: 1000, afterMs, maxRuns: max });
   t.is(at(1249, 250, 1), undefined);
   t.deepEqual(at(1250, 250, 1), { dueMs: 1250, skipped: 0 });
   t.deepEqual(at(9000, 250, 1), { dueMs: 8250, skipped: 7 });
@@ -59,7 +59,7 @@ test('Only the last missed due times up to the limit are run, the earliest first
   t.deepEqual(at(9000, 250, 100), { dueMs: 1250, skipped: 0 });
   t.deepEqual(at(9000, 8249, 1), { dueMs: 8250, skipped: 0 });
   // After a change of the interval the next due time is one of the new interval.
-  t.deepEqual(dueAt(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, maxRuns: 9 }), { dueMs: 8500, skipped: 0 });
+  t.deepEqual(findDue(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, maxRuns: 9 }), { dueMs: 8500, skipped: 0 });
 });
 
 test('A tenant with slow runs gets its share of turns, and no more concurrent runs than its limit', async (t) => {
@@ -163,7 +163,7 @@ const running = async (
         await events?.assigned?.(partition);
         assigned.resolve();
         await stopped.promise;
-        await events?.revoked?.(partition);
+        await events?.onRevoked?.(partition);
       },
       stop: async () => stopped.resolve(),
     }),
@@ -218,7 +218,7 @@ const running = async (
         },
         ports: { documents: documents as unknown as Documents, columns: {} as Columns },
         clock: { now: () => clock.nowMs },
-        log: { ...silent, warn: (fields, message) => void lines.push({ fields, message }) },
+        log: { ...silentLog, warn: (fields, message) => void lines.push({ fields, message }) },
         metrics: {
           add(name, value, labels) {
             if (name === 'oiq_schedule_runs_total' && 'outcome' in labels)
@@ -234,7 +234,7 @@ const running = async (
   t.teardown(() => member.stop());
   await assigned.promise;
   const key = itemKey('tenant', 'rule');
-  const phase = phaseOf(key);
+  const phase = computePhase(key);
   return {
     clock,
     set,
@@ -264,13 +264,14 @@ const running = async (
     /** The n-th due time after the start of the test. */
     due: (n: number, everyMs = 1000) => nextDue(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
     saved(id = 'rule') {
-      const snapshot = snapshots.get(`schedules/counts/${slotOf(phase)}`);
+      const snapshot = snapshots.get(`schedules/counts/${slotOfPhase(phase)}`);
       return snapshot && decodeSlot(snapshot.bytes).items.get(itemKey('tenant', id));
     },
     /** The id of another rule in the same slot. */
     neighbour(): string {
       for (let index = 0; ; index++)
-        if (slotOf(phaseOf(itemKey('tenant', `rule ${index}`))) === slotOf(phase)) return `rule ${index}`;
+        if (slotOfPhase(computePhase(itemKey('tenant', `rule ${index}`))) === slotOfPhase(phase))
+          return `rule ${index}`;
     },
     emitted: () =>
       published
@@ -328,8 +329,8 @@ test('A schedule whose documents stay unavailable can be stopped', async (t) => 
     ports: { documents: documents as never, columns: unused },
     producer: unused,
     clock: { now: () => 0 },
-    log: silent,
-    metrics: noMetrics,
+    log: silentLog,
+    metrics: silentMetrics,
   });
   await tried.promise;
   await member.stop();
@@ -403,7 +404,7 @@ const awayAfterMissed = async (t: ExecutionContext) => {
     { rule: { everyMs: 60_000 } },
   );
   const { clock, dueTimes } = member;
-  const first = nextDue(phaseOf(itemKey('tenant', 'rule')), 60_000, clock.nowMs);
+  const first = nextDue(computePhase(itemKey('tenant', 'rule')), 60_000, clock.nowMs);
   const at = (n: number): number => first + (n - 1) * 60_000;
   clock.nowMs = at(3) + 10;
   await eventually('the first try', () => dueTimes.length === 1);
@@ -692,9 +693,9 @@ test('Items of a slot that cannot be loaded are reported as due', async (t) => {
 test('A saved due time that is further ahead than the longest wait counts as now', (t) => {
   const nowMs = Date.UTC(2026, 0, 1);
   const ahead = (ms: number): string => new Date(nowMs + ms).toISOString();
-  t.is(savedDueMs(ahead(1000), nowMs, 1000), nowMs + 1000);
-  t.is(savedDueMs(ahead(1001), nowMs, 1000), nowMs);
-  t.is(savedDueMs(ahead(-5000), nowMs, 1000), nowMs - 5000);
+  t.is(parseSavedDueMs(ahead(1000), nowMs, 1000), nowMs + 1000);
+  t.is(parseSavedDueMs(ahead(1001), nowMs, 1000), nowMs);
+  t.is(parseSavedDueMs(ahead(-5000), nowMs, 1000), nowMs - 5000);
 });
 
 test('A schedule with a name that is invalid as a consumer group is rejected', async (t) => {

@@ -2,14 +2,14 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { QueryError } from '../../queries/errors.ts';
-import { hasRecords, readLogs } from '../../queries/logs/pages.ts';
+import { buildExistenceCheck, readLogs } from '../../queries/logs/pages.ts';
 import { type SearchCondition, searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { predicateOf } from '../../queries/search/predicate.ts';
+import { buildPredicate } from '../../queries/search/predicate.ts';
 import type { Search } from '../../queries/search/tree.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { itemsOf, type Source } from '../../schemas/records/source.ts';
+import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { propertyRuns } from '../budget.ts';
@@ -27,10 +27,10 @@ const tableOf = { logs: 'logs', traces: 'spans' } as const;
 const encode = { logs: logsRequest, traces: tracesRequest } as const;
 
 const byPredicate = (message: ScanMessage, search: Search, signal: SearchSignal): number[] => {
-  const isFound = predicateOf(search, signal) as (record: RecordView) => boolean;
+  const isFound = buildPredicate(search, signal) as (record: RecordView) => boolean;
   const { value, ...rest } = message;
   const found: number[] = [];
-  for (const record of itemsOf(
+  for (const record of iterateItems(
     sources[signal],
     { ...rest, key: '', value: Buffer.from(value) },
     { topic: 'any', partition: 0 },
@@ -51,7 +51,7 @@ const bySql = async (
     return `toUInt8(${sql.replace(/\{(search\d+):/g, `{c${index}_$1:`)})`;
   });
   const rows = await tables.columns
-    .of(tenant)
+    .forTenant(tenant)
     .query<{ ordinal: number; found: number[] }>(
       `SELECT ordinal, [${columns.join(', ')}] AS found FROM ${tableOf[signal]} WHERE tenant_id = {tenant:String} ORDER BY ordinal`,
       all,
@@ -103,7 +103,7 @@ const compare = async (
 
 test('an existence check for log records of a search agrees with their list', async (t) => {
   const { tenant } = await land('logs', everyValue.logs);
-  const columns = tables.columns.of(tenant);
+  const columns = tables.columns.forTenant(tenant);
   const range = { from: 0n, to: 2n ** 62n };
   const counts = { true: 0, false: 0 };
   for (const text of [
@@ -117,7 +117,7 @@ test('an existence check for log records of a search agrees with their list', as
     const search = parsed(text, 'logs');
     if (search === undefined) continue;
     const own = searchCondition(search, 'logs');
-    const hasSome = await hasRecords(columns, own)?.(range);
+    const hasSome = await buildExistenceCheck(columns, own)?.(range);
     if (hasSome === undefined) continue;
     counts[`${hasSome}`]++;
     const found = await readLogs(columns, own.sql, own.parameters, 1);

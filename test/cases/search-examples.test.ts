@@ -5,10 +5,10 @@ import { QueryError } from '../../queries/errors.ts';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { searchLimits } from '../../queries/search/parser.ts';
-import { searchPredicate } from '../../queries/search/predicate.ts';
+import { buildSearchPredicate } from '../../queries/search/predicate.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { itemsOf, type Source } from '../../schemas/records/source.ts';
+import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { logsRequest, messageOf, openTables, type Tables, text, tracesRequest } from './sink-tables.ts';
@@ -127,9 +127,9 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const byPredicate = (search: string, signal: SearchSignal): string => {
-  const isFound = searchPredicate(search, signal) as (record: RecordView) => boolean;
+  const isFound = buildSearchPredicate(search, signal) as (record: RecordView) => boolean;
   const { value, ...message } = messages[signal];
-  const read = itemsOf(
+  const read = iterateItems(
     sources[signal],
     { ...message, key: '', value: Buffer.from(value) },
     { topic: 'any', partition: 0 },
@@ -140,7 +140,7 @@ const byPredicate = (search: string, signal: SearchSignal): string => {
 };
 
 const bySql = async (search: string, signal: SearchSignal): Promise<string> => {
-  const columns = tables.columns.of(tenant);
+  const columns = tables.columns.forTenant(tenant);
   const { sql, parameters } = searchCondition(parseSearch(search, signal), signal);
   const rows = await columns.query<{ ordinal: number }>(
     `SELECT ordinal FROM ${signal === 'logs' ? 'logs' : 'spans'} WHERE tenant_id = {tenant:String} AND ${sql} ORDER BY ordinal`,

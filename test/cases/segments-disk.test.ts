@@ -181,12 +181,12 @@ test('a forgotten group does not block retention', async (t) => {
   now += 1000 * 3_600_000;
   await bus.retain();
   t.like((await bus.offsets(topic.name))[0], { earliest: 1 });
-  await bus.forget('gone');
+  await bus.deleteGroup('gone');
   await bus.retain();
   t.like((await bus.offsets(topic.name))[0], { earliest: 2 });
   await bus.close();
   const reopened = await log.open({ clock: { now: () => now } });
-  await t.throwsAsync(reopened.forget('gone'), { message: 'group gone is not known' });
+  await t.throwsAsync(reopened.deleteGroup('gone'), { message: 'group gone is not known' });
 });
 
 test('a group that missed records reports them, and continues after them', async (t) => {

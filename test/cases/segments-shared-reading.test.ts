@@ -119,18 +119,18 @@ test('positions saved at the same moment are durable when the save resolves, and
     committed,
     claimed: undefined,
   });
-  const saved = Promise.all([store.saveSoon(position('one', 1)), store.saveSoon(position('two', 2))]);
+  const saved = Promise.all([store.saveBatched(position('one', 1)), store.saveBatched(position('two', 2))]);
   t.is(store.position('one', 'letters', 0), undefined);
   await saved;
   t.is(store.position('one', 'letters', 0)?.committed, 1);
-  const patient = store.saveSoon(position('two', 3), 60_000);
-  await store.saveSoon(position('one', 2));
+  const patient = store.saveBatched(position('two', 3), 60_000);
+  await store.saveBatched(position('one', 2));
   await patient;
   t.is(store.position('two', 'letters', 0)?.committed, 3, 'one that can wait is saved with the next');
-  const last = store.saveSoon(position('one', 3), 60_000);
+  const last = store.saveBatched(position('one', 3), 60_000);
   store.close();
   await last;
-  await t.throwsAsync(() => store.saveSoon(position('one', 4)), { message: /closed/ });
+  await t.throwsAsync(() => store.saveBatched(position('one', 4)), { message: /closed/ });
   const reopened = openOffsetStore(directory);
   t.is(reopened.position('one', 'letters', 0)?.committed, 3);
   t.is(reopened.position('two', 'letters', 0)?.committed, 3);

@@ -1,7 +1,7 @@
 /** Archives of Sigma's texts: what is unpacked, and what is refused before it is. */
 import test from 'ava';
 import { strToU8, zipSync } from 'fflate';
-import { filesOf } from '../../subjects/detections/archive.ts';
+import { extractFiles } from '../../subjects/detections/archive.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -20,28 +20,28 @@ test('YAML files are unpacked by path, compressed and stored, and other files ar
     'readme.md': strToU8('text'),
     '__MACOSX/b.yml': strToU8('x'),
   });
-  t.deepEqual(filesOf(archive), [
+  t.deepEqual(extractFiles(archive), [
     { name: 'a/one.yml', source: 'a: 1\n'.repeat(10_000) },
     { name: 'b/two.yaml', source: 'b: ü' },
   ]);
-  t.deepEqual(filesOf(zipSync({})), []);
+  t.deepEqual(extractFiles(zipSync({})), []);
 });
 
 test('a file larger than its header states is rejected as soon as it exceeds that size', (t) => {
   const archive = withDeclaredSize(zipSync({ 'a.yml': new Uint8Array(60 * mebibyte) }), 10);
-  t.throws(() => filesOf(archive), { message: 'a.yml is larger than the archive declares' });
+  t.throws(() => extractFiles(archive), { message: 'a.yml is larger than the archive declares' });
 });
 
 test('an archive that unpacks to more than the limit is rejected, whatever its headers state', (t) => {
   const archive = zipSync({ 'a.yml': new Uint8Array(65 * mebibyte) });
   const message = 'the archive unpacks to more than 67108864 bytes';
-  t.throws(() => filesOf(archive), { message });
-  t.throws(() => filesOf(withDeclaredSize(archive, 4_000_000_000)), { message });
+  t.throws(() => extractFiles(archive), { message });
+  t.throws(() => extractFiles(withDeclaredSize(archive, 4_000_000_000)), { message });
 });
 
 test('an invalid or truncated archive is rejected', (t) => {
-  t.throws(() => filesOf(strToU8('title: x')), { message: /not a (?:valid )?zip archive/ });
-  t.throws(() => filesOf(new Uint8Array()), { message: /not a (?:valid )?zip archive/ });
+  t.throws(() => extractFiles(strToU8('title: x')), { message: /not a (?:valid )?zip archive/ });
+  t.throws(() => extractFiles(new Uint8Array()), { message: /not a (?:valid )?zip archive/ });
   const archive = zipSync({ 'a.yml': strToU8('a: 1\n'.repeat(10_000)) });
-  t.throws(() => filesOf(archive.subarray(0, 60)), { message: /not a (?:valid )?zip archive/ });
+  t.throws(() => extractFiles(archive.subarray(0, 60)), { message: /not a (?:valid )?zip archive/ });
 });

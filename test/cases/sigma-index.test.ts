@@ -5,9 +5,9 @@ import { TextIndex } from '../../schemas/text-index.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { LogSources } from '../../subjects/detections/log-sources.ts';
-import { EventView, predicateOf } from '../../subjects/detections/predicate.ts';
+import { createPredicate, EventView } from '../../subjects/detections/predicate.ts';
 import { readRules } from '../../subjects/detections/read.ts';
-import { compile } from '../../subjects/detections/rule-set.ts';
+import { compileRuleSet } from '../../subjects/detections/rule-set.ts';
 import { detectionTree } from '../../subjects/detections/rule-tree.ts';
 import { type Random, seeded } from './random.ts';
 import { pick, ruleOf, words } from './sigma-made-up.ts';
@@ -25,7 +25,7 @@ test('an indexed rule set finds the same matches as its individual rules', (t) =
     const random = seeded(seed);
     const documents = Array.from({ length: 60 }, () => readRules(ruleOf(random)).documents).flat();
     t.true(documents.length > 30, `seed ${seed}`);
-    const set = compile(
+    const set = compileRuleSet(
       documents.map((document, at) => ({ id: String(at), version: 1, document, anySource: true })),
       fieldTables,
     );
@@ -33,12 +33,15 @@ test('an indexed rule set finds the same matches as its individual rules', (t) =
     const predicates = documents.map((document) => {
       if (document.kind !== 'rule') throw new Error('made up rules are rules');
       const { detection, logsource } = document;
-      return predicateOf(detectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }), seenFields);
+      return createPredicate(
+        detectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }),
+        seenFields,
+      );
     });
     for (let round = 0; round < 100; round++) {
       const object = eventOf(random);
       const event = set.eventOf(object);
-      seenFields.at(event);
+      seenFields.setEvent(event);
       const expected = predicates.flatMap((predicate, at) => (predicate() ? [String(at)] : []));
       const found = set.match(event).map(({ ruleId }) => ruleId);
       matches += found.length;
@@ -141,7 +144,7 @@ test('the log source of an event does not depend on earlier events', (t) => {
     const event = new SigmaEvent(paths);
     for (let count = random(5); count >= 0; count--)
       event.addIfAbsent(pick(random, names), random(5) === 0 ? [pick(random, values), 'x'] : pick(random, values));
-    t.deepEqual(known.kindOf(event), new LogSources(fieldTables).kindOf(event));
+    t.deepEqual(known.classify(event), new LogSources(fieldTables).classify(event));
   }
 });
 

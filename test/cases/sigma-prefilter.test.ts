@@ -7,8 +7,8 @@ import type { ValuePosition } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
 import { readRules } from '../../subjects/detections/read.ts';
-import { fillEvent, valuesOfRecord } from '../../subjects/detections/record-event.ts';
-import { compile, type RuleSet } from '../../subjects/detections/rule-set.ts';
+import { fillEvent, recordValues } from '../../subjects/detections/record-event.ts';
+import { compileRuleSet, type RuleSet } from '../../subjects/detections/rule-set.ts';
 import { type Random, seeded } from './random.ts';
 import { otlpMessage } from './run-task.ts';
 import { pick, ruleOf, words } from './sigma-made-up.ts';
@@ -96,7 +96,7 @@ const recordsOf = (random: Random, count: number) =>
 
 /** Whether what bytes tell is so: `dull` and `told` count of what. */
 const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: number; others: number }): boolean => {
-  const event = fillEvent(set.newEvent(), valuesOfRecord(record));
+  const event = fillEvent(set.newEvent(), recordValues(record));
   const matches = set.match(event);
   const prefilterResult = prefilterRecord(set, record);
   if (prefilterResult === undefined) {
@@ -123,13 +123,13 @@ test('the kind, candidate rules and, without any, value names read from record b
       () => readRules(random(6) === 0 ? ruleOf(random) : plainRule(random)).documents,
     ).flat();
     const anySource = random(4) === 0;
-    const set = compile(
+    const set = compileRuleSet(
       documents.map((document, at) => ({ id: String(at), version: 1, document, anySource })),
       fieldTables,
     );
     const records = recordsOf(random, 40);
     for (let ordinal = 0; ordinal < records.count; ordinal++) {
-      const record = records.at(ordinal);
+      const record = records.getItem(ordinal);
       const held = holds(set, record, counted);
       t.true(held, `seed ${seed}: ${JSON.stringify(record.body)} ${JSON.stringify(record.attributes)}`);
     }
@@ -155,7 +155,7 @@ test('texts are searched only in values of body keys that rules name', (t) => {
   const source =
     "title: one\nlogsource: { product: other }\ndetection:\n  s: { 'f|contains': netsh }\n  condition: s\n";
   const { documents } = readRules(source);
-  const set = compile(
+  const set = compileRuleSet(
     documents.map((document) => ({ id: '1', version: 1, document, anySource: true })),
     fieldTables,
   );
@@ -164,5 +164,5 @@ test('texts are searched only in values of body keys that rules name', (t) => {
     pairs.map(([body]) => ({ body: { stringValue: body } })),
   );
   for (const [ordinal, [body, isMatching]] of pairs.entries())
-    t.is(prefilterRecord(set, records.at(ordinal))?.candidates.length, isMatching ? 1 : 0, body);
+    t.is(prefilterRecord(set, records.getItem(ordinal))?.candidates.length, isMatching ? 1 : 0, body);
 });

@@ -1,10 +1,10 @@
 /** What rules match, by the specification of Sigma 2.1. */
 import test from 'ava';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
-import { fitsName } from '../../subjects/detections/condition.ts';
+import { matchesNamePattern } from '../../subjects/detections/condition.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { readDocument, readRules, readRulesInWorker } from '../../subjects/detections/read.ts';
-import { compile } from '../../subjects/detections/rule-set.ts';
+import { compileRuleSet } from '../../subjects/detections/rule-set.ts';
 
 /** A rule with these lines as its detection. */
 const ruleOf = (detection: string, logsource = 'category: test'): string =>
@@ -17,7 +17,7 @@ const setFor = (texts: readonly string[], anySource: boolean) => {
   const errors = read.flatMap((each) => each.errors);
   if (errors.length > 0) throw new Error(JSON.stringify(errors));
   const documents = read.flatMap((each) => each.documents);
-  return compile(
+  return compileRuleSet(
     documents.map((document, at) => ({ id: document.id || `rule-${at}`, version: 1, document, anySource })),
     fieldTables,
     { placeholders: { admins: ['ann', 'adm_*'] } },
@@ -194,16 +194,16 @@ test('a condition with 500 terms is parsed', (t) => {
 
 test('selection names are matched with patterns part by part', (t) => {
   const pattern = `a${'*a'.repeat(1_000)}*b`;
-  t.false(fitsName('a'.repeat(5_000), pattern));
-  t.true(fitsName(`${'a'.repeat(5_000)}b`, pattern));
-  for (const name of ['ab', 'aab', 'a.b', 'a\nb']) t.true(fitsName(name, 'a*b'));
+  t.false(matchesNamePattern('a'.repeat(5_000), pattern));
+  t.true(matchesNamePattern(`${'a'.repeat(5_000)}b`, pattern));
+  for (const name of ['ab', 'aab', 'a.b', 'a\nb']) t.true(matchesNamePattern(name, 'a*b'));
   for (const [name, other] of [
     ['aba', 'ab*ba'],
     ['xab', 'a*b'],
     ['ab', 'a'],
     ['abc', '*b'],
   ] as const)
-    t.false(fitsName(name, other), `${name} ${other}`);
+    t.false(matchesNamePattern(name, other), `${name} ${other}`);
 });
 
 test('a document of 300 kB is parsed, and one above a megabyte is rejected by its line and title only', (t) => {

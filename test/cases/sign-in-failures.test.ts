@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { transactFor } from '../../api/changes.ts';
-import { openSignInFailures, type Refused } from '../../api/identity/sign-in-failures.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { createTransact } from '../../api/changes.ts';
+import { createSignInFailures, type RefusedSignIn } from '../../api/identity/sign-in-failures.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
 
@@ -20,21 +20,27 @@ const setUp = async (t: { teardown(work: () => unknown): void }) => {
   });
   let commits = 0;
   const documents = {
-    of: (tenantId: string) => stored.of(tenantId),
+    forTenant: (tenantId: string) => stored.forTenant(tenantId),
     transaction: async <Result>(work: Parameters<typeof stored.transaction<Result>>[0]) => {
       commits += 1;
       return stored.transaction(work);
     },
   } as typeof stored;
   const clock = { now: () => Date.UTC(2026, 2, 1, 10, 30) };
-  const failures = openSignInFailures({ documents, clock, log: silent, counters: memoryCounters({ clock }) });
+  const failures = createSignInFailures({ documents, clock, log: silentLog, counters: memoryCounters({ clock }) });
   const request = { requestId: 'r', address: '192.0.2.1' };
-  const change = transactFor({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
+  const change = createTransact({ documents, clock }, { caller: undefined, actions: ['session.refuse'], request });
   return { stored, failures, change, commits: () => commits };
 };
 
-const user = { id: 'u', email: 'ann@a.example', name: '', passwordHash: null, disabled: false } as Refused['user'];
-const cases: Readonly<Record<string, Omit<Refused, 'change'>>> = {
+const user = {
+  id: 'u',
+  email: 'ann@a.example',
+  name: '',
+  passwordHash: null,
+  disabled: false,
+} as RefusedSignIn['user'];
+const cases: Readonly<Record<string, Omit<RefusedSignIn, 'change'>>> = {
   'a known user': { email: 'ann@a.example', user, tenantId: 'a' },
   'a user of no organization': { email: 'ann@a.example', user, tenantId: undefined },
   'an unknown address': { email: 'nobody@a.example', user: undefined, tenantId: undefined },
@@ -43,12 +49,12 @@ const cases: Readonly<Record<string, Omit<Refused, 'change'>>> = {
 for (const [who, refused] of Object.entries(cases))
   test(`${who} costs no write before the response, one commit later, and at most twenty an hour`, async (t) => {
     const { failures, change, commits } = await setUp(t);
-    failures.refused({ ...refused, change });
+    failures.recordRefusal({ ...refused, change });
     await new Promise(setImmediate);
     t.is(commits(), 0);
     await failures.close();
     t.is(commits(), 1);
-    for (let again = 0; again < 30; again++) failures.refused({ ...refused, change });
+    for (let again = 0; again < 30; again++) failures.recordRefusal({ ...refused, change });
     await failures.close();
     t.is(commits(), 20);
   });
@@ -56,11 +62,11 @@ for (const [who, refused] of Object.entries(cases))
 test('a failure without a user leaves no record, and does not accumulate', async (t) => {
   const { stored, failures, change } = await setUp(t);
   for (let each = 0; each < 5; each++)
-    failures.refused({ email: `nobody-${each}@a.example`, user: undefined, tenantId: undefined, change });
-  failures.refused({ email: 'ann@a.example', user, tenantId: 'a', change });
+    failures.recordRefusal({ email: `nobody-${each}@a.example`, user: undefined, tenantId: undefined, change });
+  failures.recordRefusal({ email: 'ann@a.example', user, tenantId: 'a', change });
   await failures.close();
-  t.is(await stored.of(oneTimeTokensTenant).collection(oneTimeTokens).count(), 1);
-  const { items } = await stored.of('a').collection(auditRecords).list();
+  t.is(await stored.forTenant(oneTimeTokensTenant).collection(oneTimeTokens).count(), 1);
+  const { items } = await stored.forTenant('a').collection(auditRecords).list();
   t.deepEqual(
     items.map(({ action, details }) => [action, details?.address]),
     [['session.refuse', '192.0.2.1']],

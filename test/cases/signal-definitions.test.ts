@@ -5,8 +5,8 @@ import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { querySignals, type ReadSignal, recordsOf, signals } from '../../queries/signals/index.ts';
-import { validitiesOf } from '../../queries/validity.ts';
+import { getSignalRecords, querySignals, type ReadSignal, signalDefinitions } from '../../queries/signals/index.ts';
+import { checkValidity } from '../../queries/validity.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { test } from '../limit-concurrency.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
@@ -18,21 +18,21 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const enterprise = defaultPlans['enterprise'] as Plan;
-const readingWith = (plan: Plan): Reading => ({ columns: tables.columns.of('acme'), plan, nowMs: receivedAtMs });
+const readingWith = (plan: Plan): Reading => ({ columns: tables.columns.forTenant('acme'), plan, nowMs: receivedAtMs });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
 const runQuery = (query: object, { plan = enterprise, stepMs }: { plan?: Plan; stepMs?: number } = {}) =>
   run(query as QueryRequest, readingWith(plan), { range, stepMs });
 
 const isTime = (signal: ReadSignal, name: string): boolean =>
-  signals[signal].fields.some((field) => field.name === name && field.type === 'time');
-const fieldNames = (signal: ReadSignal): string[] => signals[signal].fields.map(({ name }) => name);
+  signalDefinitions[signal].fields.some((field) => field.name === name && field.type === 'time');
+const fieldNames = (signal: ReadSignal): string[] => signalDefinitions[signal].fields.map(({ name }) => name);
 
 for (const signal of querySignals) {
   test(`${signal}: rows return complete records, or all fields`, async (t) => {
     const { columns } = await runQuery({ kind: 'rows', signal });
     t.deepEqual(
       columns.map(({ name }) => name),
-      recordsOf(signal).whole?.columns.map(({ name }) => name) ?? fieldNames(signal),
+      getSignalRecords(signal).whole?.columns.map(({ name }) => name) ?? fieldNames(signal),
     );
   });
 
@@ -61,29 +61,29 @@ for (const signal of querySignals) {
 
   test(`${signal}: attribute names are checked against landed attributes, if these are counted`, async (t) => {
     const query = { kind: 'rows', signal, search: 'attribute.nobody.has.it:1', order: 'newest', limit: 1 } as const;
-    const [validity] = await validitiesOf([query], readingWith(enterprise));
-    t.is(validity?.isValid, signals[signal].countedBy === undefined ? true : null);
+    const [validity] = await checkValidity([query], readingWith(enterprise));
+    t.is(validity?.isValid, signalDefinitions[signal].countedBy === undefined ? true : null);
   });
 
   test(`${signal}: a plan without the entitlement reads nothing`, async (t) => {
-    const { entitlement } = signals[signal];
+    const { entitlement } = signalDefinitions[signal];
     const plan = { ...enterprise, entitlements: enterprise.entitlements.filter((each) => each !== entitlement) };
     const refused = await t.throwsAsync(runQuery({ kind: 'rows', signal }, { plan }), { instanceOf: QueryError });
     t.true(refused?.message.includes(entitlement), refused?.message);
   });
 }
 
-for (const signal of Object.keys(signals) as ReadSignal[]) {
+for (const signal of Object.keys(signalDefinitions) as ReadSignal[]) {
   test(`${signal}: nothing is read beyond the retention of the plan`, (t) => {
     const days = { logs: 3, metrics: 5, traces: 7 };
-    t.true(Object.values(days).includes(signals[signal].retentionDays(days)));
+    t.true(Object.values(days).includes(signalDefinitions[signal].retentionDays(days)));
   });
 
   test(`${signal}: the table for its landing time has the required columns`, async (t) => {
-    const { table, time } = signals[signal].newest;
+    const { table, time } = signalDefinitions[signal].newest;
     await t.notThrowsAsync(
       tables.columns
-        .of('acme')
+        .forTenant('acme')
         .query(`SELECT max(received_at) AS newest FROM ${table} WHERE tenant_id = {tenant:String} AND ${time} > 0`),
     );
   });

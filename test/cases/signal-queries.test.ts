@@ -47,7 +47,7 @@ test.before(async () => {
 const reading = (
   plan: Pick<Plan, 'name' | 'entitlements' | 'retentionDays'> = defaultPlans['enterprise'] as Plan,
 ): Reading => ({
-  columns: tables.columns.of('acme'),
+  columns: tables.columns.forTenant('acme'),
   plan,
   nowMs: receivedAtMs + 1_000,
 });

@@ -1,24 +1,24 @@
 /** Signed tree heads of made-up audit chains. */
 
-import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
-import { GrowingTree, leafHashOf } from '../../api/groups/audit/chain/merkle.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
+import { GrowingTree, hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { HeadStore } from '../../schemas/ports/evidence.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
 
-export const headKey = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
+export const headKey = deriveEvidenceKey(createSecretBox('a secret key of the tests, long enough'));
 
 export const headOf = (tenantId: string, size: number, signedAt = '2026-03-01T10:00:00.123Z'): GrowingHead => {
   const tree = new GrowingTree();
-  for (let n = 1; n <= size; n++) tree.append(leafHashOf(Buffer.from(`${n}`)));
+  for (let n = 1; n <= size; n++) tree.append(hashLeaf(Buffer.from(`${n}`)));
   const root = tree.root().toString('hex');
   const head = headKey.sign({ tenantId, size, root, lastHash: 'a'.repeat(64), signedAt });
   return { ...head, subtrees: tree.subtrees.map((subtree) => subtree.toString('hex')) };
@@ -27,7 +27,7 @@ export const headOf = (tenantId: string, size: number, signedAt = '2026-03-01T10
 /** A tenant's heads, as they are read. */
 export const headsIn = async (heads: HeadStore, tenantId: string, after = 0, upTo = 1_000): Promise<GrowingHead[]> => {
   const found: GrowingHead[] = [];
-  for await (const head of heads.inOrder(tenantId, after, upTo)) found.push(head);
+  for await (const head of heads.listBySize(tenantId, after, upTo)) found.push(head);
   return found;
 };
 
@@ -36,8 +36,8 @@ export const landHeads = async (bus: Bus, columns: Columns): Promise<void> => {
   const role = await startSinks({
     bus,
     columns,
-    metrics: noMetrics,
-    log: silent,
+    metrics: silentMetrics,
+    log: silentLog,
     clock: systemClock,
     only: ['evidence-heads'],
     embedded: true,

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { compressSnappy } from '../../schemas/compression.ts';
-import { firstLanded } from '../../subjects/onboarding/landed.ts';
+import { readFirstReceived } from '../../subjects/onboarding/landed.ts';
 import {
   messageOf,
   metricsRequest,
@@ -630,7 +630,7 @@ test('a series has a row for each hour of its points, however late they arrive',
     ),
     [{ first: '2026-03-01 01:00:00.000', last: '2026-03-01 10:00:00.000' }],
   );
-  t.is(await firstLanded(tables.columns.of('late'), 'metrics'), new Date(receivedAtMs).toISOString());
+  t.is(await readFirstReceived(tables.columns.forTenant('late'), 'metrics'), new Date(receivedAtMs).toISOString());
 });
 
 test('late remote-write samples give a row for each of their hours', async (t) => {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
-import type { Rejected } from '../../sinks/engine/scan-messages.ts';
+import type { RejectedMessage } from '../../sinks/engine/scan-messages.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { sinks } from '../../sinks/registry.ts';
 import type { ScanMessage, Scanner } from '../../sinks/scan/scanner.ts';
@@ -26,7 +26,7 @@ type Land = (
   messages: readonly TestMessage[],
   options?: { sink?: string; scanner?: Scanner; serial?: number },
 ) => Promise<{
-  readonly rejected: readonly Rejected[];
+  readonly rejected: readonly RejectedMessage[];
   readonly rows: Readonly<Record<string, number>>;
 }>;
 
@@ -64,7 +64,7 @@ export const landIn = (columns: Columns): Land => {
       rows[block.table] = block.rows;
       await columns.insert({ ...block, chunks: [block.bytes] }, `${prefix}:${++inserts}`);
     }
-    for (const seen of scanner.seen) seen.settle(serial, true);
+    for (const seen of scanner.landedHours) seen.settle(serial, true);
     return { rejected, rows };
   };
 };
@@ -73,7 +73,7 @@ export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
   copyColumns(directory);
   const columns = await chdbColumns({ directory });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   return {
     columns,
     land: landIn(columns),

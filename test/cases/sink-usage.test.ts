@@ -1,7 +1,7 @@
 /** The ledger's rows: a function of what they count, whatever the order and however often it comes. */
 import test from 'ava';
 import { compressSnappy } from '../../schemas/compression.ts';
-import { type DeadLetterHeaders, encodeDeadLetter, unprocessable } from '../../schemas/dead-letter.ts';
+import { buildUnprocessable, type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import type { TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { topics, type UsageReport } from '../../schemas/topics.ts';
 
@@ -144,7 +144,7 @@ const dead = (
   { headers, value, offset }: TestMessage,
   { group = 'sinks.logs', at = 0 }: { group?: string; at?: number } = {},
 ): TestMessage => {
-  const [deadLetterMessage] = unprocessable({
+  const [deadLetterMessage] = buildUnprocessable({
     group,
     topic: topics.logs.name,
     partition: 0,

@@ -1,10 +1,10 @@
 /** What single sign-on takes for a path of this site, a domain, an issuer, and a role. */
 import test from 'ava';
-import { mappedRole } from '../../api/identity/sso/admission.ts';
-import { domainOf, domainOfEmail, proofOf } from '../../api/identity/sso/domains.ts';
+import { mapRole } from '../../api/identity/sso/admission.ts';
+import { createVerificationRecord, extractDomain, normalizeDomain } from '../../api/identity/sso/domains.ts';
 import { isLocalPath } from '../../api/identity/sso/flow.ts';
-import { issuerProblem } from '../../api/identity/sso/provider.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { findIssuerProblem } from '../../api/identity/sso/provider.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 
 test('a local path never leads to another site', (t) => {
   for (const path of ['/', '/a', '/a/b?c=d&e=%2F#f', '/a//b', '/@evil.example', '/?x=https://evil.example'])
@@ -28,7 +28,7 @@ test('domains are compared in a normalized form', (t) => {
     ' Corp.EXAMPLE. ': 'corp.example',
     'bücher.example': 'xn--bcher-kva.example',
   };
-  for (const [text, domain] of Object.entries(same)) t.is(domainOf(text), domain, text);
+  for (const [text, domain] of Object.entries(same)) t.is(normalizeDomain(text), domain, text);
   for (const text of [
     '',
     'example',
@@ -39,17 +39,24 @@ test('domains are compared in a normalized form', (t) => {
     '-a.example',
     `${'a'.repeat(64)}.example`,
   ])
-    t.is(domainOf(text), undefined, text);
-  t.is(domainOfEmail('a@b@corp.example'), 'corp.example');
-  t.is(domainOfEmail('a'), undefined);
+    t.is(normalizeDomain(text), undefined, text);
+  t.is(extractDomain('a@b@corp.example'), 'corp.example');
+  t.is(extractDomain('a'), undefined);
 });
 
 test('a proof is valid for one organization and one domain', (t) => {
-  const box = makeSecretBox('a secret key of a test, and long enough');
-  const proofs = [proofOf(box, 'a', 'b.example'), proofOf(box, 'b', 'b.example'), proofOf(box, 'a', 'c.example')];
+  const box = createSecretBox('a secret key of a test, and long enough');
+  const proofs = [
+    createVerificationRecord(box, 'a', 'b.example'),
+    createVerificationRecord(box, 'b', 'b.example'),
+    createVerificationRecord(box, 'a', 'c.example'),
+  ];
   t.is(new Set(proofs).size, 3);
-  t.is(proofOf(box, 'a', 'b.example'), proofs[0] ?? '');
-  t.not(proofOf(makeSecretBox('another secret key of a test, and long'), 'a', 'b.example'), proofs[0]);
+  t.is(createVerificationRecord(box, 'a', 'b.example'), proofs[0] ?? '');
+  t.not(
+    createVerificationRecord(createSecretBox('another secret key of a test, and long'), 'a', 'b.example'),
+    proofs[0],
+  );
 });
 
 test('an issuer is an https address, or on the local machine', (t) => {
@@ -60,7 +67,7 @@ test('an issuer is an https address, or on the local machine', (t) => {
     'http://127.0.0.1',
     'http://[::1]:1',
   ])
-    t.is(issuerProblem(issuer), undefined, issuer);
+    t.is(findIssuerProblem(issuer), undefined, issuer);
   for (const issuer of [
     'idp.example',
     'http://idp.example',
@@ -70,7 +77,7 @@ test('an issuer is an https address, or on the local machine', (t) => {
     'https://idp.example?a',
     'https://idp.example#a',
   ])
-    t.is(typeof issuerProblem(issuer), 'string', issuer);
+    t.is(typeof findIssuerProblem(issuer), 'string', issuer);
 });
 
 test('the first matching mapping gives the role, and inherited property names are not claims', (t) => {
@@ -82,15 +89,15 @@ test('the first matching mapping gives the role, and inherited property names ar
     ],
   } as const;
   const mapping = { roleMapping: { ...roleMapping, roles: [...roleMapping.roles] }, defaultRole: null };
-  t.is(mappedRole(mapping, { groups: ['ops', 'audit'] }), 'auditor');
-  t.is(mappedRole(mapping, { groups: 'ops' }), 'admin');
+  t.is(mapRole(mapping, { groups: ['ops', 'audit'] }), 'auditor');
+  t.is(mapRole(mapping, { groups: 'ops' }), 'admin');
   for (const groups of [undefined, null, [], 'OPS', ['op'], { ops: true }, [['ops']], 7])
-    t.is(mappedRole(mapping, { groups }), null, JSON.stringify(groups));
-  t.is(mappedRole({ ...mapping, defaultRole: 'viewer' }, {}), 'viewer');
+    t.is(mapRole(mapping, { groups }), null, JSON.stringify(groups));
+  t.is(mapRole({ ...mapping, defaultRole: 'viewer' }, {}), 'viewer');
   const inherited = {
     roleMapping: { claim: 'constructor', roles: [{ value: 'x', role: 'admin' as const }] },
     defaultRole: null,
   };
-  t.is(mappedRole(inherited, {}), null);
-  t.is(mappedRole({ roleMapping: null, defaultRole: 'admin' }, { groups: ['ops'] }), undefined);
+  t.is(mapRole(inherited, {}), null);
+  t.is(mapRole({ roleMapping: null, defaultRole: 'admin' }, { groups: ['ops'] }), undefined);
 });

@@ -10,19 +10,19 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
-import { metricsProvider } from '../../adapters/own-telemetry/metrics.ts';
-import { openPasswords } from '../../api/identity/password.ts';
-import { type FirstStart, firstStart } from '../../api/index.ts';
+import { createMetricsProvider } from '../../adapters/own-telemetry/metrics.ts';
+import { createPasswords } from '../../api/identity/password.ts';
+import { type FirstStartSecrets, firstStart } from '../../api/index.ts';
 import { socketPath } from '../../commands/control.ts';
 import type { Platform } from '../../commands/platform.ts';
 import { start } from '../../commands/start.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { licenseKeys, toSecretFields } from '../../schemas/resources/license-key.ts';
 import { users, usersTenant } from '../../schemas/resources/user.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually } from '../waiting.ts';
 
@@ -35,15 +35,15 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const platform: Platform = {
-    settings: settingsOf({
+    settings: parseSettings({
       OIQ_DATA_DIR: directory,
       OIQ_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_SHUTDOWN_SECONDS: '600',
     }),
-    log: { ...silent, info: (_fields, message) => ends.push(message), close: async () => undefined },
-    metrics: await metricsProvider(undefined, { instance: 'test', version: 'test' }),
+    log: { ...silentLog, info: (_fields, message) => ends.push(message), close: async () => undefined },
+    metrics: await createMetricsProvider(undefined, { instance: 'test', version: 'test' }),
     clock: systemClock,
     bus: change(bus),
     columns,
@@ -73,7 +73,7 @@ test.serial(
       members: (groups) => bus.members(groups),
       check: () => bus.check(),
       close: () => bus.close(),
-      forget: (group) => bus.forget(group),
+      deleteGroup: (group) => bus.deleteGroup(group),
       read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
       follower: () => bus.follower(),
       consumer: (options) => {
@@ -184,21 +184,21 @@ test.serial('a first start with a lost response shows its generated secrets, and
       };
     },
   });
-  const shown: FirstStart[] = [];
+  const shown: FirstStartSecrets[] = [];
   const options = {
     names: ['api' as const],
     components: [],
     plans: {},
-    onFirstStart: (made: FirstStart) => void shown.push(made),
+    onFirstStart: (made: FirstStartSecrets) => void shown.push(made),
   };
   const running = await start({ ...platform, documents: losing }, options);
   t.true(lost.answers < 1);
   t.is(shown.length, 1);
   const { licenseKey = '', password = '' } = shown[0] ?? {};
-  const keys = await documents.of('default').collection(licenseKeys).list();
-  t.like(keys.items[0], secretFields(licenseKey));
-  const [owner] = (await documents.of(usersTenant).collection(users).list()).items;
-  t.true(await (await openPasswords()).verify(owner?.passwordHash, password));
+  const keys = await documents.forTenant('default').collection(licenseKeys).list();
+  t.like(keys.items[0], toSecretFields(licenseKey));
+  const [owner] = (await documents.forTenant(usersTenant).collection(users).list()).items;
+  t.true(await (await createPasswords()).verify(owner?.passwordHash, password));
   t.is(await firstStart(documents, platform.settings), undefined);
   await running.stop();
 });

@@ -2,10 +2,10 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
-import { alertIdOf, groupKey } from '../../subjects/alerts/state.ts';
-import { detectorSuggestions } from '../../subjects/suggestions/detectors.ts';
-import { noisyRuleSuggestion, type PastValues } from '../../subjects/suggestions/noisy-rules.ts';
-import { type ServiceSeen, serviceSuggestions } from '../../subjects/suggestions/services.ts';
+import { createAlertId, groupKey } from '../../subjects/alerts/state.ts';
+import { suggestDetectors } from '../../subjects/suggestions/detectors.ts';
+import { type PastValues, suggestThreshold } from '../../subjects/suggestions/noisy-rules.ts';
+import { type ServiceActivity, suggestForServices } from '../../subjects/suggestions/services.ts';
 import {
   isEvidenceUnchanged,
   isSuggestionId,
@@ -13,10 +13,10 @@ import {
   suggestionId,
 } from '../../subjects/suggestions/suggestion.ts';
 import {
-  largeAttributes,
-  patternSuggestions,
-  unusedAttributeSuggestions,
-  unusedMetricSuggestions,
+  findLargeAttributes,
+  suggestAttributeRemoval,
+  suggestMetricRemoval,
+  suggestPatternReduction,
 } from '../../subjects/suggestions/unused-telemetry.ts';
 
 const minuteMs = 60_000;
@@ -40,7 +40,7 @@ const noisy = (sign = 1): PastValues[] =>
     const peak = minute % 20 === 0 ? (minute === 200 ? 900 : 11 + (minute % 7)) : 2;
     return { atMs: minute * minuteMs, groups: [{ labels, value: sign * peak }] };
   });
-const alertId = alertIdOf('r1', groupKey(labels));
+const alertId = createAlertId('r1', groupKey(labels));
 const history = (more: object = {}) => ({
   rule: rule(),
   tenantId: 'a',
@@ -50,7 +50,7 @@ const history = (more: object = {}) => ({
 });
 
 test('a rule that fires too often gets the nearest threshold that the evaluator rates better', (t) => {
-  const suggestion = noisyRuleSuggestion(history(), 7);
+  const suggestion = suggestThreshold(history(), 7);
   t.regex(suggestion?.evidence ?? '', /fired 41 times in the last 7 days with the threshold above 10/);
   t.regex(suggestion?.effect ?? '', /^41 → \d+ alerts in 7 days, nobody acknowledged one$/);
   const { path, headers, body } = suggestion?.request ?? {};
@@ -64,17 +64,17 @@ test('a rule that fires too often gets the nearest threshold that the evaluator 
 test('no acknowledged alert is lost', (t) => {
   const far = { alertId, startedAtMs: 200 * minuteMs };
   t.regex(
-    noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '',
+    suggestThreshold(history({ acknowledged: [far] }), 7)?.effect ?? '',
     /none of the 1 acknowledged alerts would be lost/,
   );
   // The lowest peak: every threshold that helps would lose it.
   const low = { alertId, startedAtMs: 140 * minuteMs };
-  t.is(noisyRuleSuggestion(history({ acknowledged: [far, low] }), 7), undefined);
+  t.is(suggestThreshold(history({ acknowledged: [far, low] }), 7), undefined);
 });
 
 test('a threshold with the operator below is moved down', (t) => {
   const below = history({ rule: rule({ operator: 'below', value: -10 }), evaluations: noisy(-1) });
-  const { body } = noisyRuleSuggestion(below, 7)?.request ?? {};
+  const { body } = suggestThreshold(below, 7)?.request ?? {};
   const { condition } = body as ReturnType<typeof rule>;
   t.true(condition.kind === 'threshold' && (condition.thresholds[0]?.value ?? 0) < -10);
 });
@@ -93,10 +93,10 @@ const quiet: Readonly<Record<string, object>> = {
 };
 for (const [title, more] of Object.entries(quiet))
   test(`no suggestion is made for a rule ${title}`, (t) => {
-    t.is(noisyRuleSuggestion(history(more), 7), undefined);
+    t.is(suggestThreshold(history(more), 7), undefined);
   });
 
-const seen = (more: Partial<ServiceSeen>): ServiceSeen => ({
+const seen = (more: Partial<ServiceActivity>): ServiceActivity => ({
   name: 'cart',
   requests: 0,
   failed: 0,
@@ -106,20 +106,20 @@ const seen = (more: Partial<ServiceSeen>): ServiceSeen => ({
 const nothing = { objectives: [], rules: [] };
 
 test('a service without an objective and an alert gets an objective that it meets', (t) => {
-  const [suggestion] = serviceSuggestions([seen({ requests: 10_000, failed: 30 })], nothing);
+  const [suggestion] = suggestForServices([seen({ requests: 10_000, failed: 30 })], nothing);
   t.is(suggestion?.kind, 'slo');
   t.like(suggestion?.request?.body, { service: 'cart', targetPct: 99.5, type: 'availability' });
   t.regex(suggestion?.evidence ?? '', /10000 requests in the last day, 99.7 % of them/);
 });
 
 test('a service that only writes errors gets an alert far above its normal level', (t) => {
-  const [suggestion] = serviceSuggestions([seen({ errorLogs: 2_880 })], nothing);
+  const [suggestion] = suggestForServices([seen({ errorLogs: 2_880 })], nothing);
   t.is(suggestion?.kind, 'alert');
   const fields = AlertRuleFields.parse(suggestion?.request?.body);
   t.true(fields.condition.kind === 'threshold' && fields.condition.thresholds[0]?.value === 100);
 });
 
-const watching: Readonly<Record<string, Parameters<typeof serviceSuggestions>[1]>> = {
+const watching: Readonly<Record<string, Parameters<typeof suggestForServices>[1]>> = {
   'has an objective': { ...nothing, objectives: [{ service: 'cart', query: {} }] },
   'is named by a rule': { ...nothing, rules: [{ query: { kind: 'aggregate', search: 'service:cart' } }] },
   'is a group of a rule': { ...nothing, rules: [{ query: { kind: 'aggregate', groupBy: ['service'] } }] },
@@ -130,7 +130,7 @@ const watching: Readonly<Record<string, Parameters<typeof serviceSuggestions>[1]
 };
 for (const [title, present] of Object.entries(watching))
   test(`no suggestion is made for a service that ${title}`, (t) => {
-    t.deepEqual(serviceSuggestions([seen({ requests: 10_000 })], present), []);
+    t.deepEqual(suggestForServices([seen({ requests: 10_000 })], present), []);
   });
 
 const catalogue = {
@@ -140,13 +140,13 @@ const catalogue = {
 };
 
 test('detectors are suggested for landed telemetry, and not again once one exists', (t) => {
-  const first = detectorSuggestions(catalogue, []);
+  const first = suggestDetectors(catalogue, []);
   t.deepEqual(
     first.map(({ subject }) => subject),
     ['Error logs of services', 'Warnings and errors by log pattern', 'CPU of hosts'],
   );
-  const present = first.map(({ request }) => request?.body as Parameters<typeof detectorSuggestions>[1][number]);
-  t.deepEqual(detectorSuggestions(catalogue, present), []);
+  const present = first.map(({ request }) => request?.body as Parameters<typeof suggestDetectors>[1][number]);
+  t.deepEqual(suggestDetectors(catalogue, present), []);
 });
 
 test('unused metrics with many series are reported, and used metrics are not', (t) => {
@@ -160,7 +160,7 @@ test('unused metrics with many series are reported, and used metrics are not', (
     metric,
     series: metric === 'small' ? 9 : 500,
   }));
-  const found = unusedMetricSuggestions(costs, uses);
+  const found = suggestMetricRemoval(costs, uses);
   t.deepEqual(
     found.map(({ subject, request }) => [subject, request]),
     [['unread', null]],
@@ -170,12 +170,12 @@ test('unused metrics with many series are reported, and used metrics are not', (
 
 test('a log pattern is reported if it is a large part of all records', (t) => {
   const pattern = { id: 'p', service: 'cart', template: 'polled <number>', records: 40_000 };
-  t.is(patternSuggestions([pattern], 100_000).length, 1);
-  t.is(patternSuggestions([pattern], 1_000_000).length, 0);
+  t.is(suggestPatternReduction([pattern], 100_000).length, 1);
+  t.is(suggestPatternReduction([pattern], 1_000_000).length, 0);
 });
 
 test('an id is derived from organization, subject and request, and is recognized for its organization', (t) => {
-  const [suggestion] = serviceSuggestions([seen({ requests: 10_000 })], nothing) as [Suggestion];
+  const [suggestion] = suggestForServices([seen({ requests: 10_000 })], nothing) as [Suggestion];
   const id = suggestionId('a', suggestion);
   t.is(id, suggestionId('a', { ...suggestion, evidence: 'other words', weight: 1 }));
   t.not(id, suggestionId('a', { ...suggestion, request: null }));
@@ -193,18 +193,18 @@ test('evidence counts as changed if it halves or doubles', (t) => {
 
 test('large custom attributes that no document names are reported', (t) => {
   const costs = [
-    { key: 'cart.dump', share: 0.6, ofRecords: 0.5 },
-    { key: 'http.route', share: 0.2, ofRecords: 1 },
-    { key: 'cart.read', share: 0.1, ofRecords: 1 },
-    { key: 'cart.small', share: 0.01, ofRecords: 1 },
+    { key: 'cart.dump', share: 0.6, recordShare: 0.5 },
+    { key: 'http.route', share: 0.2, recordShare: 1 },
+    { key: 'cart.read', share: 0.1, recordShare: 1 },
+    { key: 'cart.small', share: 0.01, recordShare: 1 },
   ];
   t.deepEqual(
-    largeAttributes(50_000, costs).map(({ key }) => key),
+    findLargeAttributes(50_000, costs).map(({ key }) => key),
     ['cart.dump', 'cart.read'],
   );
-  t.deepEqual(largeAttributes(500, costs), []);
-  const unnamed = { keys: ['cart.dump', 'cart.small'], searchedIn: '4 dashboards' };
-  const [suggestion, ...others] = unusedAttributeSuggestions('logs', 50_000, costs, unnamed);
+  t.deepEqual(findLargeAttributes(500, costs), []);
+  const unnamed = { keys: ['cart.dump', 'cart.small'], scannedText: '4 dashboards' };
+  const [suggestion, ...others] = suggestAttributeRemoval('logs', 50_000, costs, unnamed);
   t.deepEqual(others, []);
   t.like(suggestion, { kind: 'unread-attribute', subject: 'logs cart.dump', request: null });
   t.regex(suggestion?.evidence ?? '', /^cart.dump is 60 % of .* 50000 log records .* none of 4 dashboards uses it/);

@@ -1,6 +1,6 @@
 /** Which tables a statement reads, of those that are declared. */
 import test from 'ava';
-import { readsOnce, tablesRead } from '../../adapters/columns-clickhouse/tables-read.ts';
+import { findTables, readsSingleSource } from '../../adapters/columns-clickhouse/tables-read.ts';
 
 for (const [sql, expected] of [
   ['SELECT count() FROM logs WHERE a = 1', ['logs']],
@@ -17,14 +17,14 @@ for (const [sql, expected] of [
   ['SELECT usage FROM unknown', ['usage']],
 ] as const)
   test(`${sql.replaceAll('\n', ' ')} reads ${expected.join(' and ')}`, (t) =>
-    t.deepEqual([...(tablesRead(sql) ?? [])].toSorted(), [...expected].toSorted()));
+    t.deepEqual([...(findTables(sql) ?? [])].toSorted(), [...expected].toSorted()));
 
 for (const sql of [
   'SELECT 1 FROM logs, events',
   'SELECT 1 FROM logs AS l, events',
   'SELECT 1 FROM oiq.logs l, events e',
 ])
-  test(`${sql} may read anything`, (t) => t.is(tablesRead(sql), undefined));
+  test(`${sql} may read anything`, (t) => t.is(findTables(sql), undefined));
 
 for (const [sql, expected] of [
   ["SELECT 1 FROM logs WHERE a = 1 AND b IN ('x') AND c IN {ids:Array(UInt64)}", true],
@@ -35,4 +35,4 @@ for (const [sql, expected] of [
   ['SELECT 1 FROM logs JOIN "logs" AS other USING id', false],
   ['SELECT 1 FROM logs UNION ALL SELECT 1 FROM logs', false],
 ] as const)
-  test(`${sql} reads ${expected ? 'once' : 'more than once'}`, (t) => t.is(readsOnce(sql), expected));
+  test(`${sql} reads ${expected ? 'once' : 'more than once'}`, (t) => t.is(readsSingleSource(sql), expected));

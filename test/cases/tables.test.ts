@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import test from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { durationBucketSql, durationQuantile } from '../../schemas/tables/durations.ts';
-import { quote } from '../../schemas/tables/literal.ts';
-import { attributeEquals, bodyHasAllWords, bodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { buildBucketSql, buildQuantileSql } from '../../schemas/tables/durations.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import { attributeEquals, buildBodyHasAllWords, buildBodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { copyColumns } from '../services/columns-template.ts';
 
@@ -20,7 +20,7 @@ const hour = "toDateTime64('2026-03-01 10:00:00', 3, 'UTC')";
 test.before(async () => {
   copyColumns(directory);
   columns = await chdbColumns({ directory });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   const rows = `'t', 'p', ${hour}, ${hour} + number / 10, concat('svc-', toString(number % 5)), map('n', toString(number), 'long', repeat('x', 200)), unhex(leftPad(hex(number), 32, '0'))`;
   await columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, service, attributes, trace_id, body) SELECT ${rows}, concat('Order ', toString(number), ' größe done') FROM numbers(40000)`,
@@ -40,11 +40,11 @@ test.after.always(async () => {
 
 /** Index that must narrow the read, condition, rows that it gives. */
 const reads: readonly (readonly [table: string, index: string, condition: string, rows: number])[] = [
-  ['logs', 'body_words', bodyHasAllWords('order 31337'), 1],
-  ['logs', 'body_words', bodyHasAllWords('ORDER 31337 größe'), 1],
-  ['logs', 'body_words', bodyHasAllWords('rder'), 0],
-  ['logs', 'body_words', bodyHasAnyWord('31337 5 nothing'), 2],
-  ['logs', 'body_words', bodyHasAllWords('31337 ... order'), 1],
+  ['logs', 'body_words', buildBodyHasAllWords('order 31337'), 1],
+  ['logs', 'body_words', buildBodyHasAllWords('ORDER 31337 größe'), 1],
+  ['logs', 'body_words', buildBodyHasAllWords('rder'), 0],
+  ['logs', 'body_words', buildBodyHasAnyWord('31337 5 nothing'), 2],
+  ['logs', 'body_words', buildBodyHasAllWords('31337 ... order'), 1],
   ['logs', 'attribute_pairs', attributeEquals("'n'", "'31337'"), 1],
   ['logs', 'attribute_pairs', attributeEquals("'n'", "'x'"), 0],
   ['spans', 'attribute_pairs', attributeEquals("'n'", "'31337'"), 1],
@@ -105,18 +105,20 @@ test('a word search returns the same as the engine, for all words and for any of
   // Without an index, which would hide what the rest of the condition does not look for.
   for (const [index, body] of bodies.entries())
     await columns.execute(
-      `INSERT INTO logs (tenant_id, received_at, timestamp, offset, body) SETTINGS materialize_skip_indexes_on_insert = 0 VALUES ('w', ${hour}, ${hour}, ${index}, ${quote(body)})`,
+      `INSERT INTO logs (tenant_id, received_at, timestamp, offset, body) SETTINGS materialize_skip_indexes_on_insert = 0 VALUES ('w', ${hour}, ${hour}, ${index}, ${quoteString(body)})`,
     );
   const found = async (condition: string, parameters = {}): Promise<unknown> =>
     columns.query(`SELECT body FROM logs WHERE tenant_id = 'w' AND ${condition} ORDER BY offset`, parameters);
   for (const text of searches) {
     const parameters = { text };
     const all = await found('hasAllTokens(lower(body), lower({text:String}))', parameters);
-    t.deepEqual(await found(bodyHasAllWords(text)), all, `all of ${JSON.stringify(text)}`);
+    t.deepEqual(await found(buildBodyHasAllWords(text)), all, `all of ${JSON.stringify(text)}`);
     const any = await found('hasAnyTokens(lower(body), lower({text:String}))', parameters);
-    t.deepEqual(await found(bodyHasAnyWord(text)), any, `any of ${JSON.stringify(text)}`);
+    t.deepEqual(await found(buildBodyHasAnyWord(text)), any, `any of ${JSON.stringify(text)}`);
   }
-  t.deepEqual(await found(bodyHasAllWords('six five four three two one')), [{ body: 'one two three four five six' }]);
+  t.deepEqual(await found(buildBodyHasAllWords('six five four three two one')), [
+    { body: 'one two three four five six' },
+  ]);
 });
 
 test('a long attribute value is matched by its full length', async (t) => {
@@ -129,7 +131,7 @@ test('a long attribute value is matched by its full length', async (t) => {
 test('requests, errors and durations per minute match those of the spans', async (t) => {
   const [sums] = await columns.query<Record<string, number>>(
     `SELECT toFloat64(sum(requests)) AS requests, toFloat64(sum(errors)) AS errors, toFloat64(uniqExact(minute)) AS minutes,
-toFloat64(uniqExact(service)) AS services, ${durationQuantile(0.5)} AS median, ${durationQuantile(0.99)} AS p99
+toFloat64(uniqExact(service)) AS services, ${buildQuantileSql(0.5)} AS median, ${buildQuantileSql(0.99)} AS p99
 FROM span_metrics WHERE tenant_id = 't' AND endpoint = 'GET /x'`,
   );
   t.is(sums?.requests, 40000);
@@ -156,7 +158,7 @@ test('durations of failed spans cover only the spans with an error', async (t) =
     "SELECT toString(sumMap(error_buckets)) AS buckets FROM span_metrics WHERE tenant_id = 't'",
   );
   const [expected] = await columns.query(
-    `SELECT toString(sumMap(map(${durationBucketSql('duration')}, toUInt64(1)))) AS buckets FROM spans WHERE tenant_id = 't' AND status_code = 2`,
+    `SELECT toString(sumMap(map(${buildBucketSql('duration')}, toUInt64(1)))) AS buckets FROM spans WHERE tenant_id = 't' AND status_code = 2`,
   );
   t.deepEqual(sums, expected);
 });
@@ -171,7 +173,7 @@ test('the activity of a resource per minute matches its records that landed', as
   );
   const key = 'toString(minute) AS minute, service, toString(resource_id) AS resource';
   const landed = await columns.query(
-    `SELECT ${key}, toString(sum(l)) AS logs, toString(sum(le)) AS error_logs, toString(sum(s)) AS spans, toString(sum(r)) AS requests, toString(sum(e)) AS errors, toString(sumIf(d, r)) AS duration, toString(maxIf(d, r)) AS longest, toString(sumMapIf(map(${durationBucketSql('d')}, toUInt64(1)), r)) AS buckets, toString(sumMapIf(map(${durationBucketSql('d')}, toUInt64(1)), e)) AS failed,
+    `SELECT ${key}, toString(sum(l)) AS logs, toString(sum(le)) AS error_logs, toString(sum(s)) AS spans, toString(sum(r)) AS requests, toString(sum(e)) AS errors, toString(sumIf(d, r)) AS duration, toString(maxIf(d, r)) AS longest, toString(sumMapIf(map(${buildBucketSql('d')}, toUInt64(1)), r)) AS buckets, toString(sumMapIf(map(${buildBucketSql('d')}, toUInt64(1)), e)) AS failed,
       toString(min(at)) AS first, toString(max(at)) AS last FROM (
       SELECT toStartOfMinute(timestamp) AS minute, service, resource_id, timestamp AS at, 1 AS l, severity_number > 16 OR (severity_number = 0 AND severity_text = 'CRIT') AS le, 0 AS s, 0 AS r, 0 AS e, toUInt64(0) AS d FROM logs WHERE tenant_id = 'r'
       UNION ALL SELECT toStartOfMinute(timestamp), service, resource_id, timestamp, 0, 0, 1, kind = 2 OR kind = 5 OR (kind < 2 AND empty(toStringCutToZero(parent_span_id))), status_code = 2 AND (kind = 2 OR kind = 5 OR (kind < 2 AND empty(toStringCutToZero(parent_span_id)))), duration FROM spans WHERE tenant_id = 'r'

@@ -1,8 +1,8 @@
 /** Snapshots of tasks are read as they were written, those of the former version too. */
 import test from 'ava';
 import { z } from 'zod';
-import { combinedState, formedState, keyedState } from '../../processors/engine/state.ts';
-import { decodeTask, encodeTask, piecesOf, type SavedTask } from '../../processors/engine/task-snapshot.ts';
+import { codedState, combinedState, keyedState } from '../../processors/engine/state.ts';
+import { decodeTask, encodeTask, type SavedTask, toChunks } from '../../processors/engine/task-snapshot.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const outbox = [
@@ -51,7 +51,7 @@ test('a snapshot is read back as it was written', (t) => {
 test('large states are saved as the JSON of their entries, one after the other', (t) => {
   const form = { restore: (value: string) => value, json: (value: string) => JSON.stringify(value), weigh: () => 1 };
   const definition = combinedState(1, {
-    texts: formedState({ version: 1, maxEntries: 10_000, schema: z.string(), form }),
+    texts: codedState({ version: 1, maxEntries: 10_000, schema: z.string(), form }),
     none: keyedState<string>({ version: 1, maxEntries: 10 }),
     numbers: keyedState<number>({ version: 1, maxEntries: 10_000 }),
   });
@@ -67,7 +67,7 @@ test('large states are saved as the JSON of their entries, one after the other',
     t.deepEqual([...again.texts.entries()], entries);
     t.deepEqual([...again.none.entries()], []);
     t.deepEqual([...again.numbers.entries()], [...state.numbers.entries()]);
-    t.deepEqual(Buffer.concat(piecesOf(definition.save(again))), Buffer.from(saved));
+    t.deepEqual(Buffer.concat(toChunks(definition.save(again))), Buffer.from(saved));
     t.true(Buffer.from(saved).includes(JSON.stringify(entries)));
   }
 });

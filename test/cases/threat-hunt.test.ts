@@ -4,7 +4,7 @@ import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { type BlockIndicator, encodeBlock } from '../../subjects/threat-intel/block.ts';
 import { huntIndicators } from '../../subjects/threat-intel/hunt.ts';
 import { type Random, seeded } from './random.ts';
 import { firstMs, otlpMessage, TaskRun } from './run-task.ts';
@@ -53,7 +53,7 @@ test.serial('a hunt finds the same matches as the stream, and omits those alread
   const stream = new TaskRun(threatMatches);
   const at = new Date(firstMs).toISOString();
   stream.task.change(indicatorBlocks.name, 'acme', 'b', {
-    ...blockOf(held),
+    ...encodeBlock(held),
     id: 'b',
     version: 1,
     createdAt: at,
@@ -64,10 +64,10 @@ test.serial('a hunt finds the same matches as the stream, and omits those alread
   stream.tick(lastMs + 7_200_000);
 
   const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: tables.columns.of('acme'), nowMs: lastMs, plan };
+  const reading = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
   const hunt = () =>
     huntIndicators(
-      { ...blockOf(held), fromMs: firstMs, toMs: lastMs },
+      { ...encodeBlock(held), fromMs: firstMs, toMs: lastMs },
       { reading, tenantId: 'acme' },
       { isOver: () => false },
     );
@@ -102,8 +102,8 @@ test.serial('a hunt yields to the event loop, and ends between two records', asy
   await tables.land(messages);
   const lastMs = messages.at(-1)?.timestampMs ?? 0;
   const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: tables.columns.of('acme'), nowMs: lastMs, plan };
-  const hunt = { ...blockOf(held), fromMs: firstMs, toMs: lastMs };
+  const reading = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
+  const hunt = { ...encodeBlock(held), fromMs: firstMs, toMs: lastMs };
   let [loopIterations, overChecks] = [0, 0];
   const isOver = (): boolean => {
     setImmediate(() => loopIterations++);

@@ -1,7 +1,7 @@
 /** Indicators are found by their values alone, the latest that each source says, however they lie in blocks. */
 import test from 'ava';
 import { indicatorTypes } from '../../schemas/resources/threat-intel.ts';
-import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { type BlockIndicator, encodeBlock } from '../../subjects/threat-intel/block.ts';
 import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 import { mergeBlocks } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from './random.ts';
@@ -21,7 +21,7 @@ const indicator = (given: Partial<BlockIndicator>): BlockIndicator => ({
 });
 const indexOf = (...blocks: readonly (readonly BlockIndicator[])[]): IndicatorIndex => {
   const index = new IndicatorIndex();
-  for (const [number, block] of blocks.entries()) index.add(String(number), blockOf(block));
+  for (const [number, block] of blocks.entries()) index.add(String(number), encodeBlock(block));
   return index;
 };
 /** Of each source, its confidence; those that were taken back are left out. */
@@ -82,7 +82,7 @@ test('each source is kept separately, and its latest statement counts, whatever 
 test('a block superseded by others can be removed, any other block cannot', (t) => {
   const index = indexOf([indicator({ confidence: 10 })]);
   t.false(index.remove('0'));
-  index.add('1', blockOf([indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })]));
+  index.add('1', encodeBlock([indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })]));
   t.true(index.remove('0'));
   t.deepEqual(confidences(index, 'evil.example'), { one: 20 });
 });
@@ -117,7 +117,7 @@ test('merged blocks give the same results as the separate blocks', (t) => {
   for (const isComplete of [false, true]) {
     const merged = new IndicatorIndex();
     for (const [number, block] of mergeBlocks(
-      blocks.map((block) => blockOf(block)),
+      blocks.map((block) => encodeBlock(block)),
       { isComplete },
     ).entries())
       merged.add(String(number), block);

@@ -3,16 +3,16 @@ import test from 'ava';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { readCsv, readList } from '../../subjects/threat-intel/csv.ts';
 import {
-  givenIndicator,
-  normalised,
-  scoreAt,
-  timeOf,
+  computeScore,
+  createIndicator,
+  detectType,
+  normalizeValue,
+  parseFeedTime,
   toScoreInputs,
-  typeOfValue,
 } from '../../subjects/threat-intel/indicator.ts';
 import { readMisp } from '../../subjects/threat-intel/misp.ts';
 import { readDocument } from '../../subjects/threat-intel/read-document.ts';
-import { readStix, valuesOfPattern } from '../../subjects/threat-intel/stix.ts';
+import { parsePattern, readStix } from '../../subjects/threat-intel/stix.ts';
 
 const values: readonly [written: string, type: IndicatorType | undefined, value?: string][] = [
   ['192.0.2.7', 'ip', '192.0.2.7'],
@@ -34,8 +34,8 @@ const values: readonly [written: string, type: IndicatorType | undefined, value?
 ];
 for (const [written, type, value] of values)
   test(`${JSON.stringify(written)} is ${type === undefined ? 'no indicator' : `the ${type} ${value}`}`, (t) => {
-    t.is(typeOfValue(written), type);
-    if (type !== undefined) t.is(normalised(type, written), value);
+    t.is(detectType(written), type);
+    if (type !== undefined) t.is(normalizeValue(type, written), value);
   });
 
 const patterns: readonly [pattern: string, expected: string | [IndicatorType, string][]][] = [
@@ -74,7 +74,7 @@ const patterns: readonly [pattern: string, expected: string | [IndicatorType, st
 ];
 for (const [pattern, expected] of patterns)
   test(`the pattern ${pattern} gives ${JSON.stringify(expected)}`, (t) => {
-    const found = valuesOfPattern(pattern);
+    const found = parsePattern(pattern);
     t.deepEqual(typeof found === 'string' ? found : found.map(({ type, value }) => [type, value]), expected);
   });
 
@@ -196,9 +196,9 @@ test('a line that consists only of comment signs is read in one pass', (t) => {
 test('a STIX pattern with too many values is refused', (t) => {
   const values = (count: number) =>
     `[ipv4-addr:value IN (${Array.from({ length: count }, () => "'192.0.2.1'").join(', ')})]`;
-  t.is(valuesOfPattern(values(1000)).length, 1000);
-  t.is(valuesOfPattern(values(1001)), 'a pattern must have at most 1000 values: split it');
-  t.is(valuesOfPattern(values(150_000)), 'a pattern must have at most 1000000 characters: split it');
+  t.is(parsePattern(values(1000)).length, 1000);
+  t.is(parsePattern(values(1001)), 'a pattern must have at most 1000 values: split it');
+  t.is(parsePattern(values(150_000)), 'a pattern must have at most 1000000 characters: split it');
 });
 
 test('a MISP attribute whose type has very many parts is read', (t) => {
@@ -214,13 +214,13 @@ test('STIX and MISP fields of a wrong type are ignored', (t) => {
   const fields = { name: other, description: 1, labels: other, modified: other, valid_from: other, confidence: other };
   const stix = { type: 'indicator', id: other, pattern, ...fields };
   t.deepEqual(readStix([stix, stix, { ...stix, pattern_type: other }, { ...stix, pattern: other }, null, 1]), {
-    indicators: [givenIndicator('domain', 'a.example')],
+    indicators: [createIndicator('domain', 'a.example')],
     refused: ['', 'stix'].map((kind) => ({ at: '', message: `patterns of the type ${kind} are not supported` })),
   });
   const attribute = { type: 'domain', value: 'a.example', to_ids: true, comment: other, uuid: other, Tag: [other, 1] };
   const attributes = [attribute, { ...attribute, value: other }, { ...attribute, type: other }, null, 1];
   const { indicators, refused } = readMisp([{ Event: { info: other, Tag: other, Attribute: attributes, Object: 1 } }]);
-  t.deepEqual(indicators, [givenIndicator('domain', 'a.example')]);
+  t.deepEqual(indicators, [createIndicator('domain', 'a.example')]);
   t.is(refused.length, 2);
   t.deepEqual(readMisp({ Attribute: other, response: null }), { indicators: [], refused: [] });
 });
@@ -236,10 +236,10 @@ test('the result of a document is bounded: excess indicators are only counted, a
 
 test('the score of an indicator halves with each half-life, and is zero outside its validity or once it is revoked', (t) => {
   const day = 86_400_000;
-  const one = givenIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
+  const one = createIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
   const seenAt = new Date(0).toISOString();
   const at = (days: number, more: object = {}): number =>
-    scoreAt(toScoreInputs({ ...one, seenAt, ...more }), days * day);
+    computeScore(toScoreInputs({ ...one, seenAt, ...more }), days * day);
   t.deepEqual(
     [0, 30, 60, 99, 100].map((days) => at(days)),
     [80, 40, 20, 8, 0],
@@ -259,8 +259,8 @@ test('times are parsed in the same way in all formats', (t) => {
     1767323045,
     '1767323045',
   ])
-    t.is(timeOf(given), expected, String(given));
-  for (const given of ['', 'soon', null, undefined, {}]) t.is(timeOf(given), null, String(given));
+    t.is(parseFeedTime(given), expected, String(given));
+  for (const given of ['', 'soon', null, undefined, {}]) t.is(parseFeedTime(given), null, String(given));
 });
 
 test('a plain list has one value per line, and may be a hosts file', (t) => {

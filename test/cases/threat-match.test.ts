@@ -4,8 +4,8 @@ import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { fillEvent } from '../../subjects/detections/record-event.ts';
-import { blockOf } from '../../subjects/threat-intel/block.ts';
-import { normalised } from '../../subjects/threat-intel/indicator.ts';
+import { encodeBlock } from '../../subjects/threat-intel/block.ts';
+import { normalizeValue } from '../../subjects/threat-intel/indicator.ts';
 import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 import { matchEvent } from '../../subjects/threat-intel/match.ts';
 
@@ -31,10 +31,10 @@ const held: readonly [IndicatorType, string][] = [
 const index = new IndicatorIndex();
 index.add(
   'all',
-  blockOf(
+  encodeBlock(
     held.map(([type, value]) => ({
       type,
-      value: normalised(type, value) ?? '',
+      value: normalizeValue(type, value) ?? '',
       source: 'test',
       confidence: 50,
       validFrom: null,

@@ -5,7 +5,7 @@ import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { type BlockIndicator, encodeBlock } from '../../subjects/threat-intel/block.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const hourMs = 3_600_000;
@@ -29,7 +29,7 @@ const hold = (run: TaskRun, id: string, indicators: readonly BlockIndicator[] | 
   const document =
     indicators === undefined
       ? undefined
-      : { ...blockOf(indicators), id, version: 1, createdAt: iso(firstMs), updatedAt: iso(firstMs) };
+      : { ...encodeBlock(indicators), id, version: 1, createdAt: iso(firstMs), updatedAt: iso(firstMs) };
   run.task.change(indicatorBlocks.name, tenantId, id, document);
 };
 const running = (...indicators: readonly BlockIndicator[]): TaskRun => {

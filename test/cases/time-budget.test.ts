@@ -12,13 +12,13 @@ import { z } from 'zod';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { defineGroup, type Group } from '../../api/groups/define-group.ts';
-import { defineOperation, type Sent } from '../../api/kernel/operation.ts';
+import { type ContentResponse, defineOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
-import { makeApiServer } from '../../api/kernel/server.ts';
+import { createApiServer } from '../../api/kernel/server.ts';
 import type { Columns, QueryLimits } from '../../schemas/ports/columns.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { eventually } from '../waiting.ts';
 
 const testCollection = defineCollection<{ name: string }>({ name: 'things' });
@@ -37,7 +37,7 @@ interface Seen {
 const readOn = async (ports: Ports, { begun, ended }: Seen, name: string): Promise<Record<string, never>> => {
   begun.push(name);
   try {
-    for (;;) await ports.documents.of('a').collection(testCollection).list();
+    for (;;) await ports.documents.forTenant('a').collection(testCollection).list();
   } catch (error) {
     ended.push(`${name}: ${(error as Error).name}`);
     throw error;
@@ -86,7 +86,7 @@ const groupOf = (seen: Seen): Group =>
         path: '/api/query',
         operationId: 'query',
         handler: async ({ signal }, { columns }) => {
-          await columns.of('a').query('SELECT 1');
+          await columns.forTenant('a').query('SELECT 1');
           await once(signal, 'abort');
           return {};
         },
@@ -97,7 +97,7 @@ const groupOf = (seen: Seen): Group =>
         path: '/api/everybody',
         operationId: 'everybody',
         handler: async (_, { documents }) => {
-          for await (const _ of documents.everywhere(testCollection));
+          for await (const _ of documents.findInAllTenants(testCollection));
           return {};
         },
       }),
@@ -108,8 +108,8 @@ const groupOf = (seen: Seen): Group =>
         operationId: 'stream',
         budgetMs: brief,
         contentType: ['text/plain', 'text/csv'],
-        response: z.custom<Sent>(),
-        handler: (_, ports): Sent => ({
+        response: z.custom<ContentResponse>(),
+        handler: (_, ports): ContentResponse => ({
           contentType: 'text/plain',
           content: Readable.from(piecesOf(ports, seen.ended)),
         }),
@@ -122,7 +122,7 @@ async function* piecesOf({ documents }: Ports, ended: string[]): AsyncGenerator<
   try {
     for (let piece = 0; piece < 10; piece++) {
       await sleep(brief / 5);
-      await documents.of('a').collection(testCollection).list();
+      await documents.forTenant('a').collection(testCollection).list();
       yield `${piece}\n`;
     }
   } finally {
@@ -144,12 +144,12 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
   const logFailure = (...line: unknown[]): void => void seen.failures.push(line);
   const log = { warn: logFailure, error: logFailure };
   const group = groupOf(seen);
-  const server = makeApiServer({
+  const server = createApiServer({
     operations: group.operations,
     groups: [group],
-    ports: { documents, columns, counters, clock, log, settings: settingsOf({}) } as unknown as Ports,
+    ports: { documents, columns, counters, clock, log, settings: parseSettings({}) } as unknown as Ports,
     metrics: {
-      ...noMetrics,
+      ...silentMetrics,
       add: (_name, _value, labels) => void seen.statuses.push(String((labels as { status?: string }).status)),
     },
   });

@@ -2,11 +2,17 @@
 import test from 'ava';
 import {
   type Candidate,
-  correlationsOf,
-  groupsOf,
-  rankedDifferences,
+  computeCorrelations,
+  groupByCorrelation,
+  rankDifferences,
 } from '../../queries/traces/comparison/ranking.ts';
-import { adjustedPs, differenceOf, fisherExact, gTest, rankTest } from '../../queries/traces/comparison/statistics.ts';
+import {
+  adjustPValues,
+  compareShares,
+  fisherExact,
+  gTest,
+  rankTest,
+} from '../../queries/traces/comparison/statistics.ts';
 import { randomOf } from './random.ts';
 
 const near = (value: number, expected: number, share = 1e-3): boolean =>
@@ -32,7 +38,7 @@ test('the G-test by hand', (t) => {
 });
 
 test('the difference of proportions: Newcombe’s own example, 56 of 70 against 48 of 80', (t) => {
-  const { difference, interval } = differenceOf({ a: 56, n: 70, b: 48, m: 80 });
+  const { difference, interval } = compareShares({ a: 56, n: 70, b: 48, m: 80 });
   t.deepEqual(
     [difference, interval.low, interval.high].map((each) => each.toFixed(4)),
     ['0.2000', '0.0524', '0.3339'],
@@ -51,8 +57,8 @@ test('Benjamini and Hochberg’s own example: four of fifteen tests', (t) => {
   const ps = [
     0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324, 0.4262, 0.5719, 0.6528, 0.759, 1,
   ];
-  t.is(adjustedPs(ps).filter((p) => p <= 0.05).length, 4);
-  t.deepEqual(adjustedPs([]), []);
+  t.is(adjustPValues(ps).filter((p) => p <= 0.05).length, 4);
+  t.deepEqual(adjustPValues([]), []);
 });
 
 const drawn = (random: () => number, of: number, share: number): number => {
@@ -83,7 +89,7 @@ const withoutEffect = (random: () => number, n: number, m: number): Candidate[] 
       kind: 'attribute',
       key: `number ${index}`,
       counts: { a: n, n, b: m, m },
-      ranked: { selected: numbers(random, n), baseline: numbers(random, m) },
+      rankCounts: { selected: numbers(random, n), baseline: numbers(random, m) },
     }),
   ),
 ];
@@ -98,7 +104,7 @@ for (const [n, m] of [
     const rounds = 200;
     let reportedCount = 0;
     for (let round = 0; round < rounds; round++)
-      if (rankedDifferences(withoutEffect(random, n, m)).found.length > 0) reportedCount++;
+      if (rankDifferences(withoutEffect(random, n, m)).significant.length > 0) reportedCount++;
     // Where nothing differs, a share of 5 % of the rounds may tell something; three standard deviations above that.
     t.true(reportedCount <= rounds * 0.05 + 3 * Math.sqrt(rounds * 0.05 * 0.95), `${reportedCount} of ${rounds}`);
   });
@@ -117,16 +123,17 @@ test('among values without an effect, the cause is ranked first, and the share o
       kind: 'attribute',
       key: 'items',
       counts: { a: 200, n: 200, b: 1000, m: 1000 },
-      ranked: {
+      rankCounts: {
         selected: numbers(() => random() ** 0.5, 200),
         baseline: numbers(random, 1000),
       },
     };
-    const { found, tests } = rankedDifferences([...withoutEffect(random, 200, 1000), cause, slower]);
-    t.is(found[0]?.candidate.key, 'version');
-    t.true(found.some(({ candidate }) => candidate.key === 'items'));
+    const { significant, tests } = rankDifferences([...withoutEffect(random, 200, 1000), cause, slower]);
+    t.is(significant[0]?.candidate.key, 'version');
+    t.true(significant.some(({ candidate }) => candidate.key === 'items'));
     t.true(tests > 40);
-    wrong += found.filter(({ candidate }) => !['version', 'items'].includes(candidate.key)).length / found.length;
+    wrong +=
+      significant.filter(({ candidate }) => !['version', 'items'].includes(candidate.key)).length / significant.length;
   }
   t.true(wrong / 100 <= 0.05 + 0.03, `${wrong / 100}`);
 });
@@ -138,8 +145,8 @@ test('values that too few or all of the units have are not tested', (t) => {
     value: 'v',
     counts: { a, n: 10, b, m: 10 },
   });
-  t.is(rankedDifferences([candidate(4, 0), candidate(10, 10), candidate(0, 0)]).tests, 0);
-  t.is(rankedDifferences([candidate(5, 0)]).tests, 1);
+  t.is(rankDifferences([candidate(4, 0), candidate(10, 10), candidate(0, 0)]).tests, 0);
+  t.is(rankDifferences([candidate(5, 0)]).tests, 1);
 });
 
 test('correlated values are grouped into one difference', (t) => {
@@ -149,9 +156,9 @@ test('correlated values are grouped into one difference', (t) => {
     { bits: 0b1100n, count: 25 },
     { bits: 0b1000n, count: 25 },
   ];
-  const correlation = correlationsOf(units, 4);
+  const correlation = computeCorrelations(units, 4);
   t.is(correlation(0, 1), 1);
   t.is(correlation(0, 3), -1);
   t.true(Math.abs(correlation(0, 2)) < 0.8);
-  t.deepEqual(groupsOf(4, correlation), [[0, 1, 3], [2]]);
+  t.deepEqual(groupByCorrelation(4, correlation), [[0, 1, 3], [2]]);
 });

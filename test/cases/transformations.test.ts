@@ -1,9 +1,9 @@
 /** Transformations of tables: a case for each kind, and what they refuse. */
 import test from 'ava';
 import fc from 'fast-check';
-import { transformed } from '../../queries/transformations/index.ts';
-import { reduced } from '../../queries/transformations/reducers.ts';
-import { answerOf, type Table, tablesOf } from '../../queries/transformations/table.ts';
+import { transformTables } from '../../queries/transformations/index.ts';
+import { reduceValues } from '../../queries/transformations/reducers.ts';
+import { type Table, toAnswer, toTables } from '../../queries/transformations/table.ts';
 import { Transformation } from '../../schemas/dashboards/transformations.ts';
 
 type Values = readonly unknown[];
@@ -238,7 +238,7 @@ const cases: readonly (readonly [
 
 for (const [index, [options, tables, result]] of cases.entries())
   test(`case ${index + 1} of transformations gives its tables: ${options['kind']}`, (t) => {
-    t.deepEqual(shown(transformed(tables, [Transformation.parse(options)])), result as Record<string, Values>[]);
+    t.deepEqual(shown(transformTables(tables, [Transformation.parse(options)])), result as Record<string, Values>[]);
   });
 
 test('transformations are applied in order, and values of two series at the same time are placed in two columns', (t) => {
@@ -249,14 +249,14 @@ test('transformations are applied in order, and values of two series at the same
   ];
   t.deepEqual(
     shown(
-      transformed(
+      transformTables(
         series,
         chain.map((each) => Transformation.parse(each)),
       ),
     ),
     [{ Field: ['{job="web", zone="x"}'], Last: [40] }],
   );
-  const [joined] = transformed(series, [Transformation.parse({ kind: 'join-by-field' })]);
+  const [joined] = transformTables(series, [Transformation.parse({ kind: 'join-by-field' })]);
   t.deepEqual(
     joined?.columns.map(({ labels, values }) => [labels?.['job'], values]),
     [
@@ -273,15 +273,15 @@ test('tables that would exceed the size limit are refused before they are built'
   );
   const join = Transformation.parse({ kind: 'join-by-field', field: 'key', mode: 'inner' });
   t.regex(
-    t.throws(() => transformed(wide, [join]))?.message ?? '',
+    t.throws(() => transformTables(wide, [join]))?.message ?? '',
     /^would return 1000000 rows, the maximum is 200000/,
   );
-  t.throws(() => transformed([table({ a: Array(200_001).fill(1) })], []));
+  t.throws(() => transformTables([table({ a: Array(200_001).fill(1) })], []));
 });
 
 test('an invalid pattern is refused', (t) => {
   const rename = Transformation.parse({ kind: 'rename', pattern: '(?=x)', replacement: '' });
-  t.regex(t.throws(() => transformed([pods], [rename]))?.message ?? '', /must be a regular expression of RE2/);
+  t.regex(t.throws(() => transformTables([pods], [rename]))?.message ?? '', /must be a regular expression of RE2/);
 });
 
 test('figures are computed from the values that are present', (t) => {
@@ -305,10 +305,10 @@ test('figures are computed from the values that are present', (t) => {
     ['change-count', 3],
     ['all-nulls', false],
   ] as const)
-    t.is(reduced(reducer, [1, 5, 3, null]), value, reducer);
-  t.is(reduced('sum', [null]), null);
-  t.is(reduced('max', [1, 'Infinity']), 'Infinity');
-  t.is(reduced('count', []), 0);
+    t.is(reduceValues(reducer, [1, 5, 3, null]), value, reducer);
+  t.is(reduceValues('sum', [null]), null);
+  t.is(reduceValues('max', [1, 'Infinity']), 'Infinity');
+  t.is(reduceValues('count', []), 0);
 });
 
 test('tables of results name their value columns by query if there are several, and are converted back to results', (t) => {
@@ -321,9 +321,9 @@ test('tables of results name their value columns by query if there are several, 
     ],
     rows: [['node', 1]],
   };
-  t.deepEqual(shown(tablesOf('B', answer, { isOnly: false })), [{ job: ['node'], 'Value #B': [1] }]);
-  const [own] = tablesOf('B', answer);
-  t.deepEqual(answerOf(own as Table), {
+  t.deepEqual(shown(toTables('B', answer, { isOnly: false })), [{ job: ['node'], 'Value #B': [1] }]);
+  const [own] = toTables('B', answer);
+  t.deepEqual(toAnswer(own as Table), {
     columns: [
       { name: 'job', type: 'text', unit: '' },
       { name: 'Value', type: 'number', unit: 's' },
@@ -345,7 +345,7 @@ test('no transformation changes its input tables, and all columns have the same 
           table(columns, index % 2 === 0 ? 'A' : 'B', { job: 'node', n: String(index) }),
         );
         const before = JSON.stringify(tables);
-        for (const { columns } of transformed(tables, chain))
+        for (const { columns } of transformTables(tables, chain))
           t.is(new Set(columns.map(({ values }) => values.length)).size <= 1, true, JSON.stringify(chain));
         t.is(JSON.stringify(tables), before);
       },

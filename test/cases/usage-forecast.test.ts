@@ -1,12 +1,12 @@
 /** What a month will have had, what it costs, and what a change of plan loses. */
 import test from 'ava';
-import { costOf } from '../../api/groups/usage/billing.ts';
-import { lossesOf, retentionWithin } from '../../api/groups/usage/change-plan.ts';
-import { known, unknown } from '../../queries/unknown.ts';
+import { computeCost } from '../../api/groups/usage/billing.ts';
+import { findLosses, limitRetention } from '../../api/groups/usage/change-plan.ts';
+import { knownNumber, unknownNumber } from '../../queries/unknown.ts';
 import { defaultPlans, type Plan, type Price } from '../../schemas/resources/plan.ts';
 import { Quota } from '../../schemas/resources/quota.ts';
-import { forecast } from '../../subjects/usage/forecast.ts';
-import { quotaStates, type Used } from '../../subjects/usage/quota-states.ts';
+import { forecastTotal } from '../../subjects/usage/forecast.ts';
+import { toQuotaStates, type UsedBytes } from '../../subjects/usage/quota-states.ts';
 
 const march = { fromMs: Date.UTC(2026, 2, 1), endMs: Date.UTC(2026, 3, 1) };
 const days = (entries: Record<string, number>) => new Map(Object.entries(entries));
@@ -31,28 +31,28 @@ const forecasts: readonly [
     {},
     '2026-03-10T12:00:00Z',
     '',
-    unknown('complete days of history: 0; a forecast needs 3'),
+    unknownNumber('complete days of history: 0; a forecast needs 3'),
   ],
   [
     'it began yesterday',
     { '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-09',
-    unknown('complete days of history: 0; a forecast needs 3'),
+    unknownNumber('complete days of history: 0; a forecast needs 3'),
   ],
   [
     'one complete day',
     { '2026-03-08': 5, '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-08',
-    unknown('complete days of history: 1; a forecast needs 3'),
+    unknownNumber('complete days of history: 1; a forecast needs 3'),
   ],
   [
     'two complete days',
     { '2026-03-07': 5, '2026-03-08': 10, '2026-03-09': 20 },
     '2026-03-10T12:00:00Z',
     '2026-03-07',
-    unknown('complete days of history: 2; a forecast needs 3'),
+    unknownNumber('complete days of history: 2; a forecast needs 3'),
   ],
   // What is left of today, and 21 more.
   [
@@ -60,23 +60,23 @@ const forecasts: readonly [
     { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 4 },
     '2026-03-10T12:00:00Z',
     '2026-03-05',
-    known(40 + 10 + 10 * 21),
+    knownNumber(40 + 10 + 10 * 21),
   ],
   [
     'today has more than was foreseen',
     { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 50 },
     '2026-03-10T12:00:00Z',
     '2026-03-05',
-    known(90 + 10 * 21),
+    knownNumber(90 + 10 * 21),
   ],
   // 22 working days of March, and 9 others.
-  ['days of the week differ', workdays, '2026-03-17T12:00:00Z', '2026-01-01', known(22 * 100 + 9 * 20)],
+  ['days of the week differ', workdays, '2026-03-17T12:00:00Z', '2026-01-01', knownNumber(22 * 100 + 9 * 20)],
   [
     'it is over',
     { '2026-03-08': 10, '2026-03-09': 10 },
     '2026-04-01T00:00:00Z',
     '2026-01-01',
-    unknown('the period is over'),
+    unknownNumber('the period is over'),
   ],
 ];
 for (const [title, byDay, now, first, expected] of forecasts) {
@@ -87,7 +87,7 @@ for (const [title, byDay, now, first, expected] of forecasts) {
       nowMs: Date.parse(now),
       firstDay: first === '' ? undefined : first,
     };
-    t.deepEqual(forecast(input), expected as never);
+    t.deepEqual(forecastTotal(input), expected as never);
   });
 }
 
@@ -98,48 +98,48 @@ const price: Price = {
   includedGigabytes: { logs: 10, metrics: 0, traces: 5 },
 };
 const gigabytes = (logs: number, metrics: number, traces: number) => ({
-  logs: known(logs * 1e9),
-  metrics: known(metrics * 1e9),
-  traces: known(traces * 1e9),
+  logs: knownNumber(logs * 1e9),
+  metrics: knownNumber(metrics * 1e9),
+  traces: knownNumber(traces * 1e9),
 });
 
 test('volume above the included volume is charged, and a charge without a price is unknown', (t) => {
-  t.deepEqual(costOf(price, gigabytes(12, 3, 5)), {
-    signals: { logs: known(1), metrics: known(0.3), traces: known(0) },
-    total: known(21.3),
+  t.deepEqual(computeCost(price, gigabytes(12, 3, 5)), {
+    signals: { logs: knownNumber(1), metrics: knownNumber(0.3), traces: knownNumber(0) },
+    total: knownNumber(21.3),
   });
-  const unpriced = unknown('traces have no price on this plan');
-  t.deepEqual(costOf(price, gigabytes(1, 0, 5.1)), {
-    signals: { logs: known(0), metrics: known(0), traces: unpriced },
+  const unpriced = unknownNumber('traces have no price on this plan');
+  t.deepEqual(computeCost(price, gigabytes(1, 0, 5.1)), {
+    signals: { logs: knownNumber(0), metrics: knownNumber(0), traces: unpriced },
     total: unpriced,
   });
-  t.deepEqual(costOf(null, gigabytes(0, 0, 0)).total, unknown('the plan has no price'));
-  const late = unknown('too little history');
-  t.deepEqual(costOf(price, { ...gigabytes(0, 0, 0), metrics: late }).total, late);
+  t.deepEqual(computeCost(null, gigabytes(0, 0, 0)).total, unknownNumber('the plan has no price'));
+  const late = unknownNumber('too little history');
+  t.deepEqual(computeCost(price, { ...gigabytes(0, 0, 0), metrics: late }).total, late);
 });
 
 const planOf = (id: string): Plan => defaultPlans[id] as Plan;
 
 test('the comparison with a smaller plan lists the retention, entitlements and volume that would be lost', (t) => {
-  const losses = lossesOf({ retentionDays: { logs: 20, metrics: 5 } }, planOf('pro'), planOf('free'), 2 * 1024 ** 3);
+  const losses = findLosses({ retentionDays: { logs: 20, metrics: 5 } }, planOf('pro'), planOf('free'), 2 * 1024 ** 3);
   t.deepEqual(
     losses.map(({ path }) => path),
     ['retentionDays.logs', 'retentionDays.traces', 'entitlements.traces', 'limits.bytesPerDay'],
   );
   t.regex(losses[0]?.message ?? '', /stored for 20 days \(the organization’s retention\); the plan stores 3/);
-  t.deepEqual(lossesOf({ retentionDays: { logs: 20 } }, planOf('free'), planOf('enterprise'), 0), []);
-  t.deepEqual(retentionWithin({ logs: 20, metrics: 5 }, planOf('free')), { metrics: 5 });
+  t.deepEqual(findLosses({ retentionDays: { logs: 20 } }, planOf('free'), planOf('enterprise'), 0), []);
+  t.deepEqual(limitRetention({ logs: 20, metrics: 5 }, planOf('free')), { metrics: 5 });
 });
 
 test('quotas warn from their warning level, and reject from their threshold', (t) => {
   const none = { total: 0, logs: 0, metrics: 0, traces: 0 };
-  const used: Used = { day: { ...none, total: 100, logs: 100 }, month: { ...none, total: 500 } };
+  const used: UsedBytes = { day: { ...none, total: 100, logs: 100 }, month: { ...none, total: 500 } };
   const quota = Quota.parse({
     day: { total: { warnBytes: 101 }, logs: { warnBytes: 100, rejectBytes: 101 } },
     month: { total: { rejectBytes: 500 } },
   });
   const limits = { ...planOf('free').limits, bytesPerDay: 1_000 };
-  const states = quotaStates(quota, limits, used, Date.UTC(2026, 11, 31, 12));
+  const states = toQuotaStates(quota, limits, used, Date.UTC(2026, 11, 31, 12));
   t.deepEqual(
     states.map(({ window, scope, state, setBy, rejectBytes, resetsAt }) => [
       window,

@@ -4,40 +4,40 @@ import test from 'ava';
 import fc from 'fast-check';
 import { parseFormula } from '../../queries/formula/parse.ts';
 import type { Matcher } from '../../queries/promql/series.ts';
-import { testOf } from '../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../queries/promql/syntax/matchers.ts';
 import { parseExpression } from '../../queries/promql/syntax/parse.ts';
-import { type Expression, everyPartOf } from '../../queries/promql/syntax/tree.ts';
+import { type Expression, getAllParts } from '../../queries/promql/syntax/tree.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
-import { formatted } from '../../queries/variables/formats.ts';
-import { inFormula } from '../../queries/variables/in-formula.ts';
-import { inPromql } from '../../queries/variables/in-promql.ts';
-import { inQuery } from '../../queries/variables/in-query.ts';
-import { inSearch } from '../../queries/variables/in-search.ts';
-import { inAddress, inNames, inTitle } from '../../queries/variables/in-text.ts';
-import { platformVariables } from '../../queries/variables/platform.ts';
-import { type Scope, single, type VariableValue } from '../../queries/variables/scope.ts';
+import { formatValue } from '../../queries/variables/formats.ts';
+import { replaceInFormula } from '../../queries/variables/in-formula.ts';
+import { replaceInPromql } from '../../queries/variables/in-promql.ts';
+import { replaceInQuery } from '../../queries/variables/in-query.ts';
+import { replaceInSearch } from '../../queries/variables/in-search.ts';
+import { replaceInAddress, replaceInNames, replaceInTitle } from '../../queries/variables/in-text.ts';
+import { buildPlatformVariables } from '../../queries/variables/platform.ts';
+import { type Scope, singleValue, type VariableValue } from '../../queries/variables/scope.ts';
 
 const list = (...values: string[]): VariableValue => ({ values, isList: true });
 const scope: Scope = new Map<string, VariableValue>([
-  ...platformVariables({ fromMs: 1_700_000_000_000, toMs: 1_700_003_600_000, stepMs: 15_000 }),
+  ...buildPlatformVariables({ fromMs: 1_700_000_000_000, toMs: 1_700_003_600_000, stepMs: 15_000 }),
   ['job', list('node')],
   ['jobs', list('a.b', 'c"d')],
-  ['all', { values: ['.+'], isList: true, isWritten: true }],
-  ['every', { values: ['x', 'y'], isList: true, isEvery: true }],
-  ['text', single('a.*"}')],
-  ['empty', single('')],
+  ['all', { values: ['.+'], isList: true, isDefinedByAuthor: true }],
+  ['every', { values: ['x', 'y'], isList: true, includesEveryValue: true }],
+  ['text', singleValue('a.*"}')],
+  ['empty', singleValue('')],
   ['none', list()],
-  ['k', single('5')],
-  ['minus', single('-5')],
-  ['wait', single('5m')],
-  ['metric', single('http_requests_total')],
-  ['odd', single('http.requests "total"')],
-  ['part', single('requests')],
-  ['unit', single('m')],
+  ['k', singleValue('5')],
+  ['minus', singleValue('-5')],
+  ['wait', singleValue('5m')],
+  ['metric', singleValue('http_requests_total')],
+  ['odd', singleValue('http.requests "total"')],
+  ['part', singleValue('requests')],
+  ['unit', singleValue('m')],
   ['labels', list('job', 'http.route')],
-  ['function', single('rate')],
-  ['word', single('or')],
+  ['function', singleValue('rate')],
+  ['word', singleValue('or')],
 ]);
 
 const promql: readonly (readonly [written: string, read: string])[] = [
@@ -82,7 +82,7 @@ const promql: readonly (readonly [written: string, read: string])[] = [
 
 test('in PromQL a variable is a string, a number, a duration, a name, a part of one of these or a list of them', (t) => {
   for (const [written, read] of promql) {
-    t.is(inPromql(written, scope), read, written);
+    t.is(replaceInPromql(written, scope), read, written);
     t.notThrows(() => parseExpression(read), read);
   }
 });
@@ -97,7 +97,7 @@ test('a variable whose value is invalid in its position is refused with its name
     ['$text(up)', 'variable text must be the name of a function there: "a.*\\"}"'],
     ['sum by ($empty) (up)', 'variable empty is empty where the name of a label is expected'],
   ] as const)
-    t.is(t.throws(() => inPromql(written, scope))?.message, message, written);
+    t.is(t.throws(() => replaceInPromql(written, scope))?.message, message, written);
 });
 
 const search: readonly (readonly [written: string, read: string])[] = [
@@ -122,18 +122,18 @@ const search: readonly (readonly [written: string, read: string])[] = [
 
 test('in a search a variable is text, a name, a value or one of several values', (t) => {
   for (const [written, read] of search) {
-    t.is(inSearch(written, scope), read, written);
+    t.is(replaceInSearch(written, scope), read, written);
     t.notThrows(() => parseSearch(read, 'logs'), read);
   }
   t.is(
-    t.throws(() => inSearch('took:>$jobs', scope))?.message,
+    t.throws(() => replaceInSearch('took:>$jobs', scope))?.message,
     'variable jobs has several values where one is compared',
   );
 });
 
 test('in a formula a variable is a number or the name of a query', (t) => {
-  t.is(inFormula('$minus ^ 2 * $part', scope), '(-5) ^ 2 * requests');
-  t.is(t.throws(() => inFormula('1 + $text', scope))?.message, 'variable text must be a number in a formula');
+  t.is(replaceInFormula('$minus ^ 2 * $part', scope), '(-5) ^ 2 * requests');
+  t.is(t.throws(() => replaceInFormula('1 + $text', scope))?.message, 'variable text must be a number in a formula');
 });
 
 test('formats render values as documented by Grafana', (t) => {
@@ -153,13 +153,13 @@ test('formats render values as documented by Grafana', (t) => {
     ['queryparam', 'var-servers=test1&var-servers=test2'],
     ['nothing', '{test1,test2}'],
   ] as const)
-    t.is(formatted(servers, 'servers', format), text, format);
-  t.is(formatted(list('foo()bar BAZ', 'test2'), 'servers', 'percentencode'), 'foo%28%29bar%20BAZ%2Ctest2');
-  t.is(formatted(list('test1.', 'test2'), 'servers', 'regex'), String.raw`(test1\.|test2)`);
+    t.is(formatValue(servers, 'servers', format), text, format);
+  t.is(formatValue(list('foo()bar BAZ', 'test2'), 'servers', 'percentencode'), 'foo%28%29bar%20BAZ%2Ctest2');
+  t.is(formatValue(list('test1.', 'test2'), 'servers', 'regex'), String.raw`(test1\.|test2)`);
 });
 
 test('the range and step variables have the same names and forms as in Grafana', (t) => {
-  const titleOf = (text: string): string => inTitle(text, scope);
+  const titleOf = (text: string): string => replaceInTitle(text, scope);
   t.is(titleOf('$__range $__range_s $__range_ms'), '3600s 3600 3600000');
   t.is(titleOf(`$__from \${__to:date}`), '1700000000000 2023-11-14T23:13:20.000Z');
   t.is(titleOf(`\${__from:date:YYYY-MM-DD HH:mm} \${__from:date:seconds}`), '2023-11-14 22:13 1700000000');
@@ -168,17 +168,17 @@ test('the range and step variables have the same names and forms as in Grafana',
 });
 
 test('a value in a URL cannot change other parts of the URL', (t) => {
-  t.is(inAddress('/d/x?var-text=$text&$__url', scope), '/d/x?var-text=a.%2A%22%7D&$__url');
-  t.is(inAddress(`/d/x?\${jobs:queryparam}`, scope), '/d/x?var-jobs=a.b&var-jobs=c%22d');
+  t.is(replaceInAddress('/d/x?var-text=$text&$__url', scope), '/d/x?var-text=a.%2A%22%7D&$__url');
+  t.is(replaceInAddress(`/d/x?\${jobs:queryparam}`, scope), '/d/x?var-jobs=a.b&var-jobs=c%22d');
 });
 
 test('a variable in a list of names expands to each of its values', (t) => {
-  t.deepEqual(inNames(['$labels', 'x_$part'], scope), ['job', 'http.route', 'x_requests']);
+  t.deepEqual(replaceInNames(['$labels', 'x_$part'], scope), ['job', 'http.route', 'x_requests']);
 });
 
 test('variables are replaced in every part of a query', (t) => {
   t.deepEqual(
-    inQuery(
+    replaceInQuery(
       {
         kind: 'formula',
         expression: 'a / $k',
@@ -237,7 +237,7 @@ const hostile = fc.oneof(
 const hostileValue = fc.record({
   values: fc.array(hostile, { minLength: 1, maxLength: 3 }),
   isList: fc.boolean(),
-  isWritten: fc.boolean(),
+  isDefinedByAuthor: fc.boolean(),
 });
 
 const read = <T>(text: () => T): T | undefined => {
@@ -256,7 +256,7 @@ const shapeOf = (node: Expression): unknown => {
     node.kind === 'selector' ? node.matchers.filter(({ name }) => name !== '__name__').map(({ op }) => op) : [];
   if (node.kind === 'selector' && operators.length === 0) return 'leaf';
   const operator = node.kind === 'binary' || node.kind === 'aggregation' ? node.operator : '';
-  const parts = everyPartOf(node).filter((part): part is Expression => part.kind !== 'duration');
+  const parts = getAllParts(node).filter((part): part is Expression => part.kind !== 'duration');
   return [node.kind, operator, operators, parts.map(shapeOf)];
 };
 
@@ -275,12 +275,14 @@ test('no value changes the structure of a PromQL expression', (t) => {
   const plain = new Map(
     templates.map((template) => [
       template,
-      [single('v'), single('1')].flatMap((v) => read(() => inPromql(template, new Map([...scope, ['v', v]]))) ?? [])[0],
+      [singleValue('v'), singleValue('1')].flatMap(
+        (v) => read(() => replaceInPromql(template, new Map([...scope, ['v', v]]))) ?? [],
+      )[0],
     ]),
   );
   fc.assert(
     fc.property(fc.constantFrom(...templates), hostileValue, (template, v) => {
-      const filled = read(() => inPromql(template, new Map([...scope, ['v', v]])));
+      const filled = read(() => replaceInPromql(template, new Map([...scope, ['v', v]])));
       const expression = filled === undefined ? undefined : read(() => parseExpression(filled));
       if (expression === undefined) return;
       filledCount++;
@@ -295,7 +297,10 @@ test('a value in a PromQL string is exactly that string, whatever it contains', 
   fc.assert(
     fc.property(hostile, fc.constantFrom('"', "'", '`'), (value, quote) => {
       const expression = parseExpression(
-        inPromql(`up{a=${quote}x$v${quote},b!=${quote}$` + `{v}.${quote}}`, new Map([['v', single(value)]])),
+        replaceInPromql(
+          `up{a=${quote}x$v${quote},b!=${quote}$` + `{v}.${quote}}`,
+          new Map([['v', singleValue(value)]]),
+        ),
       );
       t.deepEqual(expression.kind === 'selector' && expression.matchers.slice(0, 2), [
         { name: 'a', op: '=', value: `x${value.toWellFormed()}` },
@@ -309,9 +314,9 @@ test('a value in a PromQL string is exactly that string, whatever it contains', 
 test('each value of a list is matched literally in regular expressions, whatever it contains', (t) => {
   fc.assert(
     fc.property(fc.array(hostile, { minLength: 1, maxLength: 3 }), (values) => {
-      const expression = parseExpression(inPromql('up{a=~"$v"}', new Map([['v', { values, isList: true }]])));
+      const expression = parseExpression(replaceInPromql('up{a=~"$v"}', new Map([['v', { values, isList: true }]])));
       const [matcher] = expression.kind === 'selector' ? expression.matchers : [];
-      const matches = testOf(matcher as Matcher);
+      const matches = compileTest(matcher as Matcher);
       for (const value of values) t.true(matches(value.toWellFormed()), value);
       t.false(matches(`${values.join('')}x1`));
     }),
@@ -349,15 +354,15 @@ test('no value changes the structure of a search', (t) => {
     'user:/^a$v/ host:/x/$v',
     '"$v" host:x$v',
   ];
-  const one = new Map([['v', single('v')]]);
+  const one = new Map([['v', singleValue('v')]]);
   fc.assert(
     fc.property(fc.constantFrom(...templates), hostile, (template, value) => {
-      const filled = read(() => inSearch(template, new Map([['v', single(value)]])));
+      const filled = read(() => replaceInSearch(template, new Map([['v', singleValue(value)]])));
       if (filled === undefined) return;
       filledCount++;
       t.deepEqual(
         searchShape(parseSearch(filled, 'logs')),
-        searchShape(parseSearch(inSearch(template, one), 'logs')),
+        searchShape(parseSearch(replaceInSearch(template, one), 'logs')),
         filled,
       );
     }),
@@ -376,7 +381,7 @@ test('no value changes the structure of a search', (t) => {
 test('a value in a search is exactly that text, whatever it contains', (t) => {
   fc.assert(
     fc.property(hostile, (value) => {
-      const search = parseSearch(inSearch('user:$v host:"$v"', new Map([['v', single(value)]])), 'logs');
+      const search = parseSearch(replaceInSearch('user:$v host:"$v"', new Map([['v', singleValue(value)]])), 'logs');
       const text = value.toWellFormed().replaceAll('\0', '\ufffd');
       const texts =
         search.is === 'and'
@@ -391,7 +396,7 @@ test('a value in a search is exactly that text, whatever it contains', (t) => {
 test('a value in a formula is a number or a name, and is refused otherwise', (t) => {
   fc.assert(
     fc.property(hostile, (value) => {
-      const filled = read(() => inFormula('1 + a * $v', new Map([['v', single(value)]])));
+      const filled = read(() => replaceInFormula('1 + a * $v', new Map([['v', singleValue(value)]])));
       if (filled === undefined) return;
       const formula = parseFormula(filled);
       t.is(formula.is === 'operation' && formula.right.is === 'operation' && formula.right.operator, '*', filled);

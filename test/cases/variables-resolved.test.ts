@@ -3,15 +3,15 @@ import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { translationOf } from '../../queries/promql/settings.ts';
+import { readTranslation } from '../../queries/promql/settings.ts';
 import { parseExpression } from '../../queries/promql/syntax/parse.ts';
-import { withFilters } from '../../queries/variables/filters.ts';
-import { inPromql } from '../../queries/variables/in-promql.ts';
-import { optionsOf } from '../../queries/variables/options.ts';
-import { type Resolved, type ResolveOptions, resolveVariables } from '../../queries/variables/resolve.ts';
+import { addQueryFilters } from '../../queries/variables/filters.ts';
+import { replaceInPromql } from '../../queries/variables/in-promql.ts';
+import { buildOptions } from '../../queries/variables/options.ts';
+import { type ResolvedVariables, type ResolveOptions, resolveVariables } from '../../queries/variables/resolve.ts';
 import { Variable } from '../../schemas/dashboards/variables.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 const threads = openPromql({ size: 1 });
@@ -41,7 +41,7 @@ test.after.always(() => Promise.all([tables.close(), threads.close()]));
 const endMs = Date.UTC(2026, 2, 1, 10);
 const statements: string[] = [];
 const readingOf = (): QueryReading => {
-  const columns = tables.columns.of('variables');
+  const columns = tables.columns.forTenant('variables');
   return {
     columns: {
       tenantId: 'variables',
@@ -57,14 +57,14 @@ const readingOf = (): QueryReading => {
     },
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: receivedAtMs,
-    promql: { threads, translation: translationOf(settingsOf({})) },
+    promql: { threads, translation: readTranslation(parseSettings({})) },
   };
 };
 
 const resolved = async (
   variables: readonly Record<string, unknown>[],
   options: Partial<ResolveOptions> = {},
-): Promise<Resolved> =>
+): Promise<ResolvedVariables> =>
   resolveVariables(
     variables.map((variable) => Variable.parse(variable)),
     readingOf(),
@@ -95,7 +95,7 @@ test.serial('values come from labels, names, fields and series', async (t) => {
 test.serial(
   'a variable that uses another variable is limited to the values that match the selection of that variable',
   async (t) => {
-    const { items, scope } = await resolved([instance, job], { chosen: { job: ['web'] } });
+    const { items, scope } = await resolved([instance, job], { chosenValues: { job: ['web'] } });
     t.deepEqual(
       items.map(({ name, options }) => [name, options.map(({ value }) => value)]),
       [
@@ -103,7 +103,7 @@ test.serial(
         ['instance', ['host-2:9100', 'host-6:9100', 'host-10:9100'].toSorted()],
       ],
     );
-    t.is(inPromql('up{job=~"$job",instance="$instance"}', scope), 'up{job=~"web",instance="host-10:9100"}');
+    t.is(replaceInPromql('up{job=~"$job",instance="$instance"}', scope), 'up{job=~"web",instance="host-10:9100"}');
   },
 );
 
@@ -113,7 +113,7 @@ test.serial(
     statements.length = 0;
     const { items } = await resolved([job, instance, { kind: 'metric-names', name: 'metric' }], {
       only: ['instance'],
-      chosen: { job: 'web' },
+      chosenValues: { job: 'web' },
     });
     t.deepEqual(
       items.map(({ name, options }) => [name, options.length]),
@@ -124,7 +124,7 @@ test.serial(
     );
     const statementsBefore = statements.length;
     statements.length = 0;
-    await resolved([job, instance], { chosen: { job: 'web' } });
+    await resolved([job, instance], { chosenValues: { job: 'web' } });
     t.true(statements.length > statementsBefore);
   },
 );
@@ -148,7 +148,7 @@ test.serial('a variable has at most 1,000 values, and reports that there are mor
 test.serial(
   'a variable whose query fails reports the reason, and the other variables are still resolved',
   async (t) => {
-    const { items, scope } = await resolved([{ ...instance, match: 'up{' }, job], { chosen: { instance: 'x' } });
+    const { items, scope } = await resolved([{ ...instance, match: 'up{' }, job], { chosenValues: { instance: 'x' } });
     t.like(items[0], { name: 'instance', selected: ['x'], error: { code: 'VALIDATION_FAILED' } });
     t.regex(items[0]?.error?.message ?? '', /parse error/);
     t.is(items[1]?.options.length, 2);
@@ -170,8 +170,8 @@ test.serial(
     const own = { label: 'job', operator: '=', values: ['node'] };
     const variable = { kind: 'filters', name: 'f', filters: [own] };
     t.deepEqual((await resolved([variable])).filters, [own] as never);
-    t.deepEqual((await resolved([variable], { chosen: { f: [''] } })).filters, []);
-    t.deepEqual((await resolved([variable], { chosen: { f: ['zone!=a'] } })).filters, [
+    t.deepEqual((await resolved([variable], { chosenValues: { f: [''] } })).filters, []);
+    t.deepEqual((await resolved([variable], { chosenValues: { f: ['zone!=a'] } })).filters, [
       { label: 'zone', operator: '!=', values: ['a'] },
     ]);
   },
@@ -180,7 +180,7 @@ test.serial(
 test.serial('All is every value, or the custom value that the author defined', async (t) => {
   const query = 'up{job=~"$job"}';
   const textWith = async (variable: Record<string, unknown>, chosen = '$__all'): Promise<string> =>
-    inPromql(query, (await resolved([{ ...job, ...variable }], { chosen: { job: chosen } })).scope);
+    replaceInPromql(query, (await resolved([{ ...job, ...variable }], { chosenValues: { job: chosen } })).scope);
   t.is(await textWith({}), 'up{job=~"(node|web)"}');
   t.is(await textWith({ match: undefined }), 'up{job=~".+"}');
   t.is(await textWith({ all: { value: 'n.*' } }), 'up{job=~"n.*"}');
@@ -197,7 +197,7 @@ test('list, interval, text, constant and filter variables need no telemetry', as
       { kind: 'constant', name: 'constant', value: 'y' },
       { kind: 'filters', name: 'only', filters: [{ label: 'job', operator: '=', values: ['node', 'web'] }] },
     ],
-    { chosen: { k: '10' } },
+    { chosenValues: { k: '10' } },
   );
   t.deepEqual(
     items.map(({ selected }) => selected),
@@ -214,7 +214,7 @@ test('a variable may be named like a property of every object, and a value selec
   const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
   const options = [{ value: 'a' }, { value: 'b' }];
   const variables = names.map((name) => ({ kind: 'list', name, several: true, options }) as const);
-  const { items } = await resolved(variables, { chosen: { valueOf: ['b', 'a', 'b'] } });
+  const { items } = await resolved(variables, { chosenValues: { valueOf: ['b', 'a', 'b'] } });
   t.deepEqual(
     items.map(({ selected }) => selected),
     [['a'], ['a'], ['a'], ['b', 'a']],
@@ -226,23 +226,25 @@ test('filters are added to every PromQL selector and to every search', (t) => {
     { label: 'job', operator: '=' as const, values: ['a.b', 'c'] },
     { label: 'http.route', operator: '!=' as const, values: ['"}'] },
   ];
-  const { expression } = withFilters(
+  const { expression } = addQueryFilters(
     { kind: 'promql', expression: 'sum(rate(x[5m])) / up{} or {a="b"} # {' },
     filters,
   ) as { expression: string };
   const added = String.raw`"job"=~"(a\\.b|c)","http.route"!="\"}"`;
   t.is(expression, `sum(rate(x{${added}}[5m])) / up{${added}} or {${added},a="b"} # {`);
   t.notThrows(() => parseExpression(expression));
-  t.like(withFilters({ kind: 'rows', signal: 'logs', search: 'a OR b', order: 'newest', limit: 1 }, filters), {
+  t.like(addQueryFilters({ kind: 'rows', signal: 'logs', search: 'a OR b', order: 'newest', limit: 1 }, filters), {
     search: String.raw`(a OR b) job:(a.b OR c) NOT http.route:\"\}`,
   });
-  t.throws(() => withFilters({ kind: 'rows', signal: 'logs', search: 'a) OR (b', order: 'newest', limit: 1 }, filters));
+  t.throws(() =>
+    addQueryFilters({ kind: 'rows', signal: 'logs', search: 'a) OR (b', order: 'newest', limit: 1 }, filters),
+  );
 });
 
 test('a pattern extracts values and titles, and the sort order is applied', (t) => {
   const options = (texts: string[], more: Record<string, unknown>) => {
     const variable = Variable.parse({ kind: 'label-names', name: 'v', ...more });
-    return optionsOf(texts, variable as Parameters<typeof optionsOf>[1]).options.map(({ value, title }) =>
+    return buildOptions(texts, variable as Parameters<typeof buildOptions>[1]).options.map(({ value, title }) =>
       value === title ? value : `${value}:${title}`,
     );
   };

@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { writeYaml, yamlComment } from '../../queries/yaml-writing.ts';
+import { formatYamlComment, writeYaml } from '../../queries/yaml-writing.ts';
 
 const readAs = (text: string) => [
   parse(text, { version: '1.2' }),
@@ -71,5 +71,5 @@ test('any strings are read back, with any line width, and the output is printabl
 });
 
 test('a comment stays on one line', (t) => {
-  t.is(yamlComment('a\nb: 1\r\u2028c\x85d\x7f'), '# a b: 1  c d \n');
+  t.is(formatYamlComment('a\nb: 1\r\u2028c\x85d\x7f'), '# a b: 1  c d \n');
 });

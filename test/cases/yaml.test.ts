@@ -1,7 +1,7 @@
 /** YAML that people send: what is read, and what is more than is read. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { readYaml, YamlError } from '../../queries/yaml.ts';
+import { parseYaml, YamlError } from '../../queries/yaml.ts';
 import { AlertmanagerFileError, importAlertmanager } from '../../subjects/alerts/routing/alertmanager.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { readRules } from '../../subjects/detections/read.ts';
@@ -11,7 +11,7 @@ const repeated = (count: number, line: (index: number) => string): string =>
 const keys = (count: number): string => repeated(count, (index) => `k${index}: 1\n`);
 
 test('an alias refers to the latest preceding anchor of its name, in any position', (t) => {
-  t.deepEqual(readYaml('a: &x {b: 1}\nc: *x\nd: &x [2]\ne: *x\n').value(), {
+  t.deepEqual(parseYaml('a: &x {b: 1}\nc: *x\nd: &x [2]\ne: *x\n').value(), {
     a: { b: 1 },
     c: { b: 1 },
     d: [2],
@@ -52,20 +52,20 @@ const refused: readonly [what: string, text: string, message: string][] = [
 ];
 for (const [what, text, message] of refused)
   test(`YAML with ${what} is refused with its position`, (t) => {
-    t.is(t.throws(() => readYaml(text), { instanceOf: YamlError })?.text, message);
+    t.is(t.throws(() => parseYaml(text), { instanceOf: YamlError })?.text, message);
   });
 
 test('YAML that is nested too deep for the stack is refused', (t) => {
-  t.is(t.throws(() => readYaml('['.repeat(100_000)), { instanceOf: YamlError })?.message, 'it is nested too deeply');
+  t.is(t.throws(() => parseYaml('['.repeat(100_000)), { instanceOf: YamlError })?.message, 'it is nested too deeply');
 });
 
 test('aliases with fewer repetitions are read, including nested aliases', (t) => {
   const text = `a: &a [${'x, '.repeat(100)}]\nb: &b [${'*a, '.repeat(100)}]\nc: [*b, *b]\n`;
-  t.is((readYaml(text).value() as { c: string[][][] }).c.flat(2).length, 20_000);
+  t.is((parseYaml(text).value() as { c: string[][][] }).c.flat(2).length, 20_000);
 });
 
 test('a map with the maximum number of keys is read', (t) => {
-  t.is(Object.keys(readYaml(keys(5000)).value() as object).length, 5000);
+  t.is(Object.keys(parseYaml(keys(5000)).value() as object).length, 5000);
 });
 
 test('routing, rule files and Sigma all refuse a map with too many keys', (t) => {

@@ -1,7 +1,7 @@
 /** How Zipkin's spans become OTLP. Read back by a protobuf library. */
 import test from 'ava';
 import fc from 'fast-check';
-import { formatNamed } from '../../receivers/registry.ts';
+import { requireFormat } from '../../receivers/registry.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { requestTypes } from './proto/load.ts';
@@ -23,7 +23,7 @@ interface Decoded {
 }
 
 const translated = (body: string) => {
-  const bytes = formatNamed('zipkin-json').translate?.(Buffer.from(body), 'traces') ?? Buffer.alloc(0);
+  const bytes = requireFormat('zipkin-json').translate?.(Buffer.from(body), 'traces') ?? Buffer.alloc(0);
   scanRequest('traces', bytes);
   const type = requestTypes.traces;
   const { resourceSpans = [] } = type.toObject(type.decode(bytes), { longs: String, bytes: String }) as Decoded;

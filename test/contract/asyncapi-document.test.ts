@@ -4,12 +4,12 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
-import { asyncApiDocument } from '../../api/kernel/asyncapi.ts';
+import { createAsyncApiDocument } from '../../api/kernel/asyncapi.ts';
 import { liveTail } from '../../api/streams/live-tail.ts';
 import { startHarness } from '../end-to-end/api-harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
-const document = asyncApiDocument([liveTail], operations) as any;
+const document = createAsyncApiDocument([liveTail], operations) as any;
 
 const problems = (value: unknown): unknown => {
   // The schema brings its own copy of the schema of schemas.

@@ -1,4 +1,4 @@
-import { type Transact, transactFor } from '../../api/changes.ts';
+import { createTransact, type Transact } from '../../api/changes.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
@@ -7,7 +7,7 @@ export const testCollection = defineCollection<{ n: number }>({ name: 'things', 
 
 /** Changes as an operation makes them. One that takes longer than a transaction may is asked again, as a client would: the machine may be busy. */
 export const changesFor = (documents: Documents, tenantId: string, clock: Clock = systemClock): Transact => {
-  const transact = transactFor(
+  const transact = createTransact(
     { documents, clock },
     {
       caller: { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@a.example' } } as never,

@@ -5,11 +5,11 @@ import { changesFor, testCollection } from './audit-changes.ts';
 const [path = '', moment] = process.argv.slice(2);
 const documents = await sqliteDocuments({ path });
 const change = changesFor(documents, 'killed');
-await change(async ({ of, record }) => {
-  record({ id: (await of('killed').collection(testCollection).insert({ n: 1 })).id });
+await change(async ({ forTenant, record }) => {
+  record({ id: (await forTenant('killed').collection(testCollection).insert({ n: 1 })).id });
 });
-await change(async ({ of, record }) => {
-  record({ id: (await of('killed').collection(testCollection).insert({ n: 2 })).id });
+await change(async ({ forTenant, record }) => {
+  record({ id: (await forTenant('killed').collection(testCollection).insert({ n: 2 })).id });
   if (moment === 'amid') {
     process.stdout.write('now\n');
     await new Promise((resolve) => setTimeout(resolve, 60_000));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { newestSequence, notedEnd } from '../../api/groups/audit/chain/record-pages.ts';
+import { findNewestSequence, readStoredEnd } from '../../api/groups/audit/chain/record-pages.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditContract } from './audit.ts';
 import { testCollection } from './audit-changes.ts';
@@ -33,9 +33,9 @@ for (const [moment, expectedRecords] of [
     child.kill('SIGKILL');
     await once(child, 'exit');
     const documents = await sqliteDocuments({ path });
-    t.is(await documents.of('killed').collection(testCollection).count(), expectedRecords);
-    t.is(await newestSequence(documents, 'killed'), expectedRecords);
-    t.is((await notedEnd(documents, 'killed')).sequence, expectedRecords);
+    t.is(await documents.forTenant('killed').collection(testCollection).count(), expectedRecords);
+    t.is(await findNewestSequence(documents, 'killed'), expectedRecords);
+    t.is((await readStoredEnd(documents, 'killed')).sequence, expectedRecords);
     await documents.close();
   });
 }

@@ -1,19 +1,19 @@
 /** What somebody who can write to the documents store may do to a chain of twelve records, and how it is found. */
 
 import { hash } from 'node:crypto';
-import { detailsHashOf, hashOf } from '../../api/groups/audit/chain/chain.ts';
+import { hashDetails, hashRecord } from '../../api/groups/audit/chain/chain.ts';
 import { erasureAction } from '../../api/groups/audit/chain/erasures.ts';
-import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
+import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
 import type { ChainBreak } from '../../api/groups/audit/chain/verification.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
-import type { Collection, Stored } from '../../schemas/ports/documents.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
+import type { Collection, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { HeadStore } from '../../schemas/ports/evidence.ts';
 import {
   type AuditHead,
   type AuditRecord,
-  afterAuditRecord,
   auditHeadId,
-  auditRecordId,
+  buildAuditRecordId,
+  buildAuditUpperBound,
 } from '../../schemas/resources/audit-record.ts';
 
 interface Reach {
@@ -34,8 +34,8 @@ interface Tampering {
   readonly found: Partial<ChainBreak> | undefined;
 }
 
-const at = async ({ records }: Reach, sequence: number): Promise<AuditRecord & Stored> => {
-  const filter = { id: { $gt: afterAuditRecord(sequence - 1), $lt: afterAuditRecord(sequence) } };
+const at = async ({ records }: Reach, sequence: number): Promise<AuditRecord & StoredMetadata> => {
+  const filter = { id: { $gt: buildAuditUpperBound(sequence - 1), $lt: buildAuditUpperBound(sequence) } };
   const [record] = (await records.list({ filter })).items;
   if (record === undefined) throw new Error(`there is no record ${sequence}`);
   return record;
@@ -60,7 +60,7 @@ const swap = async (reach: Reach, left: number, right: number, preserve: 'sequen
 /** A record that says something else, with the hash that it must have then. */
 const rehashed = (tenantId: string, record: AuditRecord): AuditRecord => ({
   ...record,
-  hash: hashOf(tenantId, record),
+  hash: hashRecord(tenantId, record),
 });
 
 /** Rewrites the chain from a record on so that it fits together again, as somebody with the source code would. */
@@ -95,14 +95,18 @@ const forgeErasure = async (reach: Reach, sign?: (recordHash: string) => string)
     actor: { type: 'system', id: '' },
     resource: { type: 'audit-log', id: '*' },
     details,
-    detailsHash: detailsHashOf(details),
+    detailsHash: hashDetails(details),
   });
-  await reach.records.insert({ id: auditRecordId(forged), ...forged, ...(sign && { signature: sign(forged.hash) }) });
+  await reach.records.insert({
+    id: buildAuditRecordId(forged),
+    ...forged,
+    ...(sign && { signature: sign(forged.hash) }),
+  });
   await reach.ends.replace(auditHeadId, { sequence: 13, hash: forged.hash });
   await reach.sign();
 };
 
-const foreignKey = evidenceKeyOf(makeSecretBox('the secret key of another installation'));
+const foreignKey = deriveEvidenceKey(createSecretBox('the secret key of another installation'));
 
 export const tamperings: readonly Tampering[] = [
   {
@@ -272,7 +276,7 @@ export const tamperings: readonly Tampering[] = [
     what: 'a head of another key',
     signedAt: [8],
     async tamper({ tenantId, heads }) {
-      const [head] = await heads.newest(tenantId);
+      const [head] = await heads.listNewest(tenantId);
       if (head === undefined) throw new Error('nothing was signed');
       const { signature: _, keyId: __, subtrees, ...signedFields } = head;
       await heads.publish([{ ...foreignKey.sign({ ...signedFields, size: 10 }), subtrees }]);
@@ -283,7 +287,7 @@ export const tamperings: readonly Tampering[] = [
     what: 'a head with a signature that is none',
     signedAt: [8],
     async tamper({ tenantId, heads }) {
-      const [head] = await heads.newest(tenantId);
+      const [head] = await heads.listNewest(tenantId);
       if (head === undefined) throw new Error('nothing was signed');
       await heads.publish([{ ...head, size: 9 }]);
     },

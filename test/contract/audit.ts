@@ -8,23 +8,23 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Transact } from '../../api/changes.ts';
 import type { ApiError } from '../../api/errors.ts';
-import { detailsHashOf, hashOf } from '../../api/groups/audit/chain/chain.ts';
-import { chainSigning } from '../../api/groups/audit/chain/chain-signing.ts';
+import { hashDetails, hashRecord } from '../../api/groups/audit/chain/chain.ts';
+import { createChainSigner } from '../../api/groups/audit/chain/chain-signing.ts';
 import { eraseDetails } from '../../api/groups/audit/chain/erasure.ts';
-import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
-import { recordsInOrder, type StoredRecord } from '../../api/groups/audit/chain/record-pages.ts';
-import { newestRecords } from '../../api/groups/audit/chain/record-search.ts';
-import { openHeadSigner } from '../../api/groups/audit/chain/tree-head-signer.ts';
-import { openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
+import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
+import { readRecordsInOrder, type StoredRecord } from '../../api/groups/audit/chain/record-pages.ts';
+import { findNewestRecords } from '../../api/groups/audit/chain/record-search.ts';
+import { startHeadSigner } from '../../api/groups/audit/chain/tree-head-signer.ts';
+import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { type EvidenceStores, verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
-import { canonicalJsonOfEarlier } from '../../runtime/canonical-json.ts';
+import { legacyCanonicalJson } from '../../runtime/canonical-json.ts';
 import { openJobs } from '../../runtime/jobs.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { EvidenceKey, HeadSigner, HeadStore } from '../../schemas/ports/evidence.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -36,12 +36,13 @@ import { tamperings } from './audit-tampering.ts';
 const ann = { type: 'user', id: 'ann', name: 'ann@a.example' } as const;
 
 const make = (change: Transact, n: number): Promise<unknown> =>
-  change(async ({ of, record }) => {
-    const made = await of('t').collection(testCollection).insert({ n });
+  change(async ({ forTenant, record }) => {
+    const made = await forTenant('t').collection(testCollection).insert({ n });
     record({ id: made.id, name: `thing ${n}`, after: { n } });
   });
 
-const jobsOver = (documents: Documents) => openJobs({ documents, clock: systemClock, log: silent, metrics: noMetrics });
+const jobsOver = (documents: Documents) =>
+  openJobs({ documents, clock: systemClock, log: silentLog, metrics: silentMetrics });
 
 /** One test after the other: forty at once make transactions so slow on a busy machine that they pass the limit of their time. */
 export const auditContract = (name: string, open: () => Promise<Documents>): void => {
@@ -58,18 +59,18 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     await one.ensureCollections([auditRecords, auditHeads, testCollection]);
     copyColumns(join(directory, 'columns'));
     const columns = await chdbColumns({ directory: join(directory, 'columns') });
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
     const bus = await segmentsBus({ directory: join(directory, 'bus') });
     await bus.ensureTopics(allTopics);
-    const heads = openHeadStore(bus, columns);
-    const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
+    const heads = createHeadStore(bus, columns);
+    const key = deriveEvidenceKey(createSecretBox('a secret key of the tests, long enough'));
     stores = { documents: one, heads, key, clock: systemClock };
-    signer = await openHeadSigner({
+    signer = await startHeadSigner({
       documents: one,
       heads,
       key,
       clock: systemClock,
-      log: silent,
+      log: silentLog,
       jobs: jobsOver(one),
       everyMs: 3_600_000,
     });
@@ -89,7 +90,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
 
   const recordsOf = async (tenantId: string): Promise<StoredRecord[]> => {
     const records: StoredRecord[] = [];
-    for await (const record of recordsInOrder(one, tenantId)) records.push(record);
+    for await (const record of readRecordsInOrder(one, tenantId)) records.push(record);
     return records;
   };
   /** In changes small enough for a busy machine. */
@@ -102,7 +103,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         for (let n = 0; n < 100; n++) record({ id: 'x' });
       });
   };
-  const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(testCollection).count();
+  const countOf = (tenantId: string): Promise<number> => one.forTenant(tenantId).collection(testCollection).count();
   const brokenBy = async (tenantId: string) => (await verifyChain(stores, tenantId)).firstBreak;
 
   test.serial(
@@ -110,8 +111,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     async (t) => {
       const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
       const made = Array.from({ length: 50 }, (_, n) =>
-        (changes[n % 2] as Transact)(async ({ of, record }) => {
-          const { id } = await of('many').collection(testCollection).insert({ n });
+        (changes[n % 2] as Transact)(async ({ forTenant, record }) => {
+          const { id } = await forTenant('many').collection(testCollection).insert({ n });
           record({ id, after: { n } });
           if (n % 10 === 0) record({ id, action: 'thing.update' });
         }),
@@ -131,28 +132,28 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.serial(`${name}: new records are signed automatically after a while`, async (t) => {
     await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
     const { documents, heads, key } = stores;
-    const patient = await openHeadSigner({
+    const patient = await startHeadSigner({
       documents,
       heads,
       key,
       clock: systemClock,
-      log: silent,
+      log: silentLog,
       jobs: jobsOver(documents),
       everyMs: 120,
     });
     const covers = (size: number): Promise<void> =>
-      eventually(`a head of ${size} records`, async () => ((await heads.newest('waiting'))[0]?.size ?? 0) >= size);
+      eventually(`a head of ${size} records`, async () => ((await heads.listNewest('waiting'))[0]?.size ?? 0) >= size);
     await covers(1);
     await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
     await covers(2);
     await patient.close();
-    t.is((await heads.newest('waiting')).length, 2);
+    t.is((await heads.listNewest('waiting')).length, 2);
   });
 
   test.serial(`${name}: a change that fails after recording leaves neither the change nor the record`, async (t) => {
     const change = changesFor(one, 't-fails');
-    const failing = change(async ({ of, record }) => {
-      const { id } = await of('t-fails').collection(testCollection).insert({ n: 1 });
+    const failing = change(async ({ forTenant, record }) => {
+      const { id } = await forTenant('t-fails').collection(testCollection).insert({ n: 1 });
       record({ id });
       throw new Error('thought better of it');
     });
@@ -175,8 +176,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     async (t) => {
       const change = changesFor(one, 't-silent');
       const write = (action?: string) =>
-        change(async ({ of, record }) => {
-          const { id } = await of('t-silent').collection(testCollection).insert({ n: 1 });
+        change(async ({ forTenant, record }) => {
+          const { id } = await forTenant('t-silent').collection(testCollection).insert({ n: 1 });
           if (action !== undefined) record({ id, action });
         });
       await t.throwsAsync(write(), { message: /must record/ });
@@ -253,10 +254,10 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       if (record?.details == null) throw new Error('there is no record');
       const details = { ...record.details, resourceName: 'a\ud800' };
       const changedRecord = { ...record, actor: { type: 'user', id: 'b\udc00' } as const };
-      const earlier = { ...changedRecord, details, detailsHash: detailsHashOf(details, canonicalJsonOfEarlier) };
-      const hashed = { ...earlier, hash: hashOf('half', earlier, canonicalJsonOfEarlier) };
-      await one.of('half').collection(auditRecords).replace(record.id, hashed);
-      await one.of('half').collection(auditHeads).replace('head', { sequence: 1, hash: hashed.hash });
+      const earlier = { ...changedRecord, details, detailsHash: hashDetails(details, legacyCanonicalJson) };
+      const hashed = { ...earlier, hash: hashRecord('half', earlier, legacyCanonicalJson) };
+      await one.forTenant('half').collection(auditRecords).replace(record.id, hashed);
+      await one.forTenant('half').collection(auditHeads).replace('head', { sequence: 1, hash: hashed.hash });
       t.is((await signer.sign('half'))?.size, 1);
       t.like(await verifyChain(stores, 'half'), { firstBreak: undefined, records: 1, heads: 1 });
     },
@@ -275,8 +276,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       t.like(await verifyChain(stores, tenantId), { firstBreak: undefined, records: 12, heads: signedAt.length });
       await tamper({
         tenantId,
-        records: one.of(tenantId).collection(auditRecords),
-        ends: one.of(tenantId).collection(auditHeads),
+        records: one.forTenant(tenantId).collection(auditRecords),
+        ends: one.forTenant(tenantId).collection(auditHeads),
         heads: stores.heads,
         sign: () => signer.sign(tenantId),
       });
@@ -294,7 +295,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     }
     const edited = (await recordsOf('unsigned'))[4];
     await one
-      .of('unsigned')
+      .forTenant('unsigned')
       .collection(auditRecords)
       .update(edited?.id ?? '', { action: 'thing.update' });
     t.is((await signer.sign('unsigned'))?.size, 4);
@@ -315,7 +316,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       return loopIterations;
     };
     t.true((await iterationsDuring(() => recordsOf('long'))) >= 4);
-    t.true((await iterationsDuring(() => newestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
+    t.true((await iterationsDuring(() => findNewestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
   });
 
   test.serial(`${name}: an append during the verification of a chain is no break`, async (t) => {
@@ -343,9 +344,9 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       for (const hours of [5, 4, 3]) await hoursAgo(hours)(async ({ record }) => record({ id: 'x' }));
       await changesFor(one, 'lost')(async ({ record }) => record({ id: 'x' }));
       const errors: string[] = [];
-      const log = { ...silent, error: (_: unknown, message: string) => errors.push(message) } as Log;
+      const log = { ...silentLog, error: (_: unknown, message: string) => errors.push(message) } as Log;
       const options = { documents: one, heads: stores.heads, key: stores.key, clock: systemClock, log };
-      const restarted = chainSigning(options);
+      const restarted = createChainSigner(options);
       t.is(await restarted.signNew('lost'), undefined);
       t.is(await restarted.signNew('lost'), undefined);
       t.false(restarted.isValid('lost'));
@@ -357,7 +358,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         firstBreak: { kind: 'heads-missing', sequence: 1 },
       });
 
-      t.is((await chainSigning({ ...options, fromBeginning: true }).signNew('lost'))?.size, 4);
+      t.is((await createChainSigner({ ...options, fromBeginning: true }).signNew('lost'))?.size, 4);
       t.is((await restarted.signNew('lost'))?.size, 4);
       t.true(restarted.isValid('lost'));
       t.like(await verifyChain(stores, 'lost'), { records: 4, heads: 1, firstBreak: undefined });
@@ -383,14 +384,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       for (let n = 0; n < 5; n++) await append();
       const { documents, heads, key } = stores;
       const again = () =>
-        openHeadSigner({
+        startHeadSigner({
           documents,
           heads,
           key,
           clock: systemClock,
-          log: silent,
+          log: silentLog,
           jobs: jobsOver(documents),
-          everyRecords: 10,
+          recordsPerHead: 10,
           everyMs: 3_600_000,
         });
       const first = await again();
@@ -398,7 +399,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       for (let n = 0; n < 7; n++) await append();
       await first.close();
       const sizes: number[] = [];
-      for await (const { size } of heads.inOrder('restart', 0, 100)) sizes.push(size);
+      for await (const { size } of heads.listBySize('restart', 0, 100)) sizes.push(size);
       t.deepEqual(sizes, [5, 10, 12]);
       const second = await again();
       await append();
@@ -411,14 +412,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.serial(`${name}: instances that sign the same records concurrently agree`, async (t) => {
     const { heads, key } = stores;
     const signerOf = (documents: Documents) =>
-      openHeadSigner({
+      startHeadSigner({
         documents,
         heads,
         key,
         clock: systemClock,
-        log: silent,
+        log: silentLog,
         jobs: jobsOver(documents),
-        everyRecords: 5,
+        recordsPerHead: 5,
         everyMs: 3_600_000,
       });
     const signers = [await signerOf(one), await signerOf(other)];
@@ -429,7 +430,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     }
     await Promise.all(signers.map((each) => each.close()));
     const roots = new Map<number, Set<string>>();
-    for await (const { size, root } of heads.inOrder('agreed', 0, 12))
+    for await (const { size, root } of heads.listBySize('agreed', 0, 12))
       roots.set(size, (roots.get(size) ?? new Set()).add(root));
     t.true(roots.has(12) && [...roots.values()].every((same) => same.size === 1));
     t.like(await verifyChain(stores, 'agreed'), { firstBreak: undefined, records: 12 });
@@ -437,19 +438,19 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
 
   test.serial(`${name}: records are signed automatically once there are enough of them`, async (t) => {
     const { documents, heads, key } = stores;
-    const quick = await openHeadSigner({
+    const quick = await startHeadSigner({
       documents,
       heads,
       key,
       clock: systemClock,
-      log: silent,
+      log: silentLog,
       jobs: jobsOver(documents),
-      everyRecords: 10,
+      recordsPerHead: 10,
       everyMs: 3_600_000,
     });
     for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
     await eventually('less than ten are not signed', async () => {
-      const [newest] = await heads.newest('quick');
+      const [newest] = await heads.listNewest('quick');
       return 25 - (newest?.size ?? 0) < 10;
     });
     await quick.close();
@@ -482,9 +483,9 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const heads: HeadStore = {
       ...stores.heads,
       // Asked for once it is known how far the chain reaches.
-      async *inOrder(...span) {
+      async *listBySize(...span) {
         await erase();
-        yield* stores.heads.inOrder(...span);
+        yield* stores.heads.listBySize(...span);
       },
     };
     const found = await verifyChain({ ...stores, heads }, 'going');
@@ -519,7 +520,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       await by('dora', 'thing');
       const last = (await recordsOf('erased'))[7];
       await one
-        .of('erased')
+        .forTenant('erased')
         .collection(auditRecords)
         .update(last?.id ?? '', { details: null });
       t.like(await brokenBy('erased'), { kind: 'details-removed', sequence: 8 });
@@ -537,7 +538,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
           { tenantId: 'earlier', actor: { type: 'system', id: '' }, requestId: 'r2' },
         );
       await erase();
-      const records = one.of('earlier').collection(auditRecords);
+      const records = one.forTenant('earlier').collection(auditRecords);
       const { id, signature: _, ...unsigned } = (await recordsOf('earlier'))[3] as StoredRecord;
       await records.replace(id, unsigned);
       const found = await verifyChain(stores, 'earlier');

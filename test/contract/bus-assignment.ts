@@ -1,5 +1,5 @@
 /** The bus contract: which partitions a member has, and when it is told. */
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Batch, Bus, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { test } from '../limit-concurrency.ts';
@@ -38,7 +38,7 @@ const notebook = () => {
       assigned({ partition, committed, claimed }) {
         note(partition, `${member}: assigned from ${committed}${claimed ? ', claimed' : ''}`);
       },
-      revoked({ partition }) {
+      onRevoked({ partition }) {
         note(partition, `${member}: revoked`);
       },
     }),
@@ -50,7 +50,7 @@ const holdings = () => {
   const held = new Set<number>();
   const events: PartitionEvents = {
     assigned: ({ partition }) => void held.add(partition),
-    revoked: ({ partition }) => void held.delete(partition),
+    onRevoked: ({ partition }) => void held.delete(partition),
   };
   return { held, events };
 };
@@ -60,7 +60,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
-    const [, key = ''] = keysOf(2, partitionOf);
+    const [, key = ''] = keysOf(2, computePartition);
     await publish(bus, topic, ['1', '2'], key);
     const { of, notes, batch, events } = notebook();
     const group = someGroup();
@@ -165,9 +165,9 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
       },
       {
         assigned: events('a').assigned,
-        async revoked(partition) {
+        async onRevoked(partition) {
           await saved.promise;
-          await events('a').revoked(partition);
+          await events('a').onRevoked(partition);
         },
       },
     );
@@ -197,7 +197,7 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
     const { held, events } = holdings();
     const member = consume(bus, [topic], { group: someGroup() }, undefined, {
       ...events,
-      revoked: () => Promise.reject(new Error('cannot be saved')),
+      onRevoked: () => Promise.reject(new Error('cannot be saved')),
     });
     await eventually('the partition', () => held.size === 1);
     await t.notThrowsAsync(member.stop());

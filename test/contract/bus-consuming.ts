@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PermanentError } from '../../schemas/errors.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import { test } from '../limit-concurrency.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { type BusContract, consume, keysOf, messageTo, pending, quiet, someGroup, someTopic } from './bus-harness.ts';
@@ -34,19 +34,19 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     const group = someGroup();
     const before = consume(bus, [topic], { group });
     await eventually('the message', () => before.texts.length === 1);
-    const inUse = await t.throwsAsync(bus.forget(group), { instanceOf: PermanentError });
+    const inUse = await t.throwsAsync(bus.deleteGroup(group), { instanceOf: PermanentError });
     t.is((inUse as PermanentError | undefined)?.reason, 'group-in-use');
     await before.stop();
     t.deepEqual(
       (await bus.lag(group, [topic.name])).map(({ lag }) => lag),
       [0],
     );
-    await bus.forget(group);
+    await bus.deleteGroup(group);
     t.deepEqual(
       (await bus.lag(group, [topic.name])).map(({ lag }) => lag),
       [1],
     );
-    const unknown = await t.throwsAsync(bus.forget(group), { instanceOf: PermanentError });
+    const unknown = await t.throwsAsync(bus.deleteGroup(group), { instanceOf: PermanentError });
     t.is((unknown as PermanentError | undefined)?.reason, 'unknown-group');
     const after = consume(bus, [topic], { group });
     await eventually('the message again', () => after.texts.length === 1);
@@ -58,7 +58,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     const topic = someTopic({ partitions: 4 });
     await bus.ensureTopics([topic]);
     const producer = await bus.producer();
-    const keys = keysOf(4, partitionOf);
+    const keys = keysOf(4, computePartition);
     const group = someGroup();
     const busy = new Set<number>();
     let overlaps = 0;
@@ -195,7 +195,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
     const producer = await bus.producer();
-    const [slow = '', quick = ''] = keysOf(2, partitionOf);
+    const [slow = '', quick = ''] = keysOf(2, computePartition);
     const goOn = pending();
     const consuming = consume(bus, [topic], { group: someGroup() }, ({ partition }) =>
       partition === 0 ? goOn.promise : undefined,

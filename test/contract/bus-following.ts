@@ -1,5 +1,5 @@
 /** The bus contract: followers, which read partitions outside any group as they grow. */
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { test } from '../limit-concurrency.ts';
@@ -41,7 +41,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     const { bus } = await make(t);
     const topic = someTopic({ partitions: 3 });
     await bus.ensureTopics([topic]);
-    const [one, two, three] = keysOf(3, partitionOf);
+    const [one, two, three] = keysOf(3, computePartition);
     await publish(bus, topic, ['a', 'b', 'c'], one);
     await publish(bus, topic, ['d'], two);
     const follower = bus.follower();

@@ -8,9 +8,9 @@ import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { Cluster, driverOptions } from '../../adapters/bus-kafka/cluster.ts';
 import { Fetcher } from '../../adapters/bus-kafka/fetcher.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { leadersAt, startBrokers } from '../services/kafka-cluster.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -76,7 +76,7 @@ const publishing = async (t: ExecutionContext, bus: Bus, topic: Topic) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  const done = Promise.all(keysOf(topic.partitions, partitionOf).map(publish));
+  const done = Promise.all(keysOf(topic.partitions, computePartition).map(publish));
   const stop = async (): Promise<void> => {
     running = false;
     await done;
@@ -139,7 +139,7 @@ serial(
         { rack: `rack-${near}` },
       ),
     );
-    const fetcher = new Fetcher(cluster, silent);
+    const fetcher = new Fetcher(cluster, silentLog);
     t.teardown(async () => {
       fetcher.close();
       await cluster.close();
@@ -189,7 +189,7 @@ serial(
     const { admin, partitionsOf } = await administer(t);
     const consuming = consume(bus, [topic], { group: someGroup() });
     const producer = await bus.producer();
-    const keys = keysOf(6, partitionOf);
+    const keys = keysOf(6, computePartition);
     await producer.publish(keys.map((key) => messageTo(topic, key, { key })));
     await eventually('what was there before', () => consuming.texts.length === 6);
     const before = await partitionsOf(topic);
@@ -259,7 +259,7 @@ serial('a broker that hangs blocks only the partitions that no other broker has'
     leaders = await leadersAt(brokerOf(1), topic.name);
     return new Set(leaders).size === 3;
   });
-  const keys = keysOf(3, partitionOf);
+  const keys = keysOf(3, computePartition);
   const producer = await bus.producer();
   await producer.publish(keys.map((key) => messageTo(topic, 'before', { key })));
   const [held = '', ...others] = keys;

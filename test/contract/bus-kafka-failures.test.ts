@@ -14,10 +14,10 @@ import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { committedRecords } from '../../adapters/bus-kafka/committed-offsets.ts';
-import { nextRound } from '../../adapters/bus-kafka/fetch-round.ts';
+import { selectForRequest } from '../../adapters/bus-kafka/fetch-round.ts';
 import { assignPartitions } from '../../adapters/bus-kafka/membership.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -132,7 +132,7 @@ test.serial('a joining member gets no partition until the in-flight batch of tha
   const topic = someTopic({ partitions: 2 });
   const group = someGroup();
   await bus.ensureTopics([topic]);
-  const keys = keysOf(2, partitionOf);
+  const keys = keysOf(2, computePartition);
   await (await bus.producer()).publish(keys.map((key) => messageTo(topic, key, { key })));
   const held = pending();
   let assigned = 0;
@@ -165,7 +165,7 @@ test.serial('a member that is stopped while it joins leaves at once, and the oth
   await joining.stop();
   held.resolve();
   await eventually('the batch', () => working.texts.length === 1);
-  await producer.publish(keysOf(2, partitionOf).map((key) => messageTo(topic, key, { key })));
+  await producer.publish(keysOf(2, computePartition).map((key) => messageTo(topic, key, { key })));
   await eventually('both partitions', () => working.texts.length === 3);
   await working.stop();
   t.deepEqual(joining.batches, []);
@@ -179,7 +179,7 @@ test.serial('a group under a new name waits until the members of the former grou
   const group = `sinks.${former}`;
   await bus.ensureTopics([topic]);
   const producer = await bus.producer();
-  const keys = keysOf(2, partitionOf);
+  const keys = keysOf(2, computePartition);
   const send = (text: string) => producer.publish(keys.map((key) => messageTo(topic, `${text} ${key}`, { key })));
   await send('1');
   const old = consume(bus, [topic], { group: former });
@@ -431,13 +431,13 @@ test.serial('one request takes the messages within each partition’s limit, and
     headers: {},
   });
   const queue = [entry('1', 0, 600), entry('2', 0, 600), entry('3', 0, 10), entry('4', 1, 600), entry('5', 2, 5000)];
-  const { round, rest } = nextRound(queue, () => 1000);
+  const { round, remaining } = selectForRequest(queue, () => 1000);
   t.deepEqual(
     round.map(({ name }) => name),
     ['1', '4', '5'],
   );
   t.deepEqual(
-    rest.map(({ name }) => name),
+    remaining.map(({ name }) => name),
     ['2', '3'],
   );
 });

@@ -9,5 +9,5 @@ await bus.consumer({ group, maxWaitMs: 50 }).run(
     console.log(`range ${first}-${last}`);
     return new Promise(() => undefined);
   },
-  { assigned: () => console.log('assigned'), revoked: () => console.log('revoked') },
+  { assigned: () => console.log('assigned'), onRevoked: () => console.log('revoked') },
 );

@@ -1,6 +1,6 @@
 /** The bus contract: publishing, transactions, retention, reading by range. */
 import { PermanentError } from '../../schemas/errors.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
 import { test } from '../limit-concurrency.ts';
 import { eventually } from '../waiting.ts';
@@ -48,7 +48,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
     const found = new Map<string, number>();
     for (const { partition, end } of await bus.offsets(topic.name))
       for (const record of await readAll(bus, topic.name, partition, 0, end)) found.set(record.key, partition);
-    t.deepEqual(found, new Map([...found.keys()].map((key) => [key, partitionOf(key, 4)])));
+    t.deepEqual(found, new Map([...found.keys()].map((key) => [key, computePartition(key, 4)])));
     t.is(found.size, 100);
   });
 
@@ -135,7 +135,7 @@ const transactions = ({ name, make, quietMs }: BusContract): void => {
     const marks = someTopic();
     await bus.ensureTopics([topic, marks]);
     const producer = await bus.producer();
-    const [left = '', right = ''] = keysOf(2, partitionOf);
+    const [left = '', right = ''] = keysOf(2, computePartition);
     const consuming = consume(bus, [topic, marks], { group: someGroup() });
     const published = pending();
     const goOn = pending();

@@ -1,5 +1,5 @@
 /** The bus contract: ranges repeat, whatever happened in between. */
-import { partitionOf } from '../../schemas/partition.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { test } from '../limit-concurrency.ts';
@@ -77,7 +77,7 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
     const topic = someTopic({ partitions: 2 });
     await bus.ensureTopics([topic]);
     const group = someGroup();
-    const keys = keysOf(2, partitionOf);
+    const keys = keysOf(2, computePartition);
     const more = async () => {
       for (const key of keys) await publish(bus, topic, 3, key);
     };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Session } from 'chdb';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { test } from '../limit-concurrency.ts';
 import { columnsContract } from './columns.ts';
@@ -25,7 +25,7 @@ const native = async (select: string): Promise<Uint8Array> =>
 test.before(async () => {
   columns = await chdbColumns({ directory, temporaryDirectory: memory });
   session = new Session(join(directory, 'engine'));
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
 });
 
 test.after.always(async () => {

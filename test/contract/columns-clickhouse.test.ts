@@ -11,7 +11,7 @@ import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-cli
 import { maxConnections } from '../../adapters/columns-clickhouse/server.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { test } from '../limit-concurrency.ts';
 import { freePorts } from '../services/ports.ts';
@@ -36,7 +36,7 @@ const native = (select: string): Promise<Uint8Array> => nativeFrom(server, selec
 test.before(async () => {
   server = (await startServices(['clickhouse'])).url('clickhouse');
   columns = await clickhouseColumns({ urls: [`${server}/${database}`] });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
 });
 
 test.after.always(async () => {
@@ -154,7 +154,11 @@ test('ClickHouse: a read whose connection broke is retried while the server stil
   const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   const sql = `SELECT value FROM ${table} WHERE {tenant:String} != ''`;
-  const reads = [own.of(someTenant()).native(sql), own.of(someTenant()).query(sql), own.query(sql, { tenant: 'any' })];
+  const reads = [
+    own.forTenant(someTenant()).native(sql),
+    own.forTenant(someTenant()).query(sql),
+    own.query(sql, { tenant: 'any' }),
+  ];
   const all = Promise.all(reads);
   await eventually('all of them run', () => begun() === reads.length);
   cut();
@@ -194,7 +198,7 @@ test('ClickHouse: while the server is down everything is unavailable, and the sa
     await instance.stop();
     rmSync(directory, { recursive: true, force: true });
   });
-  await migrate(own, silent);
+  await migrate(own, silentLog);
   const tenant = someTenant();
   const under = { columns: own, native: (select: string) => nativeFrom(instance.url, select) };
   const block = await blockOf(under, tableNamed('logs'), { tenant_id: quoted(tenant) });

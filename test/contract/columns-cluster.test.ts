@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { placementsTable } from '../../schemas/tables/placements.ts';
-import { createTable } from '../../schemas/tables/table.ts';
+import { buildCreateTable } from '../../schemas/tables/table.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { shardCount } from '../budget.ts';
@@ -43,7 +43,7 @@ else if (reason === undefined) {
   test.before(async () => {
     shards = await startShards(shardCount, directory);
     columns = await open();
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
   });
   test.after.always(async () => {
     await columns?.close();
@@ -58,7 +58,7 @@ else if (reason === undefined) {
 
   const rowsOn = async (shard: number, tenant: string): Promise<number> => {
     const rows = await columns
-      .each()
+      .listServers()
       [shard]?.columns.query<{ n: string }>(`SELECT count() AS n FROM logs WHERE tenant_id = ${quoted(tenant)}`);
     return Number(rows?.[0]?.n);
   };
@@ -92,7 +92,7 @@ else if (reason === undefined) {
       1,
     );
     const rows = await columns
-      .of(tenant)
+      .forTenant(tenant)
       .query(
         `SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND service = 'checkout')`,
       );
@@ -105,7 +105,7 @@ else if (reason === undefined) {
     await columns.insert(block, other, 0);
     for (const table of ['oiq.logs', 'oiq_all.logs', 'logs']) {
       const rows = await columns
-        .of(tenant)
+        .forTenant(tenant)
         .query(`SELECT count() AS n FROM ${table} WHERE tenant_id = ${quoted(other)} OR {tenant:String} = ''`);
       t.deepEqual(rows, [{ n: '0' }], table);
     }
@@ -132,26 +132,26 @@ else if (reason === undefined) {
 
   test(`${title}: columns added to a table are read over all shards`, async (t) => {
     const name = 'grows';
-    for (const { columns: server } of columns.each())
+    for (const { columns: server } of columns.listServers())
       await server.execute(
         `CREATE TABLE ${name} (tenant_id String, first UInt8) ENGINE = MergeTree ORDER BY tenant_id`,
       );
-    await columns.tablesChanged();
+    await columns.handleTablesChanged();
     await columns.execute(`INSERT INTO ${name} SELECT 'a', 1`);
     t.deepEqual(
       await columns.query(`SELECT first FROM ${name}`),
       shards.map(() => ({ first: 1 })),
     );
     await columns.execute(`ALTER TABLE ${name} ADD COLUMN second UInt8 DEFAULT first + 1`);
-    await columns.tablesChanged();
+    await columns.handleTablesChanged();
     t.deepEqual(await columns.query(`SELECT sum(second) AS sum FROM ${name}`), [{ sum: String(2 * shardCount) }]);
   });
 
   test(`${title}: retention drops days, and deletes rows of an organization, on every shard`, async (t) => {
     const own = await clickhouseColumns({ urls: urls('kept'), cluster: clusterName });
     t.teardown(() => own.close());
-    for (const table of [tableNamed('logs'), placementsTable]) await own.execute(createTable(table));
-    await own.tablesChanged();
+    for (const table of [tableNamed('logs'), placementsTable]) await own.execute(buildCreateTable(table));
+    await own.handleTablesChanged();
     await own.execute(
       `INSERT INTO logs (tenant_id, received_at, timestamp) SELECT arrayJoin(['long', 'short']), at, at
 FROM (SELECT toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) AS at FROM numbers(8))`,
@@ -164,7 +164,7 @@ FROM (SELECT toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(numbe
     const apply = () => applyRetention(own, policies(), clock, [tableNamed('logs')]);
     t.deepEqual(await apply(), { partitionsDropped: 2 * shardCount, deletes: 1 });
     t.deepEqual(await apply(), { partitionsDropped: 0, deletes: 0 });
-    for (const columns of [own, ...own.each().map(({ columns: server }) => server)])
+    for (const columns of [own, ...own.listServers().map(({ columns: server }) => server)])
       t.deepEqual(
         await columns.query(
           'SELECT tenant_id AS tenant, toUInt32(uniqExact(received_at)) AS n FROM logs GROUP BY tenant ORDER BY tenant',

@@ -69,7 +69,7 @@ export const blockOf = async (
 /** Rows that a tenant has in a table. */
 export const countOf = async ({ columns }: ColumnsUnderTest, table: string, tenant: string): Promise<number> => {
   const [row] = await columns
-    .of(tenant)
+    .forTenant(tenant)
     .query<{ rows: string }>(`SELECT count() AS rows FROM ${table} WHERE tenant_id = {tenant:String}`);
   return Number(row?.rows);
 };

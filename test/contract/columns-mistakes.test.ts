@@ -9,8 +9,8 @@ import { forgetShard } from '../../commands/clickhouse-forgetting.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { placeOfTenant } from '../../schemas/tables/sharding.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { getTenantPlace } from '../../schemas/tables/sharding.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { clusterName, firstShards, startShards } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -36,7 +36,7 @@ const native = async (select: string): Promise<Uint8Array> => {
 const land = async (columns: Columns, tenant: string): Promise<void> =>
   columns.insert(
     await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }),
-    ...([randomUUID(), placeOfTenant(tenant), [tenant]] as const),
+    ...([randomUUID(), getTenantPlace(tenant), [tenant]] as const),
   );
 const counted = (columns: Columns, tenant: string): Promise<number> => countOf({ columns, native }, 'logs', tenant);
 const unavailableWith = (message: RegExp) => ({ instanceOf: UnavailableError, message });
@@ -46,7 +46,7 @@ if (reason === undefined) {
   test.before(async () => {
     shards = await startShards(2, directory);
     two = await open(urls(), clusterName);
-    await migrate(two, silent);
+    await migrate(two, silentLog);
   });
   test.after.always(async () => {
     for (const columns of opened) await columns.close();
@@ -66,7 +66,7 @@ if (reason === undefined) {
       await t.throwsAsync(counted(left, there), missed);
       t.is(await counted(left, here), 100, 'what lies on the other one is there');
       await t.throwsAsync(land(left, here), missed, 'else a batch whose answer was lost could land twice');
-      await t.throwsAsync(migrate(left, silent), missed);
+      await t.throwsAsync(migrate(left, silentLog), missed);
       const alone = await open(urls().slice(0, 1));
       const part = unavailableWith(
         /has a part of the rows, as one of 2 shards: name their cluster in OIQ_CLICKHOUSE_CLUSTER/,
@@ -84,11 +84,11 @@ if (reason === undefined) {
             () => false,
           ),
         );
-      await migrate(left, silent);
+      await migrate(left, silentLog);
       t.is(await counted(left, there), 0);
 
       // It is back, gets rows, and leaves again.
-      await migrate(two, silent);
+      await migrate(two, silentLog);
       await land(two, there);
       t.is(await counted(two, there), 200);
       const again = await open(urls().slice(0, 1), firstShards(1));
@@ -108,7 +108,7 @@ if (reason === undefined) {
     );
     await t.throwsAsync(half.check(), named);
     await t.throwsAsync(land(half, there), named);
-    await t.throwsAsync(migrate(half, silent), named);
+    await t.throwsAsync(migrate(half, silentLog), named);
     t.is(await counted(half, here), 100);
     await land(half, here);
     t.is(await counted(two, here), 200);
@@ -119,10 +119,10 @@ if (reason === undefined) {
     async (t) => {
       const tenant = tenantOf(1, 2);
       await land(two, tenant);
-      const [first, second] = two.each();
+      const [first, second] = two.listServers();
       const missingSchema = unavailableWith(/lacks a table or column .* run oiq migrate; oiq clickhouse shards shows/);
       await first?.columns.execute('ALTER TABLE logs ADD COLUMN newer UInt8 DEFAULT 1');
-      await two.tablesChanged();
+      await two.handleTablesChanged();
       await t.throwsAsync(two.query('SELECT sum(newer) AS n FROM logs'), missingSchema);
       await second?.columns.execute('ALTER TABLE logs DROP COLUMN event_name');
       await second?.columns.execute('DROP TABLE spans SYNC');

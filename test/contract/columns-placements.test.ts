@@ -9,9 +9,9 @@ import { emptyShard } from '../../commands/clickhouse-emptying.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { allTables } from '../../schemas/tables/index.ts';
-import { placeOfTenant } from '../../schemas/tables/sharding.ts';
+import { getTenantPlace } from '../../schemas/tables/sharding.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { backups, emptying, firstShards, startShards, tiered } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -36,7 +36,7 @@ const native = async (select: string): Promise<Uint8Array> =>
 const land = async (
   table: string,
   tenant: string,
-  { place = placeOfTenant(tenant), to = columns, token = randomUUID() as string } = {},
+  { place = getTenantPlace(tenant), to = columns, token = randomUUID() as string } = {},
 ): Promise<void> => {
   const block = await blockOf({ columns: to, native }, tableNamed(table), { tenant_id: quoted(tenant) });
   await to.insert(block, token, place, [tenant]);
@@ -64,7 +64,7 @@ if (reason === undefined) {
   test.before(async () => {
     shards = await startShards(3, directory);
     columns = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
   });
   test.after.always(async () => {
     await columns?.close();
@@ -85,11 +85,15 @@ if (reason === undefined) {
       const tenant = tenantOf(shard, 2);
       for (const table of ['logs', 'spans', 'samples', 'series']) await land(table, tenant);
       for (const [what, sql] of Object.entries(questions))
-        t.deepEqual(await shardsQueried(() => columns.of(tenant).query(sql)), [shard], what);
+        t.deepEqual(await shardsQueried(() => columns.forTenant(tenant).query(sql)), [shard], what);
       t.is(await countOf({ columns, native }, 'logs', tenant), 100);
-      t.deepEqual(await shardsQueried(() => columns.of(tenant).landedUpTo('logs')), [shard]);
+      t.deepEqual(await shardsQueried(() => columns.forTenant(tenant).landedUpTo('logs')), [shard]);
       const events = 'SELECT count() AS n FROM events WHERE tenant_id = {tenant:String}';
-      t.deepEqual(await shardsQueried(() => columns.of(tenant).query(events)), [0, 1], 'rows of a derived topic');
+      t.deepEqual(
+        await shardsQueried(() => columns.forTenant(tenant).query(events)),
+        [0, 1],
+        'rows of a derived topic',
+      );
     }
   });
 
@@ -105,10 +109,10 @@ if (reason === undefined) {
       const counted = () => countOf({ columns: reader, native }, 'logs', tenant);
       t.is(await counted(), 100);
       t.deepEqual(await shardsQueried(counted), [0]);
-      await land('logs', tenant, { place: placeOfTenant(tenant) + 1 });
+      await land('logs', tenant, { place: getTenantPlace(tenant) + 1 });
       t.is(await counted(), 200);
       t.deepEqual(
-        await shardsQueried(() => reader.of(tenant).query(questions['a trace by its id'])),
+        await shardsQueried(() => reader.forTenant(tenant).query(questions['a trace by its id'])),
         [0],
         'another table',
       );
@@ -116,7 +120,7 @@ if (reason === undefined) {
       await land('logs', other);
       const countedOfOther = () => countOf({ columns: reader, native }, 'logs', other);
       t.deepEqual(await shardsQueried(countedOfOther), [1], 'another tenant');
-      await land('logs', other, { place: placeOfTenant(other) + 1 });
+      await land('logs', other, { place: getTenantPlace(other) + 1 });
       t.is(await countedOfOther(), 200);
       t.deepEqual(await shardsQueried(countedOfOther), [0, 1]);
       t.deepEqual(await shardsQueried(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
@@ -126,10 +130,10 @@ if (reason === undefined) {
   test.serial('small reads query each server that may have rows for its own rows', async (t) => {
     const tenant = tenantOf(0, 2);
     for (const table of ['logs', 'spans']) for (const place of [0, 1]) await land(table, tenant, { place });
-    const tenantsColumns = columns.of(tenant);
+    const tenantsColumns = columns.forTenant(tenant);
     let rowsRead = 0;
     const queryServers = (sql: string, reader = tenantsColumns) =>
-      reader.query<{ n: string }>(sql, {}, { ofEachServer: true, onCost: (cost) => (rowsRead = cost.rowsRead) });
+      reader.query<{ n: string }>(sql, {}, { onEachServer: true, onCost: (cost) => (rowsRead = cost.rowsRead) });
     const counted = () =>
       queryServers('SELECT sum(1 + 0 * length(body)) AS n FROM logs WHERE tenant_id = {tenant:String}');
     t.deepEqual(await counted(), [{ n: '100' }, { n: '100' }]);
@@ -153,19 +157,23 @@ if (reason === undefined) {
     const unnamed = await clickhouseColumns({ urls: urls('oiq', 1), cluster: firstShards(2) });
     t.teardown(() => unnamed.close());
     const ofAll = 'SELECT count() AS n FROM spans WHERE tenant_id = {tenant:String}';
-    t.deepEqual(await queryServers(ofAll, unnamed.of(tenant)), [{ n: '200' }], 'one whose servers are not all named');
+    t.deepEqual(
+      await queryServers(ofAll, unnamed.forTenant(tenant)),
+      [{ n: '200' }],
+      'one whose servers are not all named',
+    );
   });
 
   test.serial('rows that existed before the cluster are found, on whichever shard they are', async (t) => {
     const database = 'grown';
     const single = await clickhouseColumns({ urls: urls(database).slice(1, 2) });
     t.teardown(() => single.close());
-    await migrate(single, silent);
+    await migrate(single, silentLog);
     const [here, there] = [tenantOf(1, 2), tenantOf(0, 2)];
     for (const tenant of [here, there]) await land('logs', tenant, { to: single });
     const grown = await clickhouseColumns({ urls: urls(database), cluster: firstShards(2) });
     t.teardown(() => grown.close());
-    await migrate(grown, silent);
+    await migrate(grown, silentLog);
     const counted = (tenant: string) => countOf({ columns: grown, native }, 'logs', tenant);
     t.deepEqual([await counted(here), await counted(there)], [100, 100]);
     for (const tenant of [here, there]) await land('logs', tenant, { to: grown });
@@ -180,8 +188,8 @@ if (reason === undefined) {
     const storage = { policy: tiered, coldAfterDays: 7 };
     const own = await clickhouseColumns({ urls: urls('stored', 1), storage });
     t.teardown(() => own.close());
-    await migrate(own, silent);
-    await own.tablesChanged();
+    await migrate(own, silentLog);
+    await own.handleTablesChanged();
     const tenant = tenantOf(0, 2);
     await land('logs', tenant, { to: own });
     await eventually('they move', async () => {
@@ -196,11 +204,11 @@ if (reason === undefined) {
     );
     const aging = allTables.filter(({ retention }) => retention !== 'never');
     t.deepEqual(tables.map(({ name }) => name).toSorted(), aging.map(({ name }) => name).toSorted());
-    await own.tablesChanged();
+    await own.handleTablesChanged();
     const [mutations] = await own.query(
       "SELECT count() AS n FROM system.mutations WHERE database = 'stored' AND table = 'logs'",
     );
-    await own.tablesChanged();
+    await own.handleTablesChanged();
     t.deepEqual(
       await own.query("SELECT count() AS n FROM system.mutations WHERE database = 'stored' AND table = 'logs'"),
       [mutations],
@@ -214,7 +222,7 @@ if (reason === undefined) {
       const opened = async (cluster: string, count: number): Promise<Columns> => {
         const own = await clickhouseColumns({ urls: urls(database, count), cluster });
         t.teardown(() => own.close());
-        await migrate(own, silent);
+        await migrate(own, silentLog);
         return own;
       };
       const two = await opened(firstShards(2), 2);
@@ -233,8 +241,8 @@ if (reason === undefined) {
       t.deepEqual(await shardsQueried(() => counted(moves, three)), [0, 1, 2]);
       const small = () =>
         three
-          .of(moves)
-          .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { ofEachServer: true });
+          .forTenant(moves)
+          .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { onEachServer: true });
       t.deepEqual(await small(), [{ n: '100' }, { n: '100' }]);
       t.deepEqual(await shardsQueried(small), [1, 2], 'small reads: no server that has nothing of it');
       const grown = await reportShards(three, firstShards(3));
@@ -256,7 +264,7 @@ if (reason === undefined) {
       const dying: Columns = Object.create(leaving, {
         each: {
           value: () =>
-            leaving.each().map(({ name, columns: server }) => ({
+            leaving.listServers().map(({ name, columns: server }) => ({
               name,
               columns: {
                 query: server.query.bind(server),
@@ -293,7 +301,7 @@ if (reason === undefined) {
             cluster: count === 1 ? undefined : firstShards(count),
           });
           t.teardown(() => own.close());
-          await migrate(own, silent);
+          await migrate(own, silentLog);
           await land('logs', tenant, { to: own });
           const values = {
             tenant_id: quoted(tenant),
@@ -306,7 +314,7 @@ if (reason === undefined) {
           await own.insert(block, randomUUID(), 5, [tenant]);
           t.deepEqual(
             await own
-              .of(tenant)
+              .forTenant(tenant)
               .query(
                 'SELECT toUInt32(count()) AS n, toUInt32(min(evaluated_ms)) AS oldest FROM alert_states FINAL WHERE tenant_id = {tenant:String}',
               ),
@@ -334,7 +342,7 @@ if (reason === undefined) {
       await each((shard) => `RESTORE DATABASE oiq FROM ${place(shard)}`);
       await columns.close();
       columns = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
-      await migrate(columns, silent);
+      await migrate(columns, silentLog);
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual(await Promise.all([here, there, both].map(counted)), [100, 100, 200]);
       t.deepEqual(await shardsQueried(() => counted(here)), [0]);
@@ -351,20 +359,22 @@ if (reason === undefined) {
       await land('logs', here);
       await land('logs', there, { token: there });
       for (const place of [0, 1]) await land('logs', both, { place });
-      columns.recordWatermark('logs', new Map([[here, 1_000]]), placeOfTenant(here));
-      await eventually('it is told', async () => (await columns.of(here).landedUpTo('logs')) !== undefined);
+      columns.recordWatermark('logs', new Map([[here, 1_000]]), getTenantPlace(here));
+      await eventually('it is told', async () => (await columns.forTenant(here).landedUpTo('logs')) !== undefined);
       await shards[1]?.kill();
       for (const tenant of [here, born]) await land('logs', tenant);
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual([await counted(here), await counted(born)], [200, 100]);
-      t.is(await columns.of(here).landedUpTo('logs'), 1_000);
+      t.is(await columns.forTenant(here).landedUpTo('logs'), 1_000);
       t.deepEqual(
         await columns.query('SELECT count() AS n FROM logs WHERE tenant_id = {here:String}', { here }, { place: 0 }),
         [{ n: '200' }],
       );
       for (const tenant of [there, both]) await t.throwsAsync(counted(tenant), { instanceOf: UnavailableError });
       const ofBoth = 'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}';
-      await t.throwsAsync(columns.of(both).query(ofBoth, {}, { ofEachServer: true }), { instanceOf: UnavailableError });
+      await t.throwsAsync(columns.forTenant(both).query(ofBoth, {}, { onEachServer: true }), {
+        instanceOf: UnavailableError,
+      });
       await t.throwsAsync(land('logs', there), { instanceOf: UnavailableError });
       // The living shard has nothing of this one, and its servers are not all there to be told.
       await t.throwsAsync(land('logs', there, { place: 0 }), { instanceOf: UnavailableError });

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { clusterFile } from '../services/clickhouse.ts';
 import { freePorts } from '../services/ports.ts';
@@ -111,7 +111,7 @@ if (reason === undefined) {
         const urls = [first, second].map(({ host }) => `http://${host}/oiq`);
         const columns = await clickhouseColumns({ urls, cluster });
         t.teardown(() => columns.close());
-        await migrate(columns, silent);
+        await migrate(columns, silentLog);
         const tenant = someTenant();
         const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
         let [landed, ends, refused] = [0, false, 0];
@@ -169,7 +169,7 @@ if (reason === undefined) {
       const { host, settings } = await replica(t);
       const columns = await clickhouseColumns({ urls: [`http://${host}/oiq`], cluster, insertQuorum });
       t.teardown(() => columns.close());
-      await migrate(columns, silent);
+      await migrate(columns, silentLog);
       const tenant = someTenant();
       const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
       await columns.insert(block, randomUUID(), 0, [tenant]);
@@ -183,7 +183,7 @@ if (reason === undefined) {
     const urls = replicas.map(({ host }) => `http://${host}/oiq`);
     const columns = await clickhouseColumns({ urls, cluster });
     t.teardown(() => columns.close());
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
     for (const { becomes } of replicas) becomes('refuses');
     await t.throwsAsync(columns.query('SELECT 1'), { instanceOf: UnavailableError });
     const tenant = someTenant();

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
-import { replicatedForm, sharedForm } from '../../adapters/columns-clickhouse/replicated.ts';
+import { toReplicatedDdl, toSharedDdl } from '../../adapters/columns-clickhouse/replicated.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { placementsTable } from '../../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
-import { createTable } from '../../schemas/tables/table.ts';
+import { buildCreateTable } from '../../schemas/tables/table.ts';
 import { clusterFile } from '../services/clickhouse.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, startServices, unavailable } from '../services/services.ts';
@@ -45,16 +45,20 @@ for (const [title, sql, expected] of [
   ],
   [
     'what each server was brought to, which is its own',
-    createTable(schemaMigrationsTable),
-    createTable(schemaMigrationsTable),
+    buildCreateTable(schemaMigrationsTable),
+    buildCreateTable(schemaMigrationsTable),
   ],
-  ['what each server was told of shards, which is its own', createTable(placementsTable), createTable(placementsTable)],
+  [
+    'what each server was told of shards, which is its own',
+    buildCreateTable(placementsTable),
+    buildCreateTable(placementsTable),
+  ],
 ] as const)
-  test(`the replicated form of ${title}`, (t) => t.is(replicatedForm(sql), expected));
+  test(`the replicated form of ${title}`, (t) => t.is(toReplicatedDdl(sql), expected));
 
 test('on a service that makes tables shared, a table is deduplicated like a replica', (t) =>
   t.is(
-    sharedForm(
+    toSharedDdl(
       'CREATE TABLE IF NOT EXISTS logs (a UInt8) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 10000',
     ),
     'CREATE TABLE IF NOT EXISTS logs (a UInt8) ENGINE = MergeTree ORDER BY a SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800',
@@ -87,8 +91,8 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
     await server.stop();
     rmSync(directory, { recursive: true, force: true });
   });
-  for (const table of allTables) await columns.execute(createTable(table));
-  const [own] = columns.each();
+  for (const table of allTables) await columns.execute(buildCreateTable(table));
+  const [own] = columns.listServers();
   const made = await own?.columns.query<{ name: string; engine: string }>(
     'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name',
   );
@@ -138,7 +142,7 @@ run('a batch that a read-only replica does not take lands on the next one', asyn
     await Promise.all([readOnly.stop(), next.stop()]);
     rmSync(directory, { recursive: true, force: true });
   });
-  for (const table of [tableNamed('logs'), placementsTable]) await columns.execute(createTable(table));
+  for (const table of [tableNamed('logs'), placementsTable]) await columns.execute(buildCreateTable(table));
   const native = async (select: string): Promise<Uint8Array> => {
     const response = await fetch(next.url, { method: 'POST', body: `${select} FORMAT Native` });
     return new Uint8Array(await response.arrayBuffer());
@@ -147,7 +151,7 @@ run('a batch that a read-only replica does not take lands on the next one', asyn
   const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
   for (const token of ['one', 'two', 'two']) await columns.insert(block, token, 0, [tenant]);
   const rows = columns
-    .each()
+    .listServers()
     .map(({ columns: server }) => server.query<{ n: number }>('SELECT toUInt32(count()) AS n FROM logs'));
   t.deepEqual((await Promise.all(rows)).flat(), [{ n: 0 }, { n: 200 }]);
   const { shards } = await reportShards(columns, 'replicas');

@@ -1,6 +1,6 @@
 /** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
 import { randomUUID } from 'node:crypto';
-import { attributeEquals, attributeText, bodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
+import { attributeEquals, attributeText, buildBodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
 import { test } from '../limit-concurrency.ts';
 import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
@@ -8,8 +8,8 @@ const rows = 20_000;
 /** Where these rows' granules begin differs, and one in a hundred seems to have what it has not: so several are looked for. */
 const orders = [12345, 4711, 18000];
 const conditions: Readonly<Record<string, (order: number) => string>> = {
-  body_words: (order) => bodyHasAllWords(`ORDER ${order}`),
-  fresh_words: (order) => bodyHasAllWords(`ORDER ${order}`),
+  body_words: (order) => buildBodyHasAllWords(`ORDER ${order}`),
+  fresh_words: (order) => buildBodyHasAllWords(`ORDER ${order}`),
   attribute_pairs: (order) => attributeEquals("'n'", `'${order}'`),
   trace: (order) => traceIs(`'${order.toString(16).padStart(32, '0')}'`),
 };
@@ -39,7 +39,9 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
     const narrowed = new Set<string>();
     const isNarrowed = async (index: string, from: string): Promise<boolean> => {
       const explained = `EXPLAIN indexes = 1 SELECT count() ${from}`;
-      const plans = columns.each().map((server) => server.columns.query<{ explain: string }>(explained, { tenant }));
+      const plans = columns
+        .listServers()
+        .map((server) => server.columns.query<{ explain: string }>(explained, { tenant }));
       // The block is on one of the servers.
       return (await Promise.all(plans)).some((plan) => {
         const text = plan.map(({ explain }) => explain).join('\n');
@@ -53,7 +55,11 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       for (const order of orders)
         for (const [index, condition] of Object.entries(conditions)) {
           const from = `FROM logs WHERE tenant_id = {tenant:String} AND ${condition(order)}`;
-          t.deepEqual(await columns.of(tenant).query(`SELECT body ${from}`), [{ body: `Order ${order}` }], index);
+          t.deepEqual(
+            await columns.forTenant(tenant).query(`SELECT body ${from}`),
+            [{ body: `Order ${order}` }],
+            index,
+          );
           if (await isNarrowed(index, from)) narrowed.add(index);
         }
     };
@@ -82,7 +88,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
     );
     await columns.insert(block, randomUUID());
     const text = attributeText("'n'");
-    const reader = columns.of(tenant);
+    const reader = columns.forTenant(tenant);
     t.deepEqual(
       await reader.query(
         `SELECT ${text} AS value, count() AS n FROM logs WHERE tenant_id = {tenant:String} GROUP BY value`,

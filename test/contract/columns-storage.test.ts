@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
-import { openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
+import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
-import { type Point, PointsMemory } from '../../queries/aggregate/points-cache.ts';
+import { type Point, PointsCache } from '../../queries/aggregate/points-cache.ts';
 import type { Range } from '../../queries/range.ts';
-import { rangeValues, withinRange } from '../../queries/records.ts';
+import { rangeCondition, rangeParameterValues } from '../../queries/records.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
-import { placeOfTenant } from '../../schemas/tables/sharding.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import { getTenantPlace } from '../../schemas/tables/sharding.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -34,11 +34,11 @@ const opened: Columns[] = [];
 let shards: readonly Instance[] = [];
 
 /** So many shards, with a database for a test. */
-const open = async (database: string, count = 2, log = silent): Promise<Columns> => {
+const open = async (database: string, count = 2, log = silentLog): Promise<Columns> => {
   const urls = shards.slice(0, count).map(({ url }) => `${url}/${database}`);
   const columns = await clickhouseColumns({ urls, cluster: firstShards(count), log });
   opened.push(columns);
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   return columns;
 };
 const native = async (select: string): Promise<Uint8Array> => {
@@ -76,12 +76,12 @@ if (reason === undefined) {
       const batches = (from: number, to: number) =>
         tenants.flatMap((tenant) =>
           Array.from({ length: to - from }, (_, at) =>
-            logBatch(tenant, placeOfTenant(tenant), { first: (from + at) * 10, records: 10 }),
+            logBatch(tenant, getTenantPlace(tenant), { first: (from + at) * 10, records: 10 }),
           ),
         );
       const hours = { fromMs: receivedAtMs - 3_600_000, toMs: receivedAtMs + 3_600_000 };
       const counted = async (columns: Columns, tenant = '') => {
-        const { accepted, landed } = (await readVolumes(columns.of(tenant), {}, hours)).logs;
+        const { accepted, landed } = (await readVolumes(columns.forTenant(tenant), {}, hours)).logs;
         t.is(accepted.bytes, landed.bytes);
         return [accepted.requests, accepted.records, landed.records];
       };
@@ -111,7 +111,7 @@ if (reason === undefined) {
     t.teardown(() => bus.close());
     await bus.ensureTopics(allTopics);
     const two = await open('heads');
-    const early = openHeadStore(bus, two);
+    const early = createHeadStore(bus, two);
     t.teardown(() => early.close());
     const [three, seven, ten] = [headOf('a', 3), headOf('a', 7), headOf('a', 10)];
     await early.publish([three, seven, headOf('b', 4)]);
@@ -121,7 +121,7 @@ if (reason === undefined) {
     t.deepEqual(await headsIn(early, 'a'), [three, seven]);
 
     const grown = await open('heads', 3);
-    const heads = openHeadStore(bus, grown);
+    const heads = createHeadStore(bus, grown);
     t.teardown(() => heads.close());
     const again = headOf('a', 7, '2026-03-01T11:00:00.000Z');
     await heads.publish([again, ten]);
@@ -136,7 +136,7 @@ if (reason === undefined) {
     async (t) => {
       const two = await open('points');
       const tenant = tenantOf(0, 2);
-      const columns = two.of(tenant);
+      const columns = two.forTenant(tenant);
       const hourNs = 3_600_000_000_000n;
       const from = ((BigInt(receivedAtMs) * 1_000_000n) / hourNs) * hourNs;
       const range = { from, to: from + 6n * hourNs - 1n };
@@ -149,26 +149,26 @@ if (reason === undefined) {
         });
         await two.insert(block, randomUUID(), place, [tenant]);
       };
-      const here = placeOfTenant(tenant);
+      const here = getTenantPlace(tenant);
       for (let hour = 0; hour < 6; hour++) await land(hour, hour < 3 ? here : here + 1);
       let reads: Range[] = [];
       const read = async (part: Range): Promise<Point[]> => {
         reads.push(part);
         const rows = await columns.query<{ step: string; n: string }>(
-          `SELECT intDiv(toUnixTimestamp64Nano(timestamp), ${hourNs}) AS step, count() AS n FROM logs WHERE tenant_id = {tenant:String} AND ${withinRange('logs')} GROUP BY step ORDER BY step`,
-          rangeValues(part),
+          `SELECT intDiv(toUnixTimestamp64Nano(timestamp), ${hourNs}) AS step, count() AS n FROM logs WHERE tenant_id = {tenant:String} AND ${rangeCondition('logs')} GROUP BY step ORDER BY step`,
+          rangeParameterValues(part),
         );
-        return rows.map(({ step, n }) => ({ group: '', step: BigInt(step), answers: [Number(n)] }));
+        return rows.map(({ step, n }) => ({ group: '', step: BigInt(step), results: [Number(n)] }));
       };
-      const memory = new PointsMemory(() => 0);
+      const memory = new PointsCache(() => 0);
       const question = { signal: 'logs', range, stepNs: hourNs, key: 'count', maxGroups: 10 } as const;
       const readPoints = async (): Promise<unknown[] | undefined> => {
         reads = [];
         const points = await memory.points(columns, question, read);
-        return points?.toSorted((left, right) => Number(left.step - right.step)).map(({ answers }) => answers[0]);
+        return points?.toSorted((left, right) => Number(left.step - right.step)).map(({ results }) => results[0]);
       };
       t.is(await readPoints(), undefined);
-      memory.learn(columns, question, 1024 ** 3);
+      memory.recordCost(columns, question, 1024 ** 3);
       t.deepEqual(await readPoints(), [100, 100, 100, 100, 100, 100]);
       t.deepEqual(await readPoints(), [100, 100, 100, 100, 100, 100]);
       t.is(reads.length, 0);
@@ -190,12 +190,12 @@ if (reason === undefined) {
       for (const tenant of [here, there])
         await columns.insert(
           await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }),
-          ...([randomUUID(), placeOfTenant(tenant), [tenant]] as const),
+          ...([randomUUID(), getTenantPlace(tenant), [tenant]] as const),
         );
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual([await counted(here), await counted(there)], [100, 100]);
       const parts = await columns
-        .each()[1]
+        .listServers()[1]
         ?.columns.query<{ path: string }>(
           "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'logs' AND active",
         );
@@ -203,13 +203,13 @@ if (reason === undefined) {
       for (const file of (await readdir(path)).filter((name) => name.endsWith('.bin')))
         await writeFile(join(path, file), 'damaged');
       const bodies = columns
-        .of(there)
+        .forTenant(there)
         .query('SELECT sum(length(body)) AS n FROM logs WHERE tenant_id = {tenant:String}');
       await t.throwsAsync(bodies, { message: /^the query failed: / });
 
       await withoutOne(async () => undefined);
       const errorLines: string[] = [];
-      const log: Log = { ...silent, error: (fields, text) => errorLines.push(`${text} ${JSON.stringify(fields)}`) };
+      const log: Log = { ...silentLog, error: (fields, text) => errorLines.push(`${text} ${JSON.stringify(fields)}`) };
       const again = await open(database, 2, log);
       await again.check();
       await eventually('it is told', () => errorLines.length > 0);

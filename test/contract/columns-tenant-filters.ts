@@ -1,15 +1,15 @@
 /** What keeps one tenant's reads from another's rows. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError } from '../../schemas/errors.ts';
-import { explained } from '../../schemas/ports/columns.ts';
+import { explainPrefix } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { test } from '../limit-concurrency.ts';
 import { blockOf, type ColumnsContract, failureOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const refused: readonly (readonly [string, string])[] = [
   ['without the tenant', 'SELECT count() FROM logs'],
-  ['without the tenant, explained', `${explained}SELECT count() FROM logs`],
-  ['that changes a table, explained', `${explained}ALTER TABLE logs DELETE WHERE tenant_id = {tenant:String}`],
+  ['without the tenant, explained', `${explainPrefix}SELECT count() FROM logs`],
+  ['that changes a table, explained', `${explainPrefix}ALTER TABLE logs DELETE WHERE tenant_id = {tenant:String}`],
   ['with the tenant only in a comment', 'SELECT count() FROM logs -- {tenant:String}'],
   ['with the tenant only in a literal', "SELECT '{tenant:String}' FROM logs"],
   ['with the tenant as another type', 'SELECT {tenant:Identifier} FROM logs'],
@@ -63,8 +63,8 @@ const awkward = [
 export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
   for (const [what, sql] of refused) {
     test(`${name}: a tenant’s query ${what} is refused`, async (t) => {
-      await failureOf(t, under().columns.of(someTenant()).query(sql), PermanentError);
-      await failureOf(t, under().columns.of(someTenant()).native(sql), PermanentError);
+      await failureOf(t, under().columns.forTenant(someTenant()).query(sql), PermanentError);
+      await failureOf(t, under().columns.forTenant(someTenant()).native(sql), PermanentError);
     });
   }
 
@@ -73,8 +73,8 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     const tenants = `if(number % 4 = 0, ${quoted(mine)}, ${quoted(other)})`;
     await under().columns.insert(await blockOf(under(), tableNamed('logs'), { tenant_id: tenants }), randomUUID());
     for (const sql of unfiltered) {
-      t.deepEqual(await under().columns.of(mine).query(sql), [{ rows: '25' }], sql);
-      const bytes = Buffer.from(await under().columns.of(mine).native(sql));
+      t.deepEqual(await under().columns.forTenant(mine).query(sql), [{ rows: '25' }], sql);
+      const bytes = Buffer.from(await under().columns.forTenant(mine).native(sql));
       t.is(bytes.readBigUInt64LE(bytes.length - 8), 25n, sql);
     }
   });
@@ -85,7 +85,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
       for (const tenant of [mine, other])
         await under().columns.insert(await blockOf(under(), table, { tenant_id: quoted(tenant) }, 3), randomUUID());
       const rows = await under()
-        .columns.of(mine)
+        .columns.forTenant(mine)
         .query(`SELECT DISTINCT tenant_id FROM ${table.name} WHERE {tenant:String} != ''`);
       t.deepEqual(rows, [{ tenant_id: mine }]);
     });
@@ -101,7 +101,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     );
     for (const tenant of tenants) {
       const rows = await under()
-        .columns.of(tenant)
+        .columns.forTenant(tenant)
         .query<{ tenant_id: string }>(
           "SELECT tenant_id, {tenant:String} AS bound FROM logs WHERE {tenant:String} != ''",
         );
@@ -110,7 +110,7 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
   });
 
   test(`${name}: a caller’s parameter cannot replace the tenant`, async (t) => {
-    const rows = await under().columns.of('mine').query('SELECT {tenant:String} AS bound', { tenant: 'other' });
+    const rows = await under().columns.forTenant('mine').query('SELECT {tenant:String} AS bound', { tenant: 'other' });
     t.deepEqual(rows, [{ bound: 'mine' }]);
   });
 
@@ -118,9 +118,11 @@ export const columnsTenantFilter = ({ name, under }: ColumnsContract): void => {
     const failing = 'SELECT number, throwIf(number = 90000) AS thrown, {tenant:String} AS tenant FROM numbers(100000)';
     const { columns } = under();
     for (let round = 0; round < 2; round++) {
-      const failures = Array.from({ length: 6 }, () => columns.of('secret').query(failing));
+      const failures = Array.from({ length: 6 }, () => columns.forTenant('secret').query(failing));
       for (const failure of await Promise.allSettled(failures)) t.is(failure.status, 'rejected');
-      const reads = Array.from({ length: 6 }, () => columns.of('other').query('SELECT {tenant:String} AS tenant'));
+      const reads = Array.from({ length: 6 }, () =>
+        columns.forTenant('other').query('SELECT {tenant:String} AS tenant'),
+      );
       for (const rows of await Promise.all(reads)) t.deepEqual(rows, [{ tenant: 'other' }]);
     }
   });

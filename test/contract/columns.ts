@@ -1,7 +1,7 @@
 /** What every adapter of the columns port must do. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { explained, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
+import { explainPrefix, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { test } from '../limit-concurrency.ts';
 import { eventually } from '../waiting.ts';
@@ -60,7 +60,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
       const names = Object.keys(table.columns);
       const sent = await under().columns.query(digest(names, randomRows(table, own)));
       const found = await under()
-        .columns.of(tenant)
+        .columns.forTenant(tenant)
         .query(digest(names, `SELECT * FROM ${table.name} WHERE tenant_id = {tenant:String}`));
       t.deepEqual(found, sent);
       t.is((found[0] as { rows: string }).rows, '100');
@@ -70,7 +70,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
   test(`${name}: the watermark of a tenant and table is the newest one recorded`, async (t) => {
     const [tenant, other] = [someTenant(), someTenant()];
     const { columns } = under();
-    const watermarkOf = (tenantId: string, table: string) => columns.of(tenantId).landedUpTo(table);
+    const watermarkOf = (tenantId: string, table: string) => columns.forTenant(tenantId).landedUpTo(table);
     t.is(await watermarkOf(tenant, 'logs'), undefined);
     const newestMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
     columns.recordWatermark(
@@ -97,16 +97,16 @@ export const columnsContract = (contract: ColumnsContract): void => {
     `${name}: a write to a table is counted once it is readable, if there are no other writers`,
     async (t) => {
       const { columns } = under();
-      const { changesOf } = columns.of(someTenant());
-      if (changesOf === undefined) return t.pass('others write as well');
-      const before = changesOf('series');
+      const { getChangeCount } = columns.forTenant(someTenant());
+      if (getChangeCount === undefined) return t.pass('others write as well');
+      const before = getChangeCount('series');
       await columns.query('SELECT 1');
-      t.is(changesOf('series'), before);
+      t.is(getChangeCount('series'), before);
       const block = await blockOf(under(), tableNamed('series'), { tenant_id: quoted(someTenant()) });
       const writing = columns.insert(block, randomUUID());
-      t.is(changesOf('series'), before);
+      t.is(getChangeCount('series'), before);
       await writing;
-      t.not(changesOf('series'), before);
+      t.not(getChangeCount('series'), before);
     },
   );
 
@@ -127,17 +127,17 @@ export const columnsContract = (contract: ColumnsContract): void => {
       const times = token === 'first' ? 1 : 2;
       t.is(await countOf(under(), 'spans', tenant), 100 * times);
       const requests = await under()
-        .columns.of(tenant)
+        .columns.forTenant(tenant)
         .query(
           'SELECT sum(requests) AS requests, sum(arraySum(mapValues(duration_buckets))) AS counted FROM span_metrics WHERE tenant_id = {tenant:String}',
         );
       t.deepEqual(requests, [{ requests: String(100 * times), counted: String(100 * times) }]);
       const activity = await under()
-        .columns.of(tenant)
+        .columns.forTenant(tenant)
         .query('SELECT sum(spans) AS spans FROM resource_activity WHERE tenant_id = {tenant:String}');
       t.deepEqual(activity, [{ spans: String(100 * times) }]);
       const entities = await under()
-        .columns.of(tenant)
+        .columns.forTenant(tenant)
         .query('SELECT uniqExact(kind, id) AS entities FROM entities WHERE tenant_id = {tenant:String}');
       t.deepEqual(entities, [{ entities: '100' }]);
     }
@@ -231,15 +231,15 @@ export const columnsContract = (contract: ColumnsContract): void => {
     const table = tableNamed('logs');
     await under().columns.insert(await blockOf(under(), table, { tenant_id: quoted(tenant) }), randomUUID());
     const sql = 'SELECT count(DISTINCT body) AS bodies FROM logs WHERE tenant_id = {tenant:String}';
-    const read = (maxRowsRead: number) => under().columns.of(tenant).query(sql, {}, { maxRowsRead });
+    const read = (maxRowsRead: number) => under().columns.forTenant(tenant).query(sql, {}, { maxRowsRead });
     const failure = await failureOf(t, read(10), PermanentError);
     t.is(failure?.reason, 'reads-too-much');
     t.is((await read(1_000_000)).length, 1);
   });
 
   test(`${name}: a tenant's statement is explained and not run`, async (t) => {
-    const columns = under().columns.of(someTenant());
-    const sql = `${explained}SELECT count() FROM logs WHERE tenant_id = {tenant:String} AND sleepEachRow(3) = 0`;
+    const columns = under().columns.forTenant(someTenant());
+    const sql = `${explainPrefix}SELECT count() FROM logs WHERE tenant_id = {tenant:String} AND sleepEachRow(3) = 0`;
     const rows = await columns.query<{ explain: string }>(sql);
     t.regex(rows.map(({ explain }) => explain).join(''), /"Plan"/);
   });
@@ -266,7 +266,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     const mark = randomUUID();
     const sql = `SELECT sum(sipHash64(number, '${mark}')), {tenant:String} FROM numbers(1000000000000)`;
     const query = under()
-      .columns.of(someTenant())
+      .columns.forTenant(someTenant())
       .query(sql, {}, { signal: AbortSignal.timeout(300) });
     await t.throwsAsync(query, { name: 'TimeoutError' });
     const running = async (): Promise<number> => {
@@ -282,7 +282,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
   test(`${name}: numbers are returned as bytes, and NaN with its bits`, async (t) => {
     const costs: StatementCost[] = [];
     const bytes = await under()
-      .columns.of(someTenant())
+      .columns.forTenant(someTenant())
       .native(
         "SELECT reinterpretAsFloat64({bits:UInt64}) AS value, number FROM numbers(3) WHERE {tenant:String} != ''",
         { bits: 0x7ff0000000000002n },
@@ -306,7 +306,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
   });
 
   test(`${name}: limits and aborts also apply to byte results`, async (t) => {
-    const reader = under().columns.of(someTenant());
+    const reader = under().columns.forTenant(someTenant());
     const sql = "SELECT number FROM numbers({rows:UInt64}) WHERE {tenant:String} != ''";
     t.true((await reader.native(sql, { rows: 10 }, { maxResultRows: 10 })).length > 80);
     const failure = await failureOf(t, reader.native(sql, { rows: 11 }, { maxResultRows: 10 }), PermanentError);

@@ -43,11 +43,11 @@ test.serial(
 
 test('memory: all cached values together use bounded memory', async (t) => {
   const counters = memoryCounters();
-  for (let n = 0; n < 200; n += 1) await counters.cache(`${n}`, `${n}${'x'.repeat(1024 * 1024)}`, 60_000);
-  t.is(await counters.cached('0'), undefined);
-  t.truthy(await counters.cached('199'));
-  await counters.cache('too large', 'x'.repeat(65 * 1024 * 1024), 60_000);
-  t.is(await counters.cached('too large'), undefined);
+  for (let n = 0; n < 200; n += 1) await counters.setCached(`${n}`, `${n}${'x'.repeat(1024 * 1024)}`, 60_000);
+  t.is(await counters.getCached('0'), undefined);
+  t.truthy(await counters.getCached('199'));
+  await counters.setCached('too large', 'x'.repeat(65 * 1024 * 1024), 60_000);
+  t.is(await counters.getCached('too large'), undefined);
 });
 
 test('memory: a clock that moves backwards grants no additional calls', async (t) => {

@@ -53,7 +53,7 @@ const open = (t: ExecutionContext, url: string, logLines: string[] = []): Counte
 };
 
 const shared = (instances: readonly Counters[]): Promise<void> =>
-  eventually('Redis answers', () => instances.every((each) => !each.degraded()));
+  eventually('Redis answers', () => instances.every((each) => !each.isDegraded()));
 
 /** Several instances take 30 from a bucket of 10, and until none of them was alone meanwhile: they got 10 in all. */
 const takeAcrossInstances = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
@@ -63,7 +63,7 @@ const takeAcrossInstances = async (t: ExecutionContext, instances: readonly Coun
     const key = freshKey();
     const grants = await Promise.all(Array.from({ length: 30 }, (_, n) => instances[n % 2]?.consume(key, bucket, 1)));
     granted = grants.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0);
-    return instances.every((each) => !each.degraded());
+    return instances.every((each) => !each.isDegraded());
   });
   t.is(granted, 10);
 };
@@ -115,8 +115,8 @@ serial('cluster: instances share buckets on all servers, whichever servers they 
     JSON.stringify(sizes),
   );
   t.deepEqual((await one.spend('w', 3, 86_400_000, 5)).granted, 3);
-  await one.cache('c', 'v', 60_000);
-  t.is(await two.cached('c'), 'v');
+  await one.setCached('c', 'v', 60_000);
+  t.is(await two.getCached('c'), 'v');
 });
 
 serial(
@@ -132,7 +132,7 @@ serial(
       await servers[failure % 3]?.kill();
       await eventually('a call meets the dead one', async () => {
         for (const { granted } of await takeMany()) t.is(granted, 10);
-        return counters.degraded();
+        return counters.isDegraded();
       });
       // Other servers answer all the while: nothing says that Redis answers again before this one does.
       const before = logLines.length;
@@ -177,7 +177,9 @@ serial(
     t.is((await instances[0]?.consume(freshKey(), bucket, 20))?.granted, 10);
     await eventually('the other is asked', async () => {
       await instances[0]?.consume('moved', bucket, 1);
-      return String(await command(replica, 'ROLE')).startsWith('master') && instances.every((each) => !each.degraded());
+      return (
+        String(await command(replica, 'ROLE')).startsWith('master') && instances.every((each) => !each.isDegraded())
+      );
     });
     await takeAcrossInstances(t, instances);
     first?.resume();
@@ -185,7 +187,7 @@ serial(
     await second?.kill();
     await eventually('the first is asked again', async () => {
       await instances[0]?.consume('moved', bucket, 1);
-      return String(await command(main, 'ROLE')).startsWith('master') && instances.every((each) => !each.degraded());
+      return String(await command(main, 'ROLE')).startsWith('master') && instances.every((each) => !each.isDegraded());
     });
     await takeAcrossInstances(t, instances);
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { redisCounters } from '../../adapters/counters-redis.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -21,13 +21,13 @@ function suites(): void {
   const open = async (skewMs = 0) => {
     let isAlone = false;
     const log = {
-      ...silent,
+      ...silentLog,
       warn: () => {
         isAlone = true;
       },
     };
     const counters = redisCounters({ url: await urls, prefix, clock: { now: () => Date.now() + skewMs }, log });
-    await eventually('redis answers', () => !counters.degraded());
+    await eventually('redis answers', () => !counters.isDegraded());
     return { counters, pass, wasAlone: () => isAlone };
   };
 
@@ -50,8 +50,8 @@ function suites(): void {
       spent.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
       30,
     );
-    await instances[0]?.cache(key, 'v', 5000);
-    t.is(await instances[2]?.cached(key), 'v');
+    await instances[0]?.setCached(key, 'v', 5000);
+    t.is(await instances[2]?.getCached(key), 'v');
   };
 
   test('redis: instances share one bucket, one window and one cache, regardless of their clocks', async (t) => {
@@ -73,13 +73,13 @@ function suites(): void {
     const logLines: string[] = [];
     const levels: number[] = [];
     const log = {
-      ...silent,
+      ...silentLog,
       warn: (fields: object, message: string) => void logLines.push(`${message} ${JSON.stringify(fields)}`),
     };
     const metrics = { set: (_: unknown, value: number) => void levels.push(value) };
     const [port] = await freePorts(1);
     const counters = redisCounters({ url: `redis://127.0.0.1:${port}`, prefix, log, metrics });
-    t.true(counters.degraded());
+    t.true(counters.isDegraded());
     t.deepEqual(levels, [1]);
     await eventually('it is told', () => logLines.length > 0);
     t.regex(logLines.join(), /^redis does not answer: limits count per instance .*ECONNREFUSED/);
@@ -91,8 +91,8 @@ function suites(): void {
       10,
     );
     t.is((await counters.spend('k', 3, 86_400_000, 5)).granted, 3);
-    await counters.cache('k', 'v', 5000);
-    t.is(await counters.cached('k'), 'v');
+    await counters.setCached('k', 'v', 5000);
+    t.is(await counters.getCached('k'), 'v');
     t.is(logLines.length, 1);
     await counters.close();
   });
@@ -115,7 +115,7 @@ function suites(): void {
     };
     const counters = redisCounters({ url: server.url, prefix, log, metrics });
     try {
-      await eventually('redis answers', () => !counters.degraded());
+      await eventually('redis answers', () => !counters.isDegraded());
       const outages = [
         { off: () => server.kill(), on: () => server.start() },
         { off: () => server.hang(), on: async () => server.resume() },
@@ -126,12 +126,12 @@ function suites(): void {
         await eventually('some are taken across instances', async () => {
           key = freshKey();
           t.is((await counters.consume(key, bucket, 4)).granted, 4);
-          return !counters.degraded();
+          return !counters.isDegraded();
         });
         await off();
         // Calls that Redis may still be asked, in several turns of the loop.
         const first = await Promise.all(Array.from({ length: 5 }, () => counters.consume(key, bucket, 1)));
-        t.true(counters.degraded());
+        t.true(counters.isDegraded());
         t.is(level, 1);
         const grants = await Promise.all(Array.from({ length: 1000 }, () => counters.consume(key, bucket, 1)));
         t.is(
@@ -139,7 +139,7 @@ function suites(): void {
           10,
         );
         await on();
-        await eventually('counts are shared again', () => !counters.degraded());
+        await eventually('counts are shared again', () => !counters.isDegraded());
         t.is(level, 0);
         const after = freshKey();
         t.is((await counters.consume(after, bucket, 20)).granted, 10);

@@ -167,26 +167,26 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
 
   promises('buckets, windows and cached values of the same key do not touch each other', async (t, { counters }) => {
     const key = freshKey();
-    await counters.cache(key, 'text', 10_000);
+    await counters.setCached(key, 'text', 10_000);
     t.is((await counters.consume(key, { rate: 1, burst: 3 }, 3)).granted, 3);
     t.is((await counters.spend(key, 5, 60_000, 5)).granted, 5);
-    t.is(await counters.cached(key), 'text');
+    t.is(await counters.getCached(key), 'text');
   });
 
   promises('a cached value is there until its time is over', async (t, { counters, pass }) => {
     const key = freshKey();
-    t.is(await counters.cached(key), undefined);
+    t.is(await counters.getCached(key), undefined);
     const value = `é\u{1F600}\0 ${'x'.repeat(100_000)}`;
     const forMs = stretched(2_000);
-    await counters.cache(key, value, forMs);
-    t.is(await counters.cached(key), value);
-    await counters.cache(key, '', forMs);
-    t.is(await counters.cached(key), '');
+    await counters.setCached(key, value, forMs);
+    t.is(await counters.getCached(key), value);
+    await counters.setCached(key, '', forMs);
+    t.is(await counters.getCached(key), '');
     await pass(forMs + 50);
-    t.is(await counters.cached(key), undefined);
+    t.is(await counters.getCached(key), undefined);
   });
 
   promises('counts are shared while nothing is wrong', async (t, { counters }) => {
-    t.false(counters.degraded());
+    t.false(counters.isDegraded());
   });
 };

@@ -35,7 +35,7 @@ const contract = (store: string, open: () => Promise<Documents>): void => {
   test(`${store}: the schedule deletes an expired snapshot with its data, and no other snapshot`, async (t) => {
     const documents = await open();
     t.teardown(() => documents.close());
-    const [one, other] = [documents.of(randomUUID()), documents.of(randomUUID())];
+    const [one, other] = [documents.forTenant(randomUUID()), documents.forTenant(randomUUID())];
     const ports = { documents } as unknown as SchedulePorts;
     const run = { dueMs: Date.now(), mayWait: true, state: null, emit: {}, signal: AbortSignal.timeout(60_000), ports };
     const jobs = [
@@ -65,11 +65,11 @@ contract('sqlite', openSqlite);
 test('all snapshots of a dashboard are deleted, even if they do not fit on one page', async (t) => {
   const documents = await openSqlite();
   t.teardown(() => documents.close());
-  const own = documents.of(randomUUID());
-  await documents.transaction(async ({ of }) => {
-    for (let index = 0; index < 1001; index++) await add(of(own.tenantId), { id: `s${index}` });
+  const own = documents.forTenant(randomUUID());
+  await documents.transaction(async ({ forTenant }) => {
+    for (let index = 0; index < 1001; index++) await add(forTenant(own.tenantId), { id: `s${index}` });
   });
-  await documents.transaction(({ of }) => removeSnapshots(of(own.tenantId), { dashboardId: 'shop' }));
+  await documents.transaction(({ forTenant }) => removeSnapshots(forTenant(own.tenantId), { dashboardId: 'shop' }));
   t.deepEqual(await left(own), [[], []]);
 });
 

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { startDeliveries } from '../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { seeded } from '../cases/random.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
@@ -38,12 +38,12 @@ const deliveries = await startDeliveries({
   bus,
   documents,
   clock: systemClock,
-  log: silent,
-  metrics: noMetrics,
+  log: silentLog,
+  metrics: silentMetrics,
   publicUrl: '',
   counters: memoryCounters({ clock: systemClock }),
-  mailer: { delivers: false, send: async () => {}, close: async () => {} },
-  box: makeSecretBox('k'.repeat(40)),
+  mailer: { isDelivering: false, send: async () => {}, close: async () => {} },
+  box: createSecretBox('k'.repeat(40)),
   producer: { publish: (messages) => struck(() => producer.publish(messages)) },
   outbound: { ...outbound, fetch: (url, request) => struck(() => outbound.fetch(url, request)) },
   waitsMs: Array.from({ length: 40 }, () => 100),
@@ -55,7 +55,7 @@ deliveries.done.catch((error: unknown) => {
   process.exit(3);
 });
 
-const stored = documents.of('acme').collection(pendingDeliveries);
+const stored = documents.forTenant('acme').collection(pendingDeliveries);
 while ((await stored.count({ endedAt: { $ne: null } })) < count) await sleep(200);
 await deliveries.stop();
 await producer.close();

@@ -66,7 +66,7 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
   ]);
   await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths, incidents]);
   await documents
-    .of('acme')
+    .forTenant('acme')
     .collection(notificationChannels)
     .insert({
       id: 'hook',
@@ -140,8 +140,8 @@ export const deliveriesContract = ({ name, place: placeOf, members }: Deliveries
     t.is(first.length, count);
     t.deepEqual(inOrder(first), inOrder(first.toSorted()));
     const { bus, documents } = await openStores(place);
-    const { items } = await documents.of('acme').collection(pendingDeliveries).list({ limit: 1000 });
-    const opened = await documents.of('acme').collection(incidents).list();
+    const { items } = await documents.forTenant('acme').collection(pendingDeliveries).list({ limit: 1000 });
+    const opened = await documents.forTenant('acme').collection(incidents).list();
     await bus.close();
     await documents.close();
     t.is(items.length, count);

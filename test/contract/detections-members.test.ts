@@ -5,8 +5,8 @@ import test from 'ava';
 import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -31,9 +31,9 @@ const organizationIn = async (documents: Documents): Promise<void> => {
   const limits = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
   const retentionDays = { logs: 1, metrics: 1, traces: 1 };
   const plan = { id: 'all', name: 'all', retentionDays, entitlements: ['logs'], limits };
-  await documents.of(plansTenant).collection(plans).insert(plan);
+  await documents.forTenant(plansTenant).collection(plans).insert(plan);
   const organization = { id: tenantId, name: tenantId, planId: 'all', disabled: false, retentionDays: {}, shards: 1 };
-  await documents.of(organizationsTenant).collection(organizations).insert(organization);
+  await documents.forTenant(organizationsTenant).collection(organizations).insert(organization);
 };
 
 const reason = unavailable('kafka') ?? unavailable('mongodb');
@@ -56,8 +56,8 @@ run('a rule is live on both members in the version that was deployed', async (t)
       const own = await openStores(place);
       const role = await startProcessors({
         ...own,
-        metrics: noMetrics,
-        log: silent,
+        metrics: silentMetrics,
+        log: silentLog,
         clock: systemClock,
         only: ['detections'],
         pool: { threads: 1 },
@@ -112,7 +112,7 @@ run('a rule is live on both members in the version that was deployed', async (t)
     t.log(`version ${version} was live after ${Date.now() - since} ms`);
   };
 
-  const rules = documents.of(tenantId).collection(detectionRules);
+  const rules = documents.forTenant(tenantId).collection(detectionRules);
   const { id, ...first } = deployedRule(source('alpha'));
   await rules.insert({ id, ...first });
   await isLive(1, 'alpha');

@@ -6,10 +6,10 @@ import { MongoClient } from 'mongodb';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import {
+  buildContainsFilter,
   type Change,
   type Collection,
   ConflictError,
-  containing,
   type Documents,
   defineCollection,
 } from '../../schemas/ports/documents.ts';
@@ -74,7 +74,7 @@ function suites(): void {
     const changes: Change<TestDocument>[] = [];
     await other.follow(definition, (change) => changes.push(change));
     for (let n = 0; n < 20; n += 1) {
-      const { id } = await one.of('a').collection(definition).insert({ n });
+      const { id } = await one.forTenant('a').collection(definition).insert({ n });
       await eventually('the change is told', () => changes.at(-1)?.id === id);
     }
     t.is(changes.length, 20);
@@ -87,7 +87,7 @@ function suites(): void {
     const feed = await other.follow(definition, () => {
       changeCount += 1;
     });
-    const collection = one.of('a').collection(definition);
+    const collection = one.forTenant('a').collection(definition);
     const begun = performance.now();
     // A feed that only idleness refreshes would be as old as the stream of changes is long.
     const isFresh = (): boolean => changeCount > 20 && feed.staleMs() < (performance.now() - begun) / 2;
@@ -108,7 +108,7 @@ function suites(): void {
     });
     const documents = await open();
     await documents.ensureCollections([definition]);
-    const collection = documents.of('a').collection(definition);
+    const collection = documents.forTenant('a').collection(definition);
     for (let n = 0; n < 200; n += 1) await collection.insert({ state: `${n % 50}`, mail: `${n}` });
     await raw(async (client) => {
       const planned = client.db(name).collection('planned');
@@ -129,7 +129,7 @@ function suites(): void {
           t.is(executionStats.totalDocsExamined, 5, `${field} ${direction}`);
         }
     });
-    const search = { filter: { mail: containing('19') }, sort: { state: -1 } } as const;
+    const search = { filter: { mail: buildContainsFilter('19') }, sort: { state: -1 } } as const;
     await raw(async (client) => {
       await client.db(name).command({ profile: 2 });
       t.is((await collection.list(search)).items.length, 12);
@@ -139,10 +139,10 @@ function suites(): void {
       t.is(done?.['planSummary'], 'IXSCAN { _id.tenant: 1, fields.state: -1, _id.id: 1 }');
     });
     // Indexes that are not made, as those of another version are.
-    const later = documents.of('a').collection({ ...definition, name: 'not-planned' });
+    const later = documents.forTenant('a').collection({ ...definition, name: 'not-planned' });
     await later.insert({ state: '1', mail: '190' });
     t.is((await later.list(search)).items.length, 1);
-    t.deepEqual(await later.counts(['state'], search), [[{ value: '1', count: 1 }]]);
+    t.deepEqual(await later.countValues(['state'], search), [[{ value: '1', count: 1 }]]);
     await documents.close();
   });
 
@@ -152,7 +152,7 @@ function suites(): void {
       const { definition, one, other } = await opened('by-hand');
       const changes: Change<TestDocument>[] = [];
       await other.follow(definition, (change) => changes.push(change));
-      await one.of('a').collection(definition).insert({ id: 'x', n: 1 });
+      await one.forTenant('a').collection(definition).insert({ id: 'x', n: 1 });
       await raw((client) =>
         client
           .db(name)
@@ -168,7 +168,7 @@ function suites(): void {
   test.serial('mongodb: a collection dropped while it is followed is delivered as deletions', async (t) => {
     const { definition, one, other } = await opened('dropped');
     const changes: Change<TestDocument>[] = [];
-    const collection = one.of('a').collection(definition);
+    const collection = one.forTenant('a').collection(definition);
     await collection.insert({ id: 'x', n: 1 });
     await other.follow(definition, (change) => changes.push(change));
     await raw((client) => client.db(name).dropCollection('dropped'));
@@ -248,14 +248,14 @@ function suites(): void {
     try {
       const definition = defineCollection<TestDocument>({ name: 'outage' });
       await documents.ensureCollections([definition]);
-      const collection = documents.of('a').collection(definition);
+      const collection = documents.forTenant('a').collection(definition);
       await collection.insert({ id: 'before', n: 0 });
       const versions = new Map<string, number>();
       const feed = await documents.follow(definition, ({ id, document }) => {
         t.true((document?.version ?? 0) > (versions.get(id) ?? 0), `${id} is told in order`);
         versions.set(id, document?.version ?? 0);
       });
-      const { stop } = writer(writing.of('a').collection(definition));
+      const { stop } = writer(writing.forTenant('a').collection(definition));
       const outages = [
         { off: () => server.kill(), on: () => server.start() },
         { off: () => server.hang(), on: async () => server.resume() },
@@ -270,7 +270,7 @@ function suites(): void {
           refusedAsUnavailable(() => collection.list()),
           refusedAsUnavailable(() => documents.check()),
           refusedAsUnavailable(() =>
-            documents.transaction((transaction) => transaction.of('a').collection(definition).insert({ n: 5 })),
+            documents.transaction((transaction) => transaction.forTenant('a').collection(definition).insert({ n: 5 })),
           ),
           eventually('the feed is stale', () => feed.staleMs() > 2000),
         ]);
@@ -281,7 +281,7 @@ function suites(): void {
       const { acknowledged, unknown } = await stop();
       t.true(acknowledged.size > 0);
       const present = new Map<string, number>();
-      for await (const { id, version } of documents.everywhere(definition)) present.set(id, version);
+      for await (const { id, version } of documents.findInAllTenants(definition)) present.set(id, version);
       for (const id of acknowledged) t.true(present.has(id), `${id} was acknowledged`);
       for (const id of present.keys())
         t.true(
@@ -306,18 +306,18 @@ function suites(): void {
 
   test.serial('mongodb: two instances that write the same document in transactions lose no write', async (t) => {
     const { definition, one, other } = await opened('contended');
-    await one.of('a').collection(definition).insert({ id: 'x', n: 0 });
+    await one.forTenant('a').collection(definition).insert({ id: 'x', n: 0 });
     const increment = (documents: Documents) =>
       documents.transaction(async (transaction) => {
-        const staged = transaction.of('a').collection(definition);
+        const staged = transaction.forTenant('a').collection(definition);
         const before = await staged.find('x');
         await staged.update('x', { n: (before?.n ?? 0) + 1 });
       });
     await Promise.all(Array.from({ length: 20 }, (_, n) => increment(n % 2 === 0 ? one : other)));
-    t.is((await one.of('a').collection(definition).find('x'))?.n, 20);
+    t.is((await one.forTenant('a').collection(definition).find('x'))?.n, 20);
     const same = await Promise.allSettled(
       [one, other].map((documents) =>
-        documents.transaction((transaction) => transaction.of('a').collection(definition).insert({ n: 99 })),
+        documents.transaction((transaction) => transaction.forTenant('a').collection(definition).insert({ n: 99 })),
       ),
     );
     const refused = same.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));

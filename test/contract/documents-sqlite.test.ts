@@ -22,17 +22,17 @@ test('sqlite: acknowledged writes are present after reopening, under the declare
   const path = join(directory, 'reopened.sqlite');
   const first = await sqliteDocuments({ path });
   await first.ensureCollections([itemsDefinition]);
-  const made = await first.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
+  const made = await first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
   await first.close();
-  await t.throwsAsync(first.of('a').collection(itemsDefinition).find(made.id), { instanceOf: UnavailableError });
-  await t.throwsAsync(first.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 }), {
+  await t.throwsAsync(first.forTenant('a').collection(itemsDefinition).find(made.id), { instanceOf: UnavailableError });
+  await t.throwsAsync(first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 }), {
     instanceOf: UnavailableError,
   });
   const second = await sqliteDocuments({ path });
-  t.deepEqual(await second.of('a').collection(itemsDefinition).find(made.id), made);
-  t.is(await second.of('a').collection(itemsDefinition).count({ state: 'x' }), 1);
+  t.deepEqual(await second.forTenant('a').collection(itemsDefinition).find(made.id), made);
+  t.is(await second.forTenant('a').collection(itemsDefinition).count({ state: 'x' }), 1);
   await second.ensureCollections([itemsDefinition]);
-  t.is(await second.of('a').collection(itemsDefinition).count({ state: 'x' }), 1);
+  t.is(await second.forTenant('a').collection(itemsDefinition).count({ state: 'x' }), 1);
   await second.close();
   t.is(statSync(path).mode & 0o077, 0);
 });
@@ -43,10 +43,10 @@ test('sqlite: equality on an indexed field reads only the matches, and a list in
   // In transactions small enough for a busy machine.
   for (let first = 0; first < 10_000; first += 1000)
     await documents.transaction(async (transaction) => {
-      const staged = transaction.of('a').collection(itemsDefinition);
+      const staged = transaction.forTenant('a').collection(itemsDefinition);
       for (let n = first; n < first + 1000; n += 1) await staged.insert({ state: n === first ? 'rare' : 'common', n });
     });
-  const collection = documents.of('a').collection(itemsDefinition);
+  const collection = documents.forTenant('a').collection(itemsDefinition);
   /** The least of some tries: what other tests do meanwhile is counted with it. */
   const cpuOf = async (find: () => Promise<number>): Promise<number> => {
     await find();
@@ -96,7 +96,7 @@ test.serial('sqlite: a list sorted by a field parses its page, not the whole col
   await documents.ensureCollections([named, sorted]);
   for (const definition of [named, sorted]) {
     await documents.transaction(async (transaction) => {
-      const staged = transaction.of('a').collection(definition);
+      const staged = transaction.forTenant('a').collection(definition);
       for (let n = 0; n < 500; n += 1)
         await staged.insert({
           name: `thing ${(n * 7) % 500}`,
@@ -106,7 +106,7 @@ test.serial('sqlite: a list sorted by a field parses its page, not the whole col
           tags: ['all', `t${n % 5}`],
         });
     });
-    const collection = documents.of('a').collection(definition);
+    const collection = documents.forTenant('a').collection(definition);
     const visible = { $or: [{ visibility: 'organization' }, { ownerId: 'me' }] };
     const search = (text: string) => ({
       $or: ['name', 'description'].map((field) => ({ [field]: { $regex: text, $options: 'i' } })),
@@ -144,7 +144,7 @@ test('sqlite: a document that SQLite itself cannot parse as JSON is listed in it
   const documents = await sqliteDocuments({ path: join(directory, 'deep.sqlite') });
   await documents.ensureCollections([named, sorted]);
   for (const definition of [named, sorted]) {
-    const collection = documents.of('a').collection(definition);
+    const collection = documents.forTenant('a').collection(definition);
     const deep = JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`) as unknown;
     for (const [id, name] of [
       ['a', 'b'],
@@ -176,13 +176,13 @@ test('sqlite: a document that SQLite itself cannot parse as JSON is listed in it
 test('sqlite: a transaction whose work does not end times out and lets others write', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'hung.sqlite') });
   const hung = documents.transaction(async (transaction) => {
-    await transaction.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
+    await transaction.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
     await new Promise(() => undefined);
   });
-  const waiting = documents.of('a').collection(itemsDefinition).insert({ id: 'after', state: 'x', n: 2 });
+  const waiting = documents.forTenant('a').collection(itemsDefinition).insert({ id: 'after', state: 'x', n: 2 });
   await t.throwsAsync(hung, { instanceOf: UnavailableError });
   await waiting;
-  t.is(await documents.of('a').collection(itemsDefinition).count(), 1);
+  t.is(await documents.forTenant('a').collection(itemsDefinition).count(), 1);
   await documents.close();
 });
 
@@ -196,7 +196,7 @@ test('sqlite: consecutive transactions let all other work run in between', async
   let next = setImmediate(count);
   for (let n = 0; n < 20; n += 1)
     await documents.transaction(async (transaction) => {
-      await transaction.of('a').collection(itemsDefinition).insert({ state: 'x', n });
+      await transaction.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n });
     });
   clearImmediate(next);
   t.true(loopIterations >= 19, `${loopIterations} turns`);

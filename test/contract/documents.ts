@@ -2,11 +2,11 @@
 import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import {
+  buildContainsFilter,
   type Change,
   type Collection,
   type CollectionDefinition,
   ConflictError,
-  containing,
   type Documents,
   defineCollection,
   type Feed,
@@ -203,9 +203,15 @@ const samplesOfTexts: typeof samples = texts.map((text, n) => ({
 }));
 
 const filtersOfTexts: readonly Filter[] = [
-  ...texts.flatMap((text) => [{ tags: text }, { name: { $in: [text, 'Bert'] } }, { name: containing(text || 'x') }]),
-  ...['n', 'A', '%', '_', '\\', '"', 'é', 'nul\0', 'name', 'u00', '55'].map((text) => ({ name: containing(text) })),
-  { $and: [{ name: containing('a') }, { $or: [{ state: 'even' }, { rank: 2 }] }, { tags: 'axb' }] },
+  ...texts.flatMap((text) => [
+    { tags: text },
+    { name: { $in: [text, 'Bert'] } },
+    { name: buildContainsFilter(text || 'x') },
+  ]),
+  ...['n', 'A', '%', '_', '\\', '"', 'é', 'nul\0', 'name', 'u00', '55'].map((text) => ({
+    name: buildContainsFilter(text),
+  })),
+  { $and: [{ name: buildContainsFilter('a') }, { $or: [{ state: 'even' }, { rank: 2 }] }, { tags: 'axb' }] },
   { name: { $regex: 'a\\wb' } },
   { name: { $regex: 'ANNA' } },
   { name: { $in: Array.from({ length: 40 }, (_, n) => (n === 39 ? 'Anna' : `other ${n}`)) } },
@@ -235,7 +241,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   const a = `a-${process.pid}`;
   const b = `b-${process.pid}`;
   const collectionOf = <Fields extends object>(definition: CollectionDefinition<Fields>, tenant = a) =>
-    documents.of(tenant).collection(definition);
+    documents.forTenant(tenant).collection(definition);
   const conflict =
     (kind: string, ...fields: string[]) =>
     (error: unknown): boolean =>
@@ -356,10 +362,10 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         t.is(items.map(({ id }) => id).join(''), ids, titleOf(filter));
         t.is(await collection.count(filter), ids.length, titleOf(filter));
         const fields = ['name', 'state', 'rank', 'tags', 'owner'];
-        const counts = await collection.counts(fields, { filter });
+        const counts = await collection.countValues(fields, { filter });
         t.deepEqual(counts.map(formatCounts), countedAlone(items, fields).map(formatCounts), titleOf(filter));
         for (const chosen of choices) {
-          const facetCounts = await collection.counts(fields, { filter, chosen });
+          const facetCounts = await collection.countValues(fields, { filter, chosen });
           const expected = chosenAlone(items, fields, chosen).map(formatCounts);
           t.deepEqual(facetCounts.map(formatCounts), expected, `${titleOf(filter)} with ${JSON.stringify(chosen)}`);
         }
@@ -378,7 +384,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       await collection.delete('gone');
       await collectionOf(definition, b).insert({ ...samples[0] });
       const counted = async (field: string, filter?: Filter): Promise<string> => {
-        const [counts = []] = await collection.counts([field], { ...(filter && { filter }) });
+        const [counts = []] = await collection.countValues([field], { ...(filter && { filter }) });
         t.deepEqual(
           counts.map(({ count }) => count),
           counts.map(({ count }) => count).toSorted((one, other) => other - one),
@@ -396,9 +402,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is(await counted('tags', { state: { $in: ['open', 'closed'], $ne: 'open' } }), '"y" 2');
       t.is(await counted('tags', { name: { $regex: 'ANN', $options: 'i' } }), '"x" 1, "y" 1');
       t.is(await counted('tags', { state: null }), '1 1, true 1');
-      const [ofTags] = await collection.counts(['tags'], { limit: 1 });
+      const [ofTags] = await collection.countValues(['tags'], { limit: 1 });
       t.deepEqual(ofTags, [{ value: 'y', count: 3 }]);
-      const facetCounts = await collection.counts(['tags', 'owner', 'state'], {
+      const facetCounts = await collection.countValues(['tags', 'owner', 'state'], {
         filter: { name: { $regex: 'ANN', $options: 'i' } },
       });
       t.deepEqual(
@@ -406,9 +412,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         [2, 0, 1],
       );
       for (const field of ['id', 'owner.id'])
-        await t.throwsAsync(collection.counts([field]), { instanceOf: TypeError }, field);
-      await t.throwsAsync(collection.counts(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
-      await t.throwsAsync(collection.counts(['tags'], { chosen: { state: 'open' } }), { instanceOf: TypeError });
+        await t.throwsAsync(collection.countValues([field]), { instanceOf: TypeError }, field);
+      await t.throwsAsync(collection.countValues(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
+      await t.throwsAsync(collection.countValues(['tags'], { chosen: { state: 'open' } }), { instanceOf: TypeError });
     }
   });
 
@@ -517,7 +523,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
           const { items } = await collection.list({ filter });
           const expectedIds = items.map(({ id }) => id).sort();
           const fields = ['name', 'state', 'rank', 'tags'];
-          const counts = await collection.counts(fields, { filter });
+          const counts = await collection.countValues(fields, { filter });
           t.deepEqual(counts.map(formatCounts), countedAlone(items, fields).map(formatCounts), titleOf(filter));
           for (const sort of orders) {
             const whole = (await collection.list({ sort })).items.map(({ id }) => id);
@@ -669,7 +675,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.false(await theirs.delete(secret.id));
     t.true(missing(await t.throwsAsync(theirs.delete(secret.id, 1))));
     await documents.transaction(async (transaction) => {
-      const staged = transaction.of(b).collection(definition);
+      const staged = transaction.forTenant(b).collection(definition);
       t.is(await staged.find(secret.id), undefined);
       t.is(await staged.count(), 0);
       t.false(await staged.delete(secret.id));
@@ -679,7 +685,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.deepEqual(await theirs.find(secret.id), own);
     await theirs.delete(secret.id);
     t.deepEqual(await mine.find(secret.id), secret);
-    t.throws(() => documents.of(''));
+    t.throws(() => documents.forTenant(''));
   });
 
   test.serial(`${name}: everywhere reads all tenants' documents once, with their tenant`, async (t) => {
@@ -690,7 +696,8 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         await collectionOf(definition, tenant).insert({ id: `${n}`, state: n < 3 ? 'x' : 'y' });
     const read = async (filter?: Filter): Promise<string[]> => {
       const found: string[] = [];
-      for await (const { tenantId, id } of documents.everywhere(definition, filter)) found.push(`${tenantId}/${id}`);
+      for await (const { tenantId, id } of documents.findInAllTenants(definition, filter))
+        found.push(`${tenantId}/${id}`);
       return found.sort();
     };
     t.is((await read()).length, 14);
@@ -698,7 +705,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       await read({ state: 'x' }),
       [a, b].flatMap((tenant) => ['0', '1', '2'].map((id) => `${tenant}/${id}`)),
     );
-    for await (const _ of documents.everywhere(definition)) break;
+    for await (const _ of documents.findInAllTenants(definition)) break;
   });
 
   test.serial(
@@ -710,10 +717,10 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       const collection = collectionOf(definition);
       await collection.insert({ id: 'old', name: 'old' });
       const result = await documents.transaction(async (transaction) => {
-        const staged = transaction.of(a).collection(definition);
+        const staged = transaction.forTenant(a).collection(definition);
         await staged.insert({ id: 'new', name: 'new' });
         await staged.update('old', { name: 'older' });
-        await transaction.of(b).collection(audit).insert({ id: '1', n: 1 });
+        await transaction.forTenant(b).collection(audit).insert({ id: '1', n: 1 });
         t.is((await staged.find('old'))?.name, 'older');
         t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
         t.is((await staged.list()).items.length, 2);
@@ -737,8 +744,8 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await collection.insert({ id: 'old', name: 'old' });
     await t.throwsAsync(
       documents.transaction(async (transaction) => {
-        await transaction.of(a).collection(definition).insert({ name: 'lost' });
-        await transaction.of(a).collection(definition).delete('old');
+        await transaction.forTenant(a).collection(definition).insert({ name: 'lost' });
+        await transaction.forTenant(a).collection(definition).delete('old');
         throw new Error('changed my mind');
       }),
       { message: 'changed my mind' },
@@ -751,7 +758,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     for (const write of swallowed) {
       const error = await t.throwsAsync(
         documents.transaction(async (transaction) => {
-          const staged = transaction.of(a).collection(definition);
+          const staged = transaction.forTenant(a).collection(definition);
           await staged.insert({ name: 'lost' });
           await write(staged).catch(() => undefined);
         }),
@@ -772,7 +779,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await counters.insert({ id: 'y', n: 100 });
     const move = () =>
       documents.transaction(async (transaction) => {
-        const staged = transaction.of(a).collection(definition);
+        const staged = transaction.forTenant(a).collection(definition);
         const x = await staged.find('x');
         await new Promise((resolve) => setImmediate(resolve));
         const y = await staged.find('y');
@@ -792,7 +799,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       await documents.ensureCollections([definition]);
       let late = (): Promise<unknown> => Promise.resolve();
       await documents.transaction(async (transaction) => {
-        const staged = transaction.of(a).collection(definition);
+        const staged = transaction.forTenant(a).collection(definition);
         void Promise.all([staged.insert({ id: '1' }), staged.insert({ id: '2' })]);
         late = () => staged.insert({ id: '3' });
       });
@@ -812,7 +819,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         documents.transaction(async () => undefined),
         { message: /must go through the transaction/ },
       );
-      await transaction.of(a).collection(definition).insert({ id: 'through' });
+      await transaction.forTenant(a).collection(definition).insert({ id: 'through' });
     });
     t.is(await collection.find('past'), undefined);
     t.truthy(await collection.find('through'));
@@ -844,8 +851,8 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await collection.delete('2');
     await collection.insert({ id: '2' });
     await documents.transaction(async (transaction) => {
-      await transaction.of(a).collection(definition).update('2', { rank: 1 });
-      await transaction.of(b).collection(definition).delete('1');
+      await transaction.forTenant(a).collection(definition).update('2', { rank: 1 });
+      await transaction.forTenant(b).collection(definition).delete('1');
     });
     await t.throwsAsync(collection.update('2', { rank: 2 }, 9));
     await eventually('changes told', () => changes.length >= 7);
@@ -914,15 +921,15 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       const { feed, changes } = await following(definition);
       await t.throwsAsync(
         documents.transaction(async (transaction) => {
-          await transaction.of(a).collection(definition).insert({ id: 'never' });
+          await transaction.forTenant(a).collection(definition).insert({ id: 'never' });
           throw new Error('no');
         }),
       );
       await documents.transaction(async (transaction) => {
-        await transaction.of(a).collection(definition).insert({ id: '1' });
+        await transaction.forTenant(a).collection(definition).insert({ id: '1' });
         await new Promise((resolve) => setTimeout(resolve, 50));
         t.is(changes.length, 0);
-        await transaction.of(a).collection(definition).insert({ id: '2' });
+        await transaction.forTenant(a).collection(definition).insert({ id: '2' });
       });
       await eventually('changes told', () => changes.length >= 2);
       t.deepEqual(changes.map(brief), ['a/1/1', 'a/2/1']);

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { openedMail } from '../../api/mail/queue.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { openMail } from '../../api/mail/queue.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { escalationActions, escalations } from '../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
@@ -25,10 +25,10 @@ const used = [incidents, escalations, escalationActions, pendingDeliveries, outg
 
 /** An organization with a policy of two steps, of which the second opens something at a service. */
 const prepare = async (documents: Documents, tenantId: string): Promise<void> => {
-  const own = documents.of(tenantId);
+  const own = documents.forTenant(tenantId);
   const person = { email: `${tenantId}@acme.example`, name: 'Ann', passwordHash: null, disabled: false };
   await documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .insert({ id: `ann-${tenantId}`, ...person });
   await own.collection(memberships).insert({ id: `ann-${tenantId}`, role: 'editor', disabled: false });
@@ -55,18 +55,18 @@ const prepare = async (documents: Documents, tenantId: string): Promise<void> =>
 
 /** All that opening and escalating wrote, without what differs between organizations and runs. */
 const writtenFor = async (documents: Documents, tenantId: string) => {
-  const own = documents.of(tenantId);
+  const own = documents.forTenant(tenantId);
   const all = { limit: 1000, sort: { id: 1 } } as const;
   const [opened, actions, pages, states, mails] = await Promise.all([
     own.collection(incidents).list(all),
     own.collection(escalationActions).list(all),
     own.collection(pendingDeliveries).list(all),
     own.collection(escalations).list(all),
-    documents.of(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 }),
+    documents.forTenant(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 }),
   ]);
-  const box = makeSecretBox(secret);
+  const box = createSecretBox(secret);
   const tenantMails = mails.items
-    .map((entry) => openedMail(box, entry))
+    .map((entry) => openMail(box, entry))
     .filter((mail) => mail?.to.startsWith(`${tenantId}@`));
   return {
     incidents: opened.items.map(({ id, status, title }) => `${id} ${status} ${title}`),

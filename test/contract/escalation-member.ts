@@ -5,16 +5,16 @@
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
-import { openMailQueue } from '../../api/mail/queue.ts';
+import { createMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
+import { getFields } from '../../runtime/stored-fields.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import type { Collection, CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
-import { moved } from '../../subjects/incidents/state.ts';
+import { changeState } from '../../subjects/incidents/state.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 
 export interface EscalationMemberOptions {
@@ -44,9 +44,9 @@ const struck = async <Result>(call: () => Promise<Result>): Promise<Result> => {
 };
 
 /** The documents of the organization, whose every write may be the last thing that this process did. */
-const striking = (documents: Pick<Documents, 'of'>): Pick<Documents, 'of'> => ({
-  of(tenant) {
-    const own = documents.of(tenant);
+const striking = (documents: Pick<Documents, 'forTenant'>): Pick<Documents, 'forTenant'> => ({
+  forTenant(tenant) {
+    const own = documents.forTenant(tenant);
     return {
       tenantId: tenant,
       collection<Fields extends object>(definition: CollectionDefinition<Fields>): Collection<Fields> {
@@ -55,7 +55,7 @@ const striking = (documents: Pick<Documents, 'of'>): Pick<Documents, 'of'> => ({
           find: (id) => stored.find(id),
           list: (options) => stored.list(options),
           count: (filter) => stored.count(filter),
-          counts: (fields, options) => stored.counts(fields, options),
+          countValues: (fields, options) => stored.countValues(fields, options),
           insert: (fields) => struck(() => stored.insert(fields)),
           replace: (id, fields, version) => struck(() => stored.replace(id, fields, version)),
           update: (id, changes, version) => struck(() => stored.update(id, changes, version)),
@@ -72,7 +72,7 @@ const opened =
 const documents: Documents = {
   ...opened,
   ...striking(opened),
-  everywhere: (definition, filter) => opened.everywhere(definition, filter),
+  findInAllTenants: (definition, filter) => opened.findInAllTenants(definition, filter),
   ensureCollections: (definitions) => opened.ensureCollections(definitions),
   // Before its commit, and after it.
   transaction: (work) => struck(() => opened.transaction((transaction) => work(striking(transaction) as never))),
@@ -107,13 +107,13 @@ const notificationOf = (group: number): Notification => ({
   ],
 });
 
-const box = makeSecretBox(secret);
+const box = createSecretBox(secret);
 const ports = {
   documents,
   clock,
-  log: silent,
+  log: silentLog,
   counters: memoryCounters({ clock }),
-  mail: openMailQueue({ documents, clock, box, configured: true }),
+  mail: createMailQueue({ documents, clock, box, configured: true }),
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };
 const escalate = async (): Promise<void> => {
@@ -122,11 +122,11 @@ const escalate = async (): Promise<void> => {
 
 /** Moves the incident of a group, unless it is there already. */
 const move = async (group: number, to: 'acknowledged' | 'resolved'): Promise<void> => {
-  const stored = documents.of(tenantId).collection(incidents);
+  const stored = documents.forTenant(tenantId).collection(incidents);
   for (;;) {
     const [found] = (await stored.list({ filter: { alertIds: `a-${group}` }, limit: 1 })).items;
     if (found === undefined || found.status === to || found.status === 'resolved') return;
-    const next = moved(fieldsOf<Incident>(found), to, { by: 'u', at: new Date(clock.ms).toISOString() });
+    const next = changeState(getFields<Incident>(found), to, { by: 'u', at: new Date(clock.ms).toISOString() });
     try {
       if (next !== undefined) await stored.replace(found.id, next, found.version);
       return;

@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Listens } from '../../receivers/engine/receiver.ts';
 import { refusalKinds } from '../../receivers/engine/refusal.ts';
 import { republishRefused } from '../../receivers/index.ts';
-import { formatNamed, receivers } from '../../receivers/registry.ts';
+import { receivers, requireFormat } from '../../receivers/registry.ts';
 import { decompress } from '../../schemas/compression.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
@@ -11,8 +11,8 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
-import { rowCount } from '../../sinks/native/rows.ts';
-import { deadLetterScanner } from '../../sinks/scan/dead-letter-scanner.ts';
+import { countRows } from '../../sinks/native/rows.ts';
+import { createDeadLetterScanner } from '../../sinks/scan/dead-letter-scanner.ts';
 import { type FormatExample, packed, type ReceiverExample, receiverExamples } from './receiver-examples.ts';
 import { call } from './receivers-calls.ts';
 import { type Fixture, projectId, running, tenantId } from './receivers-fixture.ts';
@@ -95,12 +95,12 @@ const recordsIn = (messages: readonly Pick<Message, 'headers' | 'value'>[]): num
 
 /** Dead letters as they are listed. */
 const rowsOf = (messages: readonly Message[]): number => {
-  const scanner = deadLetterScanner();
+  const scanner = createDeadLetterScanner();
   const deadLetters = messages.filter(({ topic }) => topic === topics.deadLetter.name);
   for (const [offset, { headers = {}, value }] of deadLetters.entries())
     scanner.scan({ headers, value, offset, timestampMs: 0 }, 0);
   const [rows] = scanner.tables;
-  return rows === undefined ? 0 : rowCount(rows);
+  return rows === undefined ? 0 : countRows(rows);
 };
 
 const published = ({ bus }: Fixture): Message[] =>
@@ -115,7 +115,7 @@ for (const receiver of receivers) {
     t.true(receiver.summary.length > 10);
     t.true(signals.length > 0);
     for (const { paths } of listens) t.deepEqual(Object.keys(paths).sort(), [...signals].sort());
-    for (const format of formats) t.is(formatNamed(format.name), format, 'another format has this name');
+    for (const format of formats) t.is(requireFormat(format.name), format, 'another format has this name');
     t.deepEqual(Object.keys(example?.formats ?? {}).sort(), formats.map((format) => format.name).sort());
   });
 

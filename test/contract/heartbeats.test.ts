@@ -22,8 +22,8 @@ const checkOf = (name: string, fields: Partial<StoredCheck> = {}): StoredCheck =
 
 /** Stores a heartbeat; answers its token. */
 const addCheck = async ({ documents }: Fixture, id: string, fields: Partial<StoredCheck> = {}): Promise<string> => {
-  const token = heartbeatTokenFormat.make();
-  const own = documents.of(tenantId);
+  const token = heartbeatTokenFormat.generate();
+  const own = documents.forTenant(tenantId);
   await own.collection(syntheticChecks).insert({ id, ...checkOf(id, fields) });
   await own
     .collection(syntheticHeartbeatTokens)
@@ -81,7 +81,7 @@ test('an invalid heartbeat is refused with the reason, and is not stored', async
   const web = await addCheck(fixture, 'web', { type: 'http' });
   await known(fixture, token);
   const table: readonly (readonly [path: string, init: RequestInit, status: number, text: RegExp])[] = [
-    [heartbeatTokenFormat.make(), {}, 404, /no heartbeat with this token/],
+    [heartbeatTokenFormat.generate(), {}, 404, /no heartbeat with this token/],
     ['wrong', {}, 404, /no heartbeat with this token/],
     ['', {}, 404, /no heartbeat with this token/],
     [web, {}, 404, /no heartbeat with this token/],
@@ -153,7 +153,7 @@ test('a token may send ten heartbeats a second, a hundred at once; clients that 
   t.is((await get(`${fixture.http}/beats/${other}`)).status, 200);
   nowMs += 1000;
   t.is(counted(await statusesOf(20, () => token), 200), 10);
-  t.is(counted(await statusesOf(400, () => heartbeatTokenFormat.make()), 429), 200);
+  t.is(counted(await statusesOf(400, () => heartbeatTokenFormat.generate()), 429), 200);
 });
 
 test('a request whose body breaks off is not a heartbeat', async (t) => {
@@ -192,9 +192,9 @@ test('a pulse follows the accepted heartbeats; it is not sent for organizations 
     items.map(({ receivedMs }) => receivedMs).toSorted((one, other) => one - other),
   );
   t.deepEqual([...new Set(items.map((item) => item.tenantId))], [tenantId]);
-  const platform = fixture.documents.of(organizationsTenant).collection(organizations);
+  const platform = fixture.documents.forTenant(organizationsTenant).collection(organizations);
   await platform.update(tenantId, { disabled: true });
   await eventually('it is off', async () => (await get(`${fixture.http}/beats/${token}`)).text.includes('is disabled'));
-  await fixture.documents.of(tenantId).collection(syntheticHeartbeatTokens).delete('backup');
+  await fixture.documents.forTenant(tenantId).collection(syntheticHeartbeatTokens).delete('backup');
   await eventually('it ended', async () => (await get(`${fixture.http}/beats/${token}`)).status === 404);
 });

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { standardRequests } from '../../runtime/http-requests.ts';
+import { withStandardRequests } from '../../runtime/http-requests.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { type Answered, essence, good, headOf, lines, onBus, refused, sending, Wire } from './http1-client.ts';
 import { jsonRequest } from './receivers-bodies.ts';
@@ -13,7 +13,7 @@ const secret = makeLicenseKey();
 /** The same receivers twice: one is asked at its own address, the other below `/otlp`, the main address. */
 const both = async () => {
   const [own, other] = await Promise.all([sending({ secret }), sending({ secret })]);
-  const listener: RequestListener = standardRequests((request, response) => {
+  const listener: RequestListener = withStandardRequests((request, response) => {
     if (!other.receivers.handler(request, response)) response.writeHead(418).end();
   });
   const server = createServer(listener).on('checkContinue', listener);

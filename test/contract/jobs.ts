@@ -3,19 +3,19 @@ import test from 'ava';
 import { defineJob, type Jobs, openJobs } from '../../runtime/jobs.ts';
 import { acquireLease, leases } from '../../runtime/leases.ts';
 import { type Documents, platformTenant } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { type MetricName, type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { type MetricName, type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { eventually, stretched } from '../waiting.ts';
 
 const clock = { now: () => Date.now() };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A store that a process cannot reach at times. */
-const reachableWhile = (documents: Documents, reachable: () => boolean): Pick<Documents, 'of'> => ({
-  of: (tenantId) => ({
+const reachableWhile = (documents: Documents, reachable: () => boolean): Pick<Documents, 'forTenant'> => ({
+  forTenant: (tenantId) => ({
     tenantId,
     collection(definition) {
-      const collection = documents.of(tenantId).collection(definition);
+      const collection = documents.forTenant(tenantId).collection(definition);
       return new Proxy(collection, {
         get: (target, name) => {
           if (!reachable()) throw new Error('the store cannot be reached');
@@ -35,8 +35,8 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
   });
   test.after.always(() => documents.close());
 
-  const opened = (leaseMs?: number, metrics: Metrics = noMetrics): Jobs =>
-    openJobs({ documents, clock, log: silent, metrics, ...(leaseMs !== undefined && { leaseMs }) });
+  const opened = (leaseMs?: number, metrics: Metrics = silentMetrics): Jobs =>
+    openJobs({ documents, clock, log: silentLog, metrics, ...(leaseMs !== undefined && { leaseMs }) });
 
   test('one of three processes runs a job of the installation, and every process runs a job of the process', async (t) => {
     const processes = [opened(), opened(), opened()];
@@ -92,7 +92,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     first.start(job('first'), undefined);
     await eventually('the first process ran it', () => runs.length === 1);
     await eventually('its lease is released', async () => {
-      const lease = await documents.of(platformTenant).collection(leases).find('hourly');
+      const lease = await documents.forTenant(platformTenant).collection(leases).find('hourly');
       return Date.parse(lease?.notBefore ?? '') > Date.now();
     });
     const running = second.start(job('second'), undefined);
@@ -153,9 +153,9 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     const forMs = stretched(2_000);
     const lease = await acquireLease('long', { documents, clock, holder: 'one', forMs });
     if ('freeAtMs' in lease) return t.fail('the lease was free');
-    const first = await documents.of(platformTenant).collection(leases).find('long');
+    const first = await documents.forTenant(platformTenant).collection(leases).find('long');
     await eventually('the lease is renewed', async () => {
-      const now = await documents.of(platformTenant).collection(leases).find('long');
+      const now = await documents.forTenant(platformTenant).collection(leases).find('long');
       return Date.parse(now?.until ?? '') > Date.parse(first?.until ?? '') + forMs;
     });
     t.true('freeAtMs' in (await acquireLease('long', { documents, clock, holder: 'two', forMs })));
@@ -168,7 +168,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
   test('a failed run is counted and retried, and a successful run is counted with its time', async (t) => {
     const counted: string[] = [];
     const metrics: Metrics = {
-      ...noMetrics,
+      ...silentMetrics,
       add: (name: MetricName, _: number, labels: object) =>
         void counted.push(`${name} ${Object.values(labels).join(' ')}`),
     };

@@ -5,9 +5,9 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import { test } from '../limit-concurrency.ts';
@@ -51,7 +51,7 @@ export const landEmittedContract = ({
 }): void => {
   let pool: ScanPool;
   test.serial.before(`${name}: a table of a derived topic is made`, async () => {
-    await migrate(under().columns, silent, migrations, [errorBurstsTable]);
+    await migrate(under().columns, silentLog, migrations, [errorBurstsTable]);
     pool = new ScanPool(new URL('./made-up-sink.ts', import.meta.url), 1);
   });
   test.after.always(() => pool.close());
@@ -67,11 +67,11 @@ export const landEmittedContract = ({
     const faulty: Columns = {
       insert: (block, token, ...where) => insert(() => columns.insert(block, `${token}:${randomUUID()}`, ...where)),
       recordWatermark: (...landings) => columns.recordWatermark(...landings),
-      of: (tenantId) => columns.of(tenantId),
+      forTenant: (tenantId) => columns.forTenant(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),
-      each: () => columns.each(),
-      tablesChanged: () => columns.tablesChanged(),
+      listServers: () => columns.listServers(),
+      handleTablesChanged: () => columns.handleTablesChanged(),
       check: () => columns.check(),
       close: async () => {},
     };
@@ -81,15 +81,15 @@ export const landEmittedContract = ({
       close: async () => {},
     };
     const metrics = {
-      ...noMetrics,
+      ...silentMetrics,
       add: (metric: string, value: number) => void (metric === 'oiq_duplicates_total' && counted.push(value)),
     };
-    return batchHandler(errorBurstsSink, {
+    return createBatchHandler(errorBurstsSink, {
       columns: faulty,
       producer,
       pool,
       metrics,
-      log: silent,
+      log: silentLog,
       clock: systemClock,
     });
   };

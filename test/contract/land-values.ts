@@ -4,9 +4,9 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import { test } from '../limit-concurrency.ts';
@@ -45,7 +45,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   let pool: ScanPool;
   let tokens = 0;
   test.serial.before(`${name}: a declared table is made`, async () => {
-    await migrate(under().columns, silent, migrations, [errorCountsTable]);
+    await migrate(under().columns, silentLog, migrations, [errorCountsTable]);
     pool = new ScanPool(new URL('./made-up-sink.ts', import.meta.url), 1);
   });
   test.after.always(() => pool.close());
@@ -59,11 +59,11 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
           ? columns.insert(block, token, ...where)
           : insert(() => columns.insert(block, `${token}:${++tokens}`, ...where)),
       recordWatermark: (...landings) => columns.recordWatermark(...landings),
-      of: (tenantId) => columns.of(tenantId),
+      forTenant: (tenantId) => columns.forTenant(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),
-      each: () => columns.each(),
-      tablesChanged: () => columns.tablesChanged(),
+      listServers: () => columns.listServers(),
+      handleTablesChanged: () => columns.handleTablesChanged(),
       check: () => columns.check(),
       close: async () => {},
     };
@@ -72,12 +72,12 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
       transaction: async (_name, work) => work(async (messages) => void published.push(...messages)),
       close: async () => {},
     };
-    return batchHandler(errorCountsSink, {
+    return createBatchHandler(errorCountsSink, {
       columns: faulty,
       producer,
       pool,
-      metrics: noMetrics,
-      log: silent,
+      metrics: silentMetrics,
+      log: silentLog,
       clock: systemClock,
     });
   };
@@ -94,14 +94,14 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
     const { columns } = under();
     const table = { ...errorCountsTable, name: 'made_up_counts_before' } as const;
     const wider = { ...table, columns: { ...table.columns, region: 'LowCardinality(String)' } } as const;
-    await migrate(columns, silent, migrations, [table]);
-    const [server] = columns.each();
+    await migrate(columns, silentLog, migrations, [table]);
+    const [server] = columns.listServers();
     await server?.columns.execute(`INSERT INTO ${table.name} (tenant_id, errors, received_at) SELECT 'a', 7, now64(3)`);
-    await Promise.all([wider, wider].map((each) => migrate(columns, silent, migrations, [each])));
+    await Promise.all([wider, wider].map((each) => migrate(columns, silentLog, migrations, [each])));
     t.deepEqual(await columns.query(`SELECT toString(errors) AS errors, region FROM ${table.name}`), [
       { errors: '7', region: '' },
     ]);
-    await t.throwsAsync(migrate(columns, silent, migrations, [table]), {
+    await t.throwsAsync(migrate(columns, silentLog, migrations, [table]), {
       message: /its column region is not declared/,
     });
   });
@@ -172,7 +172,7 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
 
   test(`${name}: rows of another topic at the same offset are not taken for landed`, async (t) => {
     const tenant = someTenant();
-    const [server] = under().columns.each();
+    const [server] = under().columns.listServers();
     await server?.columns.execute(
       `INSERT INTO made_up_counts (tenant_id, topic, partition, offset, errors, received_at) SELECT '${tenant}', 'other', 3, 4000, 7, fromUnixTimestamp64Milli(toInt64(${Date.UTC(2026, 2, 2, 3)}), 'UTC')`,
     );

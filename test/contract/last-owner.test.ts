@@ -7,7 +7,7 @@ import test from 'ava';
 import { MongoClient } from 'mongodb';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Caller } from '../../api/callers/caller.ts';
-import { transactFor } from '../../api/changes.ts';
+import { createTransact } from '../../api/changes.ts';
 import { ApiError } from '../../api/errors.ts';
 import { patchUser, removeUser } from '../../api/groups/users/members.ts';
 import type { DeclaredOperation } from '../../api/kernel/operation.ts';
@@ -37,7 +37,7 @@ const run = async (documents: Documents, operation: DeclaredOperation, tenantId:
     reply: () => {},
     redirect: () => {},
   };
-  const change = transactFor({ documents, clock }, { caller, actions: operation.audit, request });
+  const change = createTransact({ documents, clock }, { caller, actions: operation.audit, request });
   try {
     await operation.run(
       { caller, params: { id }, query: {}, body, request, change, signal: new AbortController().signal },
@@ -71,15 +71,15 @@ const suite = (
     for (let owner = 0; owner < count; owner++) {
       const id = randomUUID();
       const fields = { id, email: `${id}@a.example`, name: '', passwordHash: null, disabled: false };
-      await documents.of(usersTenant).collection(users).insert(fields);
-      await documents.of(tenantId).collection(memberships).insert({ id, role: 'owner' });
+      await documents.forTenant(usersTenant).collection(users).insert(fields);
+      await documents.forTenant(tenantId).collection(memberships).insert({ id, role: 'owner' });
       ids.push(id);
     }
     return { tenantId, ids };
   };
   const left = async (documents: Documents, tenantId: string): Promise<number> => {
     const { items } = await documents
-      .of(tenantId)
+      .forTenant(tenantId)
       .collection(memberships)
       .list({ filter: { role: 'owner' } });
     return items.filter(({ disabled }) => !disabled).length;
@@ -99,7 +99,7 @@ const suite = (
     const documents = await open();
     const { tenantId, ids } = await withOwners(documents, 2);
     const [disabledId = '', last = ''] = ids;
-    await documents.of(usersTenant).collection(users).update(disabledId, { disabled: true });
+    await documents.forTenant(usersTenant).collection(users).update(disabledId, { disabled: true });
     t.is(await run(documents, removeUser, tenantId, last), 409);
     t.is(await run(documents, removeUser, tenantId, disabledId), 200);
     await close(documents);

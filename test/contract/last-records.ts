@@ -1,15 +1,15 @@
 /** The last records of a live tail over a bus. Topics are of their own: what others publish in one that is shared counts as well. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { filterOf } from '../../queries/live-tail/filter.ts';
-import { lastRecords } from '../../queries/live-tail/last-records.ts';
-import { partitionOf } from '../../schemas/partition.ts';
+import { buildFilter } from '../../queries/live-tail/filter.ts';
+import { readLastRecords } from '../../queries/live-tail/last-records.ts';
+import { computePartition } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { type BusContract, keysOf, someTopic } from './bus-harness.ts';
 import { anotherMillisecond, logsOf, numbered } from './live-tail-harness.ts';
 
 const partitions = 12;
-const keys = keysOf(partitions, partitionOf);
+const keys = keysOf(partitions, computePartition);
 
 export const lastRecordsContract = ({ name, make }: BusContract): void => {
   const prepare = async (t: Parameters<typeof make>[0]) => {
@@ -33,13 +33,13 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
       },
       last: async (limit: number): Promise<string[]> => {
         const tailRequest = {
-          wish: { tenantId, filter: filterOf({ signal: 'logs' }) },
+          wish: { tenantId, filter: buildFilter({ signal: 'logs' }) },
           maxRecords: limit,
           isClosed: () => false,
         };
         const ends = await bus.offsets(topic.name);
         const pasts = ends.map(({ partition, ...rest }) => ({ where: { topic: topic.name, partition }, ...rest }));
-        const found = await lastRecords(tailRequest, pasts, bus);
+        const found = await readLastRecords(tailRequest, pasts, bus);
         return found.map(({ text }) => (JSON.parse(text) as { body: string }).body);
       },
     };

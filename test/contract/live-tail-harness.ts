@@ -1,11 +1,11 @@
 /** What tests of live tail share: messages as receivers publish them, and a listener that keeps what it was told. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Listening } from '../../queries/live-tail/live-tail.ts';
+import type { OpenListener } from '../../queries/live-tail/live-tail.ts';
 import type { Positions } from '../../queries/live-tail/positions.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { tenantKey } from '../../schemas/tenant-key.ts';
+import { buildTenantKey } from '../../schemas/tenant-key.ts';
 import { topics } from '../../schemas/topics.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 
@@ -32,7 +32,7 @@ const messageOf = (signal: Signal, request: object, records: number, sent: Sent)
   };
   return {
     topic: topics[signal].name,
-    key: tenantKey(tenantId, shards, shardIndex),
+    key: buildTenantKey(tenantId, shards, shardIndex),
     value,
     headers: encodeHeaders({
       tenantId,
@@ -101,7 +101,7 @@ export interface Received {
 }
 
 /** Takes everything that there is. */
-export const receive = (listening: Listening, received: Received = silence()): Received => {
+export const receive = (listening: OpenListener, received: Received = silence()): Received => {
   while (listening.hasNews) {
     const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(1024 * 1024);
     // biome-ignore lint/suspicious/noExplicitAny: records of both signals

@@ -1,10 +1,10 @@
 /** Live tail over a bus: what every adapter of the bus must allow it to promise. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { filterOf } from '../../queries/live-tail/filter.ts';
+import { buildFilter } from '../../queries/live-tail/filter.ts';
 import { type ListenRequest, openLiveTail } from '../../queries/live-tail/live-tail.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { topics } from '../../schemas/topics.ts';
 import { eventually } from '../waiting.ts';
 import type { BusContract } from './bus-harness.ts';
@@ -15,7 +15,7 @@ const requestOf = (tenantId: string, more: Partial<ListenRequest> = {}): ListenR
   tenantId,
   shards: 1,
   last: 0,
-  filter: filterOf({ signal: 'logs' }),
+  filter: buildFilter({ signal: 'logs' }),
   ...more,
 });
 
@@ -25,7 +25,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     await bus.ensureTopics([topics.logs, topics.traces]);
     const producer = await bus.producer();
     const open = (over: Bus = bus) => {
-      const tail = openLiveTail({ bus: over, log: silent });
+      const tail = openLiveTail({ bus: over, log: silentLog });
       t.teardown(() => tail.close());
       return tail;
     };
@@ -58,7 +58,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
   test(`${name}: live tail begins with the last records requested, and continues with no record missing or duplicated`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
-    const filter = filterOf({ signal: 'logs', search: 'wanted' });
+    const filter = buildFilter({ signal: 'logs', search: 'wanted' });
     for (let round = 0; round < 60; round++)
       await publish(
         logsOf([`wanted ${round}`, `other ${round}`], { tenantId }),
@@ -172,7 +172,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
     const listening = await open().open(requestOf(tenantId));
-    listening.spread(8);
+    listening.setShards(8);
     const received = silence();
     await eventually('records of every shard', async () => {
       for (let shardIndex = 0; shardIndex < 8; shardIndex++)
@@ -201,7 +201,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
   test(`${name}: live tail delivers spans`, async (t) => {
     const { open, publish } = await prepare(t);
     const tenantId = someTenant();
-    const filter = filterOf({ signal: 'spans', attribute: ['status=error', 'kind=server'] });
+    const filter = buildFilter({ signal: 'spans', attribute: ['status=error', 'kind=server'] });
     const listening = await open().open(requestOf(tenantId, { filter, last: 10 }));
     const span = { name: 'GET /', kind: 2, status: { code: 2 }, startTimeUnixNano: '1', endTimeUnixNano: '5' };
     await publish(spansOf([span, { ...span, name: 'fine', status: { code: 1 } }], { tenantId }));

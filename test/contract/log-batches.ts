@@ -3,10 +3,10 @@ import type { ExecutionContext } from 'ava';
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import type { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { logsRequest, messageOf, text } from '../cases/sink-tables.ts';
@@ -41,5 +41,12 @@ export const newLanding = (
   if (sink === undefined) throw new Error('no sink logs');
   const refuse = async () => t.fail('something was published');
   const producer = { publish: refuse, transaction: refuse, close: async () => {} };
-  return batchHandler(sink, { producer, columns, pool, metrics: noMetrics, log: silent, clock: systemClock });
+  return createBatchHandler(sink, {
+    producer,
+    columns,
+    pool,
+    metrics: silentMetrics,
+    log: silentLog,
+    clock: systemClock,
+  });
 };

@@ -5,10 +5,10 @@ import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
 import { decodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
-import { itemKey, nextDue, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
+import { computePhase, itemKey, nextDue, slotOfPhase } from '../../processors/engine/schedule-times.ts';
 import type { StateStore } from '../../runtime/states.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
-import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
+import { type Documents, defineCollection, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { defineDerivedTopic, type Topic } from '../../schemas/topic.ts';
 
@@ -16,7 +16,7 @@ interface Check {
   readonly everyMs: number;
 }
 
-type MadeCheck = Check & Stored & { readonly tenantId: string };
+type MadeCheck = Check & StoredMetadata & { readonly tenantId: string };
 
 interface Outcome {
   readonly bus: Bus;
@@ -47,7 +47,7 @@ const effectsOn = async (bus: Bus, topic: Topic): Promise<string[]> => {
 };
 
 const slotKey = (name: string, { tenantId, id }: MadeCheck): string =>
-  `schedules/${name}/${slotOf(phaseOf(itemKey(tenantId, id)))}`;
+  `schedules/${name}/${slotOfPhase(computePhase(itemKey(tenantId, id)))}`;
 
 /** A schedule of its own for each `id`, whose states are chains of the due times that were run. */
 export const madeUpChecks = (id: string) => {
@@ -74,7 +74,7 @@ export const madeUpChecks = (id: string) => {
     },
   });
   const next = ({ tenantId, id: check, everyMs }: MadeCheck, afterMs: number): number =>
-    nextDue(phaseOf(itemKey(tenantId, check)), everyMs, afterMs);
+    nextDue(computePhase(itemKey(tenantId, check)), everyMs, afterMs);
 
   const saved = async (states: Pick<StateStore, 'load'>, check: MadeCheck): Promise<SavedItem | undefined> => {
     const snapshot = await states.load(slotKey(schedule.name, check));
@@ -93,7 +93,7 @@ export const madeUpChecks = (id: string) => {
       for (let index = 0; index < 30; index++) {
         const tenantId = `tenant-${index % 3}`;
         const check = { everyMs: everyMs + 500 * (index % 7) };
-        made.push({ ...(await documents.of(tenantId).collection(checkCollection).insert(check)), tenantId });
+        made.push({ ...(await documents.forTenant(tenantId).collection(checkCollection).insert(check)), tenantId });
       }
       return made;
     },

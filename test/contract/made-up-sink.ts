@@ -1,6 +1,6 @@
 /** A derived topic and its table as a developer adds them; nothing else knows of it. The scan threads of a test load this module. */
 import { z } from 'zod';
-import { byDayReceived, landedPosition, ordinal } from '../../schemas/tables/parts.ts';
+import { landedPosition, ordinal, partitionByDayReceived } from '../../schemas/tables/parts.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
 import { defineDerivedTopic, defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
@@ -37,7 +37,7 @@ export const errorCountsTable = defineTable({
     is_new: 'Bool',
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'minute'],
 });
 
@@ -58,7 +58,7 @@ export const errorBurstsTable = defineTable({
   summary: 'Many errors at once',
   retention: 'logs',
   columns: { tenant_id: 'LowCardinality(String)', error: 'UInt32', ...landedPosition, ...ordinal },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id'],
 });
 

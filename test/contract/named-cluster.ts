@@ -9,7 +9,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { eventually } from '../waiting.ts';
 import { columnsContract } from './columns.ts';
@@ -22,7 +22,7 @@ const replicasOf = async (
   columns: Columns,
   cluster: string,
 ): Promise<ReadonlyMap<number, readonly ServerColumns[]>> => {
-  const servers = columns.each().map(({ columns: server }) => server);
+  const servers = columns.listServers().map(({ columns: server }) => server);
   const shards = await Promise.all(
     servers.map(async (server) => {
       const [own] = await server.query<{ shard: number }>(
@@ -67,7 +67,7 @@ export const namedCluster = (cluster: string, urls: readonly string[]): void => 
   let columns: Columns;
   test.before(async () => {
     columns = await clickhouseColumns({ urls: [...urls], cluster });
-    await migrate(columns, silent);
+    await migrate(columns, silentLog);
   });
   test.after.always(() => columns?.close());
 

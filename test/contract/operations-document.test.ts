@@ -3,10 +3,10 @@ import '../../subjects/query-kinds.ts';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { groups, operations } from '../../api/groups/index.ts';
-import { openApiDocument } from '../../api/kernel/openapi.ts';
+import { createOpenApiDocument } from '../../api/kernel/openapi.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is JSON of every shape
-const document = JSON.parse(JSON.stringify(await openApiDocument(operations, groups))) as any;
+const document = JSON.parse(JSON.stringify(await createOpenApiDocument(operations, groups))) as any;
 
 test('the document is valid OpenAPI 3.1.0 of version 1.0.0', async (t) => {
   const validator = new Validator();

@@ -17,7 +17,7 @@ const named = ({ method, path, operationId }: Operation): string => `${operation
 
 const recordsOf = async (a: World, requestId: string | null): Promise<AuditRecord[]> => {
   const found: AuditRecord[] = [];
-  for await (const record of a.harness.documents.everywhere(auditRecords, { requestId })) found.push(record);
+  for await (const record of a.harness.documents.findInAllTenants(auditRecords, { requestId })) found.push(record);
   return found;
 };
 

@@ -1,7 +1,7 @@
 /** What must hold for every operation, whoever writes it. Generated from the registry. */
 import test from 'ava';
 import type { z } from 'zod';
-import { mayCall } from '../../api/callers/rights.ts';
+import { satisfiesAccess } from '../../api/callers/rights.ts';
 import { operations } from '../../api/groups/index.ts';
 import { operationsReport } from '../../api/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
@@ -87,7 +87,7 @@ for (const role of roles) {
   test(`every operation that ${role} may not call returns 403`, async (t) => {
     t.deepEqual(
       await failing(
-        withSession.filter((operation) => !mayCall(role, operation.role)),
+        withSession.filter((operation) => !satisfiesAccess(role, operation.role)),
         ({ method, path }) => harness.request(method, concrete(path), { as: role }),
         (answer) => isError(answer, 403, 'FORBIDDEN'),
       ),
@@ -105,7 +105,7 @@ test('every GET that a role may call is allowed for that role', async (t) => {
         operation,
         drawnAt(
           at,
-          roles.filter((role) => mayCall(role, operation.role)),
+          roles.filter((role) => satisfiesAccess(role, operation.role)),
           2,
         ),
       ]),

@@ -1,6 +1,6 @@
 /** Examples of operations on users, invitations and organizations. */
 import { randomUUID } from 'node:crypto';
-import { putToken } from '../../api/identity/accounts/one-time-tokens.ts';
+import { createToken } from '../../api/identity/accounts/one-time-tokens.ts';
 import type { Example } from './example.ts';
 
 const somebody = (): string => `${randomUUID()}@people.example`;
@@ -12,19 +12,19 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
   forgotPassword: () => ({ token: '', body: { email: somebody() } }),
   resetPassword: async ({ harness, person }) => {
     const { id: userId } = await person('viewer');
-    const { token } = await putToken(harness.documents, { purpose: 'reset-password', userId, expiresAt: soon() });
+    const { token } = await createToken(harness.documents, { purpose: 'reset-password', userId, expiresAt: soon() });
     return { token: '', body: { token, password } };
   },
   acknowledgeIncidentByLink: async ({ harness, person, make }) => {
     const [{ id: incidentId }, { id: personId }] = [await make('createIncident'), await person('viewer')];
     const link = { purpose: 'acknowledge-incident', tenantId: 'a', incidentId, personId, expiresAt: soon() } as const;
-    const { token } = await putToken(harness.documents, link);
+    const { token } = await createToken(harness.documents, link);
     return { token: '', body: { token } };
   },
   register: () => ({ token: '', body: { email: somebody(), organization: 'Another' } }),
   acceptInvitation: async ({ harness }) => {
     const registration = { email: somebody(), organization: 'Another', expiresAt: soon() };
-    const { token } = await putToken(harness.documents, { purpose: 'registration', ...registration });
+    const { token } = await createToken(harness.documents, { purpose: 'registration', ...registration });
     return { token: '', body: { token, name: 'Somebody', password } };
   },
 

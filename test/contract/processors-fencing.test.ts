@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { PartitionRun, type Shared } from '../../processors/engine/partition-run.ts';
+import { PartitionRun, type ProcessorContext } from '../../processors/engine/partition-run.ts';
 import { TaskPool } from '../../processors/engine/pool.ts';
 import { defaultPace } from '../../processors/engine/runtime.ts';
 import { decodeTask } from '../../processors/engine/task-snapshot.ts';
@@ -16,8 +16,8 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, Message } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { visitCounter, visitCounts, visits } from '../cases/made-up-processor.ts';
 import { valuesIn } from '../cases/run-task.ts';
@@ -45,7 +45,7 @@ const fixture = async (t: ExecutionContext) => {
   const events: string[] = [];
   const published: Message[] = [];
   let failing = false;
-  const shared: Shared = {
+  const shared: ProcessorContext = {
     processor: visitCounter,
     group: 'processors.test-visit-counts',
     fuse: new TenantFuse('test'),
@@ -53,8 +53,8 @@ const fixture = async (t: ExecutionContext) => {
     runtime: {
       bus,
       pool,
-      metrics: noMetrics,
-      log: silent,
+      metrics: silentMetrics,
+      log: silentLog,
       clock: { now: () => time.nowMs },
       pace: defaultPace,
       configuration: { check() {}, close: async () => undefined },
@@ -86,7 +86,7 @@ const fixture = async (t: ExecutionContext) => {
     },
     member: async (committed: number) => {
       const run = new PartitionRun(shared, { topic: visits.name, partition: 0, committed, claimed: false });
-      await run.assigned();
+      await run.load();
       return run;
     },
     /** A batch of one visit, which lies on the bus. */
@@ -126,7 +126,7 @@ test('messages that a tick emitted and could not publish are published by the ne
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
   await next.batch(await visit('/b'));
   t.deepEqual(kinds(), ['first', 'count', 'silence', 'first']);
-  await next.revoked();
+  await next.saveAndClose();
   await member(2);
   t.is(kinds().length, 4, 'it was forgotten then');
 });
@@ -141,7 +141,7 @@ test('a paused member neither ticks nor saves once another member has its partit
   time.nowMs += hourMs;
   await t.throwsAsync(paused.tick(), { instanceOf: ConflictError });
   t.deepEqual(kinds(), ['first']);
-  await paused.revoked();
+  await paused.saveAndClose();
   t.is(await states.number(key), number, 'it saved nothing');
   await successor.tick();
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
@@ -184,7 +184,7 @@ test('a range that did not take effect is not in the snapshot of a partition tha
   fail(true);
   await t.throwsAsync(one.batch(batch));
   fail(false);
-  await one.revoked();
+  await one.saveAndClose();
   const next = await member(1);
   await next.batch(batch);
   t.deepEqual(kinds(), ['first', 'first']);

@@ -8,14 +8,14 @@ import { Task } from '../../processors/engine/task.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { alertRoutingId, alertRoutings, defaultRouting } from '../../schemas/resources/alert-routing.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
 import { CheckFields } from '../../subjects/synthetics/check.ts';
-import { blockOf } from '../../subjects/threat-intel/block.ts';
+import { encodeBlock } from '../../subjects/threat-intel/block.ts';
 import { detectionRulesForTests, stored } from '../cases/detection-rules.ts';
 import { visits } from '../cases/made-up-processor.ts';
 import type { Random } from '../cases/random.ts';
@@ -293,7 +293,7 @@ export interface FollowedDocument {
   readonly collection: string;
   readonly tenantId: string;
   readonly id: string;
-  readonly document: object & Stored;
+  readonly document: object & StoredMetadata;
 }
 
 const defaultRoutingWithChannels = {
@@ -323,13 +323,13 @@ const jobs = ['job-0', 'job-1', 'job-2'].map((id, index) => ({
 }));
 
 /** Documents of each collection that processors follow. */
-const followed: Readonly<Record<string, readonly (object & Stored)[]>> = {
+const followed: Readonly<Record<string, readonly (object & StoredMetadata)[]>> = {
   [detectionRules.name]: detectionRulesForTests.map((rule) => stored(rule)),
   [alertRoutings.name]: [defaultRoutingWithChannels],
   [syntheticChecks.name]: jobs,
   [indicatorBlocks.name]: [
     {
-      ...blockOf([
+      ...encodeBlock([
         {
           type: 'domain',
           value: 'evil.example',

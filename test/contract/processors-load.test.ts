@@ -108,7 +108,7 @@ const open = async (t: ExecutionContext) => {
         registered: { processors, module: new URL('./made-up-processors.ts', import.meta.url) },
         pool: { threads: 1 },
       });
-      const ended = role.failed.catch(() => undefined);
+      const ended = role.failure.catch(() => undefined);
       let stopping: Promise<void> | undefined;
       const stop = async (): Promise<void> => {
         stopping ??= role.stop().then(() => ended);
@@ -131,7 +131,7 @@ test('a processor with a damaged snapshot names the snapshot and waits, alone, a
   const world = await open(t);
   const { documents, lines, shouted } = world;
   await world.tallied('a', 'a');
-  const heads = documents.of(platformTenant).collection(processorStates);
+  const heads = documents.forTenant(platformTenant).collection(processorStates);
   await heads.update(key, { bytes: Buffer.from('something else').toString('base64') });
   await world.publishWords('a');
   await world.start('test-tallies', 'test-shouts');

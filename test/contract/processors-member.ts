@@ -10,8 +10,8 @@ import { openStates } from '../../runtime/states.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStates } from '../../schemas/resources/processor-state.ts';
 import { seeded } from '../cases/random.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
@@ -75,8 +75,8 @@ const shakyDocuments = (documents: Documents): Documents => {
       },
     });
   return wrapped(documents, {
-    of(tenantId) {
-      const tenant = documents.of(tenantId);
+    forTenant(tenantId) {
+      const tenant = documents.forTenant(tenantId);
       return wrapped(tenant, {
         collection(definition) {
           const collection = tenant.collection(definition);
@@ -98,15 +98,15 @@ const clock = { now: () => nowMs };
 const role = await startProcessors({
   bus: shakyBus(bus),
   documents: shakyDocuments(documents),
-  metrics: noMetrics,
-  log: silent,
+  metrics: silentMetrics,
+  log: silentLog,
   clock,
   only: [processor],
   registered: { processors, module: new URL(module) },
   pool: { threads: 1 },
   pace: { tickMs: 50, snapshotMessages: 15 },
 });
-role.failed.catch((error: unknown) => {
+role.failure.catch((error: unknown) => {
   console.error(error);
   process.exit(3);
 });

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { Poison } from '../../processors/engine/answer.ts';
+import type { PoisonMessage } from '../../processors/engine/answer.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { decodeTask } from '../../processors/engine/task-snapshot.ts';
@@ -70,7 +70,7 @@ interface Reference {
   readonly partition: number;
   readonly task: Task;
   readonly values: string[];
-  readonly poison: Poison[];
+  readonly poison: PoisonMessage[];
   ticks: number;
 }
 
@@ -200,19 +200,19 @@ class DisturbedRun {
     const retentionDays = { logs: 1, metrics: 1, traces: 1 };
     const plan = { name: 'all', retentionDays, entitlements: entitlement === undefined ? [] : [entitlement], limits };
     await documents
-      .of(plansTenant)
+      .forTenant(plansTenant)
       .collection(plans)
       .insert({ id: 'all', ...plan });
     for (const id of tenants.filter((each) => each !== 'tenant-without-plan')) {
       const organization = { name: id, planId: 'all', disabled: false, retentionDays: {}, shards: 1 };
       await documents
-        .of(organizationsTenant)
+        .forTenant(organizationsTenant)
         .collection(organizations)
         .insert({ id, ...organization });
     }
     for (const { collection, tenantId, id, document } of followedDocuments(this.#processor)) {
       const { version: _version, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = document;
-      const stored = await documents.of(tenantId).collection({ name: collection }).insert(fields);
+      const stored = await documents.forTenant(tenantId).collection({ name: collection }).insert(fields);
       this.#followed.push({ collection, tenantId, id, document: stored });
     }
     for (const { name: topic } of reads.topics) {

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { deliveriesName } from '../../processors/deliveries/deliveries.ts';
-import { groupsOf, processorGroups, startProcessors } from '../../processors/index.ts';
+import { listConsumerGroups, processorGroups, startProcessors } from '../../processors/index.ts';
 import { processors as registered } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
@@ -14,7 +14,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -75,21 +75,21 @@ const start = async (
     bus,
     documents,
     metrics,
-    log: silent,
+    log: silentLog,
     clock: systemClock,
     only: [only].flat(),
     registered: { processors, module },
     pool: { threads: 1, ...pool },
     pace: { tickMs: 50 },
   });
-  const ended = role.failed.catch(() => undefined);
+  const ended = role.failure.catch(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     stopping ??= role.stop().then(() => ended);
     await stopping;
   };
   t.teardown(stop);
-  return { stop, failed: role.failed, counted };
+  return { stop, failed: role.failure, counted };
 };
 
 const all = async (bus: Bus, topic: { readonly name: string }): Promise<BusRecord[]> => {
@@ -337,7 +337,7 @@ test('a tenant whose timer never ends is skipped, and the others continue', asyn
 
 test('followed documents reach the steps, including new documents', async (t) => {
   const stores = await open(t);
-  const collection = stores.documents.of('acme').collection(marks);
+  const collection = stores.documents.forTenant('acme').collection(marks);
   await collection.insert({ mark: '!' });
   await stores.producer.publish([messageOf('acme', ['a']), messageOf('other', ['b'])]);
   await start(t, stores, 'test-shouts');
@@ -384,7 +384,7 @@ test('only tenants whose plan has the entitlement are processed', async (t) => {
     ['without', ['logs']],
   ] as const)
     await stores.documents
-      .of(plansTenant)
+      .forTenant(plansTenant)
       .collection(plans)
       .insert({ id, name: id, retentionDays, entitlements: [...entitlements], limits });
   for (const [id, planId, disabled] of [
@@ -393,7 +393,7 @@ test('only tenants whose plan has the entitlement are processed', async (t) => {
     ['c', 'with', true],
   ] as const)
     await stores.documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id, name: id, planId, disabled, retentionDays: {}, shards: 1 });
   await stores.producer.publish(['a', 'b', 'c', 'd'].map((tenantId) => messageOf(tenantId, [tenantId, tenantId])));
@@ -438,7 +438,7 @@ test('when no more messages arrive, time closes windows', async (t) => {
     bus: stores.bus,
     documents: stores.documents,
     metrics: { add() {}, set() {}, observe() {} },
-    log: silent,
+    log: silentLog,
     clock: { now: () => nowMs },
     only: ['test-visit-counts'],
     registered: { processors, module: new URL('./made-up-processors.ts', import.meta.url) },
@@ -459,7 +459,7 @@ test('an unknown processor name is refused with the available names', async (t) 
   const starting = startProcessors({
     ...stores,
     metrics: { add() {}, set() {}, observe() {} },
-    log: silent,
+    log: silentLog,
     clock: systemClock,
     only: ['nothing'],
   });
@@ -476,7 +476,7 @@ test('every registered processor, schedule and delivery has a unique name, and s
 });
 
 test('the consumer group of a processor reads its topics, and that of a schedule its assignment topic', (t) => {
-  t.deepEqual(groupsOf(processors.slice(0, 1), [{ name: 'alert-rules' }]), [
+  t.deepEqual(listConsumerGroups(processors.slice(0, 1), [{ name: 'alert-rules' }]), [
     { group, topics: [words.name] },
     { group: 'processors.alert-rules', topics: ['schedule.alert-rules'] },
   ]);

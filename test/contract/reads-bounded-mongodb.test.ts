@@ -1,6 +1,6 @@
 import test from 'ava';
 import { type Db, MongoClient } from 'mongodb';
-import { type MongoRecord, recordOf } from '../../adapters/documents-mongodb/encoding.ts';
+import { type MongoRecord, toRecord } from '../../adapters/documents-mongodb/encoding.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { at, type CountedStore, foreignDocuments, readsAreBounded } from './reads-bounded.ts';
@@ -12,7 +12,7 @@ const profileBytes = 64 * 1024 * 1024;
 const fill = async (database: Db): Promise<void> => {
   for (const { definition, tenantId, documents } of foreignDocuments()) {
     const records = documents.map(({ id, fields }) =>
-      recordOf(tenantId, { id, version: 1, createdAt: at, updatedAt: at }, { fields: { ...fields }, text: '' }),
+      toRecord(tenantId, { id, version: 1, createdAt: at, updatedAt: at }, { fields: { ...fields }, text: '' }),
     );
     await database.collection<MongoRecord>(definition.name).insertMany(records);
   }

@@ -28,8 +28,8 @@ const perTransaction = 1_000;
 const fill = async ({ harness }: World): Promise<void> => {
   for (const { definition, tenantId, documents } of foreignDocuments())
     for (let first = 0; first < documents.length; first += perTransaction)
-      await harness.documents.transaction(async ({ of }) => {
-        const stored = of(tenantId).collection(definition);
+      await harness.documents.transaction(async ({ forTenant }) => {
+        const stored = forTenant(tenantId).collection(definition);
         for (const { id, fields } of documents.slice(first, first + perTransaction))
           await stored.insert({ ...fields, id });
       });

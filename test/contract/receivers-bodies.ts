@@ -1,5 +1,5 @@
 /** Export requests as tests send them, and the same as JSON. */
-import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 const time = '1700000000000000000';
@@ -52,7 +52,7 @@ export const jsonRequest = (signal: Signal, count = 1, text = 'hello'): string =
 
 /** The same as protobuf. */
 export const request = (signal: Signal, count = 1, text = 'hello'): Buffer =>
-  requestFromJson(signal, Buffer.from(jsonRequest(signal, count, text)));
+  convertJsonRequest(signal, Buffer.from(jsonRequest(signal, count, text)));
 
 export const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];

@@ -14,12 +14,12 @@ import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Bus, Message, Producer } from '../../schemas/ports/bus.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { type LicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Organization, organizations } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { decodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
 
@@ -99,14 +99,14 @@ export const furnish = async (
   } = {},
 ): Promise<{ secret: string; keyId: string }> => {
   await documents.ensureCollections([licenseKeys, organizations, plans]);
-  const platform = documents.of(plansTenant);
+  const platform = documents.forTenant(plansTenant);
   const plan = { ...(defaultPlans['enterprise'] as Plan), ...changes.plan };
   await platform.collection(plans).insert({ id: 'enterprise', ...plan });
   const organization = { name: 'Acme', planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
   await platform.collection(organizations).insert({ id: tenantId, ...organization, ...changes.organization });
   const secret = changes.secret ?? makeLicenseKey();
   const key = await documents
-    .of(tenantId)
+    .forTenant(tenantId)
     .collection(licenseKeys)
     .insert({
       name: 'test',
@@ -159,7 +159,7 @@ export const running = async ({
   const bus = new RecordingBus();
   const bytes = new Map<string, number>();
   const metrics: Metrics = {
-    ...noMetrics,
+    ...silentMetrics,
     add(name, value, labels) {
       const { outcome = '' } = labels as { outcome?: string };
       if (name === 'oiq_ingest_bytes_total') bytes.set(outcome, (bytes.get(outcome) ?? 0) + value);
@@ -170,9 +170,9 @@ export const running = async ({
     documents,
     counters: memoryCounters({ clock }),
     metrics,
-    log: silent,
+    log: silentLog,
     clock,
-    settings: settingsOf({
+    settings: parseSettings({
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
       OIQ_SHUTDOWN_SECONDS: '5',

@@ -85,7 +85,7 @@ test('refusals of a known key are reported at the end, by reason; dead letters a
 
 test('a quota that is set, raised and removed takes effect while requests arrive', async (t) => {
   await using fixture = await running();
-  const stored = fixture.documents.of(tenantId).collection(quotas);
+  const stored = fixture.documents.forTenant(tenantId).collection(quotas);
   const body = request('logs', 2, 'z'.repeat(400));
   const send = () => post(fixture, body);
   t.is(await send(), 200);
@@ -106,7 +106,7 @@ test('a quota that is set, raised and removed takes effect while requests arrive
 test('a quota counts the bytes that were sent: JSON as JSON', async (t) => {
   await using fixture = await running();
   const json = jsonRequest('logs');
-  const stored = fixture.documents.of(tenantId).collection(quotas);
+  const stored = fixture.documents.forTenant(tenantId).collection(quotas);
   await stored.insert({ id: quotaId, ...Quota.parse({ day: { total: { rejectBytes: json.length } } }) });
   const large = request('traces', 1, 'z'.repeat(json.length));
   await until(429, () => post(fixture, large, { path: '/v1/traces' }));
@@ -227,7 +227,7 @@ for (const [name, { bodies, bytes, signal = 'logs', send }] of Object.entries(wa
     async (t) => {
       await using fixture = await running();
       await fixture.documents
-        .of(tenantId)
+        .forTenant(tenantId)
         .collection(quotas)
         .insert({ id: quotaId, ...Quota.parse({ day: { [signal]: { rejectBytes: 1e9 } } }) });
       await Promise.all(bodies.map((body) => send(fixture, body)));

@@ -9,7 +9,7 @@ import { compressSnappy, decompress } from '../../schemas/compression.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
@@ -339,7 +339,7 @@ test('a revocation takes effect once the feed has delivered it', async (t) => {
   await using fixture = await running();
   t.is((await post(fixture, request('logs'))).status, 200);
   const revokedAt = new Date().toISOString();
-  await fixture.documents.of(tenantId).collection(licenseKeys).update(fixture.keyId, { revokedAt });
+  await fixture.documents.forTenant(tenantId).collection(licenseKeys).update(fixture.keyId, { revokedAt });
   await eventually('a refusal', async () => (await post(fixture, request('logs'))).status !== 200);
   t.is((await post(fixture, request('logs'))).status, 401);
   t.is((await call(fixture, grpcPath('logs'), request('logs'))).error?.code, 16);
@@ -445,7 +445,7 @@ const refusedDeadLetter = {
 test('a dead letter yields the messages that its receiver would have published', (t) => {
   const [message] = republishRefused(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)));
   t.is(message?.topic, 'otlp.logs');
-  t.deepEqual(Buffer.from(message?.value ?? []), requestFromJson('logs', Buffer.from(jsonRequest('logs', 4))));
+  t.deepEqual(Buffer.from(message?.value ?? []), convertJsonRequest('logs', Buffer.from(jsonRequest('logs', 4))));
   t.throws(() => republishRefused({ ...refusedDeadLetter, cut: true }, Buffer.alloc(1)), {
     instanceOf: PermanentError,
   });

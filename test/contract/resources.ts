@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { operations, resources } from '../../api/groups/index.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
-import { versionOf, versionsOf } from '../../api/resources/resource-history.ts';
+import { readVersion, readVersions } from '../../api/resources/resource-history.ts';
 import { type ResourceChange, watchCollection } from '../../runtime/resource-cache.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
@@ -28,7 +28,7 @@ export const resourcesContract = (
     // The other organization has everything too, so that nothing is refused for its plan.
     const { enterprise } = defaultPlans;
     await harness.documents
-      .of(plansTenant)
+      .forTenant(plansTenant)
       .collection(plans)
       .update('free', { ...enterprise });
   });
@@ -72,7 +72,7 @@ export const resourcesContract = (
   const recordsOf = async ({ type }: RegisteredResource, id: unknown) =>
     (
       await harness.documents
-        .of('a')
+        .forTenant('a')
         .collection(auditRecords)
         .list({ filter: { 'resource.type': type, 'resource.id': id }, sort: { sequence: 1 } })
     ).items;
@@ -267,8 +267,8 @@ export const resourcesContract = (
       const { id } = await make(resource);
       const first = (await read(resource, id)).body[field];
       for (let version = 2; version <= 4; version += 1) await change(resource, id, `${version} ${id}`);
-      const own = harness.documents.of('a');
-      const versions = await versionsOf(own, type, id);
+      const own = harness.documents.forTenant('a');
+      const versions = await readVersions(own, type, id);
       t.deepEqual(
         versions.map((one) => [one.resource.version, (one.fields as Fields)[field]]),
         [
@@ -279,12 +279,12 @@ export const resourcesContract = (
         ],
       );
       t.true(versions.every(({ actor }) => actor?.type === 'user'));
-      t.is(await versionOf(harness.documents.of('b'), type, id, 1), undefined);
+      t.is(await readVersion(harness.documents.forTenant('b'), type, id, 1), undefined);
       if (!writtenOften.has(resource)) return;
       for (let version = 5; version <= maxVersions + 2; version += 1) await change(resource, id, `${version} ${id}`);
-      t.is((await versionsOf(own, type, id)).length, maxVersions);
-      t.is(await versionOf(own, type, id, 2), undefined);
-      t.is((await versionOf(own, type, id, 3))?.resource.version, 3);
+      t.is((await readVersions(own, type, id)).length, maxVersions);
+      t.is(await readVersion(own, type, id, 2), undefined);
+      t.is((await readVersion(own, type, id, 3))?.resource.version, 3);
     });
 
     titled('whoever keeps the collection hears of a change', async (t) => {
@@ -293,7 +293,7 @@ export const resourcesContract = (
       const { id } = await make(resource);
       await eventually('the new one is kept', () => cache.find('a', id) !== undefined);
       await change(resource, id, `changed ${id}`);
-      const hasChange = () => (cache.of('a').get(id) as Fields | undefined)?.[field] === `changed ${id}`;
+      const hasChange = () => (cache.getByTenant('a').get(id) as Fields | undefined)?.[field] === `changed ${id}`;
       await eventually('the change is kept', hasChange);
       const own = changes.filter((one) => one.id === id);
       t.deepEqual(
@@ -395,7 +395,7 @@ export const resourcesContract = (
         t.is(answer.status, 200);
         t.is((await read(resource, id)).status, 404);
         t.is((await harness.request('DELETE', pathOf(resource, id))).status, 404);
-        t.deepEqual(await versionsOf(harness.documents.of('a'), type, id), []);
+        t.deepEqual(await readVersions(harness.documents.forTenant('a'), type, id), []);
         const record = (await recordsOf(resource, id)).at(-1);
         t.is(record?.action, `${type}.delete`);
         t.true(record?.details?.changes.some(({ path, before }) => path === field && before === last[field]));

@@ -6,8 +6,8 @@ import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
@@ -40,8 +40,8 @@ const running = runSchedule(madeUpChecks(id).schedule, {
   },
   ports: { documents, columns: {} as Columns },
   clock: systemClock,
-  log: silent,
-  metrics: noMetrics,
+  log: silentLog,
+  metrics: silentMetrics,
   pollMs: 20,
 });
 createInterface(process.stdin).once('line', async () => {

@@ -12,8 +12,8 @@ import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
@@ -75,8 +75,8 @@ test('the processor role also runs schedules, by the wall clock, and saves them 
       bus,
       documents,
       columns: {} as Columns,
-      metrics: noMetrics,
-      log: silent,
+      metrics: silentMetrics,
+      log: silentLog,
       clock: systemClock,
       registered: {
         processors: [],
@@ -101,10 +101,10 @@ test('the processor role also runs schedules, by the wall clock, and saves them 
   for (const requiredRuns of [1, 2]) {
     const role = await start();
     // It comes while the schedule runs.
-    if (requiredRuns === 1) await documents.of('tenant').collection(pingCollection).insert({ everyMs: 1000 });
+    if (requiredRuns === 1) await documents.forTenant('tenant').collection(pingCollection).insert({ everyMs: 1000 });
     await eventually('a run', async () => (await runs()).length >= requiredRuns);
     await role.stop();
-    await role.failed;
+    await role.failure;
   }
   const seen = await runs();
   t.deepEqual(

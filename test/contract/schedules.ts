@@ -7,8 +7,8 @@ import { openStates, type StateStore } from '../../runtime/states.ts';
 import type { AssignedPartition, Bus, Consumer, Producer } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { eventually } from '../waiting.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
@@ -78,8 +78,8 @@ class Member {
         },
         ports: { documents, columns: {} as Columns },
         clock: { now: () => clock.nowMs },
-        log: silent,
-        metrics: noMetrics,
+        log: silentLog,
+        metrics: silentMetrics,
         pollMs: 5,
       },
     );
@@ -111,13 +111,13 @@ class Member {
             assigned.push(partition);
             return Promise.race([events?.assigned?.(partition), gate.frozen.promise]);
           },
-          revoked: (partition) => (gate.wasFrozen ? undefined : events?.revoked?.(partition)),
+          onRevoked: (partition) => (gate.wasFrozen ? undefined : events?.onRevoked?.(partition)),
         });
         if (!gate.wasFrozen) return;
         // It goes on as if it had its partitions still.
         await this.#ended.promise;
         gate.thaw();
-        for (const partition of assigned) await events?.revoked?.(partition);
+        for (const partition of assigned) await events?.onRevoked?.(partition);
       },
       stop: async () => {
         await consumer.stop();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
 import { z } from 'zod';
-import { jsonSchemaOf, registerSchemas, subjectOf } from '../../adapters/schema-registry.ts';
+import { registerSchemas, toJsonSchema, toSubject } from '../../adapters/schema-registry.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
 import { allTopics } from '../../schemas/topics.ts';
@@ -25,10 +25,10 @@ test('a topic with a value schema is registered under its name, and a topic of r
   const value = z.strictObject({ id: z.string(), count: z.number().int().optional() });
   const ids = await registerSchemas(url, [topicOf(name, value), topicOf(`${name}.raw`, undefined)]);
   t.deepEqual([...ids.keys()], [`${name}-value`]);
-  const response = await fetch(`${url}/subjects/${subjectOf(name)}/versions/latest`);
+  const response = await fetch(`${url}/subjects/${toSubject(name)}/versions/latest`);
   const found = (await response.json()) as { schema: string; schemaType: string; id: number };
   t.is(found.schemaType, 'JSON');
-  t.deepEqual(JSON.parse(found.schema), JSON.parse(jsonSchemaOf(name, value)));
+  t.deepEqual(JSON.parse(found.schema), JSON.parse(toJsonSchema(name, value)));
   t.deepEqual([...ids.values()], [found.id]);
 });
 
@@ -42,7 +42,7 @@ test('a schema extended by an optional field becomes the next version', async (t
   const name = `registry.${randomUUID()}`;
   await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string() }))]);
   await registerSchemas(url, [topicOf(name, z.strictObject({ id: z.string(), note: z.string().optional() }))]);
-  const versions = await (await fetch(`${url}/subjects/${subjectOf(name)}/versions`)).json();
+  const versions = await (await fetch(`${url}/subjects/${toSubject(name)}/versions`)).json();
   t.deepEqual(versions, [1, 2]);
 });
 

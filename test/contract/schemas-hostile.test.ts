@@ -11,7 +11,7 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { parseExpression, parseSelector } from '../../queries/promql/syntax/parse.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { threadMs } from '../../runtime/thread-time.ts';
+import { getThreadCpuMs } from '../../runtime/thread-time.ts';
 import { drawnAt, drawSeed } from '../drawing.ts';
 import { isLong, plainTexts, structuredTexts, type TextField, textFields } from './hostile-texts.ts';
 import { schemaOf } from './schema-values.ts';
@@ -25,9 +25,9 @@ const shortLengths = [26, 39, 58, 87, 130] as const;
 const maxPathLength = 64 * 1024;
 
 const cpuMsOf = (run: () => unknown): number => {
-  const before = threadMs();
+  const before = getThreadCpuMs();
   run();
-  return threadMs() - before;
+  return getThreadCpuMs() - before;
 };
 
 /** The least time of some tries, where the first one is above the limit. */

@@ -8,16 +8,16 @@ import { MongoClient } from 'mongodb';
 import { generateSecret, generateSync } from 'otplib';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { makeRecoveryCodes, sealedFor } from '../../api/identity/multi-factor-codes.ts';
+import { createRecoveryCodes, secretContext } from '../../api/identity/multi-factor-codes.ts';
 import { useCode } from '../../api/identity/second-factor.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 
 const clock = { now: () => Date.now() };
-const box = makeSecretBox('a secret key of a test, and long enough');
+const box = createSecretBox('a secret key of a test, and long enough');
 
 /** Uses codes at once, each at the next of the instances. Each has limits of its own, which are not what is tested. */
 const used = (instances: readonly Documents[], userId: string, codes: readonly string[]) =>
@@ -43,13 +43,13 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
     t.teardown(async () => void (await Promise.all(instances.map((instance) => instance.close()))));
     const userId = randomUUID();
     const secret = generateSecret();
-    const codes = makeRecoveryCodes(box, userId);
+    const codes = createRecoveryCodes(box, userId);
     await instances[0]
-      ?.of(multiFactorsTenant)
+      ?.forTenant(multiFactorsTenant)
       .collection(multiFactors)
       .insert({
         id: userId,
-        secret: box.seal(sealedFor(userId), secret),
+        secret: box.seal(secretContext(userId), secret),
         confirmedAt: new Date().toISOString(),
         lastTimeStep: 0,
         recoveryCodes: [...codes.hashes],
@@ -57,7 +57,7 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
     const accepted = async (given: readonly string[]): Promise<number> =>
       (await used(instances, userId, given)).filter((by) => by !== undefined).length;
     t.is(await accepted(Array(6).fill(generateSync({ secret }))), 1);
-    const [first = '', second = '', third = ''] = codes.shown;
+    const [first = '', second = '', third = ''] = codes.displayed;
     t.is(await accepted(Array(6).fill(first)), 1);
     t.is(await accepted([second, third]), 2);
     t.is(await accepted([first, second, third]), 0);

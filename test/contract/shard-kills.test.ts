@@ -7,8 +7,8 @@ import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { placeOfTenant } from '../../schemas/tables/sharding.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { getTenantPlace } from '../../schemas/tables/sharding.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { shardKills } from '../budget.ts';
@@ -33,14 +33,14 @@ run('a shard is killed again and again while both are written and read', async (
   t.teardown(() => columns.close());
   const pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
   t.teardown(() => pool.close());
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   const handler = () => newLanding(t, columns, pool);
 
   /** Two tenants of each shard, each alone in its partition: positions of a partition land once. */
   const tenants: { readonly shard: number; readonly tenantId: string; sent: number; landed: number }[] = [];
   for (let shard = 0; shard < 2 * shardCount; shard++) {
     const isUsed = (tenantId: string): boolean =>
-      tenants.some((other) => placeOfTenant(other.tenantId) === placeOfTenant(tenantId));
+      tenants.some((other) => getTenantPlace(other.tenantId) === getTenantPlace(tenantId));
     let tenantId = tenantOf(shard % shardCount, shardCount);
     while (isUsed(tenantId)) tenantId = tenantOf(shard % shardCount, shardCount);
     tenants.push({ shard: shard % shardCount, tenantId, sent: 0, landed: 0 });
@@ -48,7 +48,7 @@ run('a shard is killed again and again while both are written and read', async (
   type Tenant = (typeof tenants)[number];
   const count = async ({ tenantId }: Tenant): Promise<number> => {
     const [row] = await columns
-      .of(tenantId)
+      .forTenant(tenantId)
       .query<{ n: string }>('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}');
     return Number(row?.n);
   };
@@ -74,7 +74,7 @@ run('a shard is killed again and again while both are written and read', async (
   };
   const write = async (tenant: Tenant): Promise<void> => {
     while (!ends) {
-      const batch = logBatch(tenant.tenantId, placeOfTenant(tenant.tenantId), {
+      const batch = logBatch(tenant.tenantId, getTenantPlace(tenant.tenantId), {
         first: tenant.sent,
         records: perBatch,
       });
@@ -150,7 +150,7 @@ run('a shard is killed again and again while both are written and read', async (
   t.true(refusedOfAll > 0, 'reads of all shards were refused');
   for (const tenant of tenants) {
     const [row] = await columns
-      .of(tenant.tenantId)
+      .forTenant(tenant.tenantId)
       .query('SELECT count() AS n, uniqExact(body) AS different FROM logs WHERE tenant_id = {tenant:String}');
     t.deepEqual(row, { n: String(tenant.landed), different: String(tenant.landed) });
   }

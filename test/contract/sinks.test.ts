@@ -11,10 +11,10 @@ import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, Bus, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns, NativeBlock } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { sinkGroups, startSinks } from '../../sinks/index.ts';
 import { sinks } from '../../sinks/registry.ts';
@@ -77,11 +77,11 @@ const handlerOf = (
   const columns: Columns = {
     insert: (block, token) => insert(block, token, next),
     recordWatermark: (...landings) => tables.columns.recordWatermark(...landings),
-    of: (tenantId) => tables.columns.of(tenantId),
+    forTenant: (tenantId) => tables.columns.forTenant(tenantId),
     query: (sql, parameters, limits) => tables.columns.query(sql, parameters, limits),
     execute: (sql) => tables.columns.execute(sql),
-    each: () => tables.columns.each(),
-    tablesChanged: () => tables.columns.tablesChanged(),
+    listServers: () => tables.columns.listServers(),
+    handleTablesChanged: () => tables.columns.handleTablesChanged(),
     check: () => tables.columns.check(),
     close: async () => {},
   };
@@ -92,7 +92,14 @@ const handlerOf = (
   };
   const [logs] = sinks;
   if (logs === undefined) throw new Error('there is no sink');
-  return batchHandler(logs, { columns, producer, pool, metrics: noMetrics, log: silent, clock: systemClock });
+  return createBatchHandler(logs, {
+    columns,
+    producer,
+    pool,
+    metrics: silentMetrics,
+    log: silentLog,
+    clock: systemClock,
+  });
 };
 
 /** Every landed body of a tenant, as often as it is there; the ledger and the counts of fields must count as many. */
@@ -170,7 +177,7 @@ test('a range whose insert was not confirmed lands once', async (t) => {
 });
 
 test('the watermark of a tenant is published once its range has landed, and not before', async (t) => {
-  const watermarkOf = (tenantId: string) => tables.columns.of(tenantId).landedUpTo('logs');
+  const watermarkOf = (tenantId: string) => tables.columns.forTenant(tenantId).landedUpTo('logs');
   let failures = 1;
   const seen: unknown[] = [];
   const handle = handlerOf(async (block, token, next) => {
@@ -324,20 +331,20 @@ test('all messages on the bus are in the tables, dead letters included, and are 
   const role = await startSinks({
     bus,
     columns: tables.columns,
-    metrics: noMetrics,
-    log: silent,
+    metrics: silentMetrics,
+    log: silentLog,
     clock: systemClock,
     embedded: true,
     threads: 1,
   });
-  await role.ready();
+  await role.checkReady();
   const count = async (table: string): Promise<number> => {
     const [row] = await tables.read<{ rows: string }>(`SELECT count() AS rows FROM ${table} WHERE tenant_id = 'bus'`);
     return Number(row?.rows);
   };
   await eventually('the dead letter to land', async () => (await count('dead_letters')) === 1 && (await drained(bus)));
   await role.stop();
-  await role.failed;
+  await role.failure;
   t.deepEqual(await Promise.all(['logs', 'spans', 'samples', 'dead_letters'].map(count)), [1, 1, 2, 1]);
   t.deepEqual(await tables.read(`SELECT metric, partition FROM samples WHERE tenant_id = 'bus' ORDER BY metric`), [
     { metric: 'm', partition: 0 },

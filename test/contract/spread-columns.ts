@@ -3,16 +3,16 @@
  * replace each other by key.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { murmur2 } from '../../schemas/partition.ts';
+import { computeMurmur2 } from '../../schemas/partition.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { placementsPropagationMs, placementsTable } from '../../schemas/tables/placements.ts';
 import { isReplacedByKey } from '../../schemas/tables/sharding.ts';
 
-const placeOf = (text: string): number => murmur2(Buffer.from(text)) & 0x7fffffff;
+const placeOf = (text: string): number => computeMurmur2(Buffer.from(text)) & 0x7fffffff;
 
 /** Tells that rows of anybody lie on any shard, as an insert does of the rows of its tenants. */
 const insertOnAllShards = async (columns: Columns): Promise<void> => {
-  const servers = columns.each();
+  const servers = columns.listServers();
   const tuples = servers.map((_, shard) => `(0, ${shard}, '', '')`).join(', ');
   for (const server of servers)
     await server.columns.execute(
@@ -40,7 +40,7 @@ export const spread = (columns: Columns): Columns => {
           if (!sql.startsWith('INSERT')) return target.execute(sql);
           inserted ??= insertOnAllShards(target);
           await inserted;
-          const servers = target.each();
+          const servers = target.listServers();
           return servers[placeOf(sql) % servers.length]?.columns.execute(sql);
         };
       const member: unknown = Reflect.get(target, name);

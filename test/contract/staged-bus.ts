@@ -18,7 +18,7 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
     run: (topics, onBatch, events = {}) => {
       const staged: PartitionEvents = {
         assigned: (each) => events.assigned?.({ ...each, topic: inner(each.topic) }),
-        revoked: (each) => events.revoked?.({ ...each, topic: inner(each.topic) }),
+        onRevoked: (each) => events.onRevoked?.({ ...each, topic: inner(each.topic) }),
       };
       const handle = (batch: Batch): Promise<void> =>
         onBatch({ ...batch, topic: inner(batch.topic), records: batch.records.map(timed) });
@@ -50,7 +50,7 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
       (await bus.lag(outer(group), topics.map(outer))).map((lag) => ({ ...lag, topic: inner(lag.topic) })),
     members: async (groups) =>
       new Map([...(await bus.members(groups.map(outer)))].map(([group, count]) => [inner(group), count])),
-    forget: (group) => bus.forget(outer(group)),
+    deleteGroup: (group) => bus.deleteGroup(outer(group)),
     check: () => bus.check(),
     close: () => bus.close(),
   };

@@ -7,19 +7,19 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
-import { metricsProvider } from '../../adapters/own-telemetry/metrics.ts';
+import { createMetricsProvider } from '../../adapters/own-telemetry/metrics.ts';
 import { ensureCollections } from '../../api/index.ts';
 import { GroupLagMonitor } from '../../commands/lag.ts';
 import { deliveriesName } from '../../processors/deliveries/deliveries.ts';
 import { processorGroups, scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { processors } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { problemsOf } from '../../runtime/group-status.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
+import { formatProblems } from '../../runtime/group-status.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { sinkGroups, startSinks } from '../../sinks/index.ts';
 import { sinks } from '../../sinks/registry.ts';
@@ -39,10 +39,10 @@ const open = async (t: ExecutionContext) => {
   await ensureCollections(documents);
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const warnings: object[] = [];
-  const log: Log = { ...silent, warn: (fields) => void warnings.push(fields) };
-  const metrics = await metricsProvider(undefined, { instance: 'test', version: 'test' });
+  const log: Log = { ...silentLog, warn: (fields) => void warnings.push(fields) };
+  const metrics = await createMetricsProvider(undefined, { instance: 'test', version: 'test' });
   const mailer = await fileMailer({ path: join(directory, 'outbox.jsonl') });
-  const settings = settingsOf({ OIQ_DATA_DIR: directory, OIQ_SECRET_KEY: 'a key of a test, long enough for one' });
+  const settings = parseSettings({ OIQ_DATA_DIR: directory, OIQ_SECRET_KEY: 'a key of a test, long enough for one' });
   t.teardown(async () => {
     await bus.close();
     await documents.close();
@@ -64,7 +64,7 @@ const blocked = (bus: Bus) => {
     offsets: (topic) => bus.offsets(topic),
     lag: (group, topics) => bus.lag(group, topics),
     members: (groups) => bus.members(groups),
-    forget: (group) => bus.forget(group),
+    deleteGroup: (group) => bus.deleteGroup(group),
     check: () => bus.check(),
     close: () => bus.close(),
     read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
@@ -82,10 +82,10 @@ const blocked = (bus: Bus) => {
 };
 
 const registered = [
-  ...sinks.map(({ name }) => consumerGroup('sinks', name)),
-  ...[...processors, { name: deliveriesName }].map(({ name }) => consumerGroup('processors', name)),
+  ...sinks.map(({ name }) => toConsumerGroup('sinks', name)),
+  ...[...processors, { name: deliveriesName }].map(({ name }) => toConsumerGroup('processors', name)),
 ];
-const ofSchedules = schedules.map(({ name }) => consumerGroup('processors', name));
+const ofSchedules = schedules.map(({ name }) => toConsumerGroup('processors', name));
 
 test('each blocked sink and processor, and each group without a member, is reported', async (t) => {
   const platform = await open(t);
@@ -121,7 +121,7 @@ test('each blocked sink and processor, and each group without a member, is repor
     }
   };
   const problems = (): Map<string, string | undefined> =>
-    new Map(groupHealth.groups().map((status) => [status.group, problemsOf([status])]));
+    new Map(groupHealth.groups().map((status) => [status.group, formatProblems([status])]));
   await pass();
   for (const group of registered) t.regex(problems().get(group) ?? '', /has made no progress for \d+ seconds/, group);
   for (const group of ofSchedules) t.is(problems().get(group), undefined, `${group} has nothing to read`);
@@ -154,7 +154,8 @@ test('each schedule whose runs do not end is reported', async (t) => {
       return release.promise;
     },
   }));
-  for (const { collection: items } of schedules) await documents.of('acme').collection(items).insert({ id: 'thing' });
+  for (const { collection: items } of schedules)
+    await documents.forTenant('acme').collection(items).insert({ id: 'thing' });
   const role = await startProcessors({
     ...platform,
     registered: {
@@ -173,7 +174,9 @@ test('each schedule whose runs do not end is reported', async (t) => {
   });
   clock.nowMs += twoMinutesMs;
   await eventually('it is told of all', () =>
-    schedules.every(({ name }) => (role.degraded?.() ?? '').includes(`${name}: 1 have been due for more than three`)),
+    schedules.every(({ name }) =>
+      (role.getDegradation?.() ?? '').includes(`${name}: 1 have been due for more than three`),
+    ),
   );
   t.pass();
 });

@@ -35,9 +35,9 @@ const watched = <Fields extends object>(collection: Collection<Fields>, name: st
       },
   });
 
-const watching: Pick<Documents, 'of'> = {
-  of: (tenantId) => {
-    const tenant = documents.of(tenantId);
+const watching: Pick<Documents, 'forTenant'> = {
+  forTenant: (tenantId) => {
+    const tenant = documents.forTenant(tenantId);
     return { tenantId, collection: (definition) => watched(tenant.collection(definition), definition.name) };
   },
 };

@@ -55,13 +55,13 @@ export const statesContract = (
   test.after.always(() => Promise.all([...new Set(opened)].map((each) => each.close())));
 
   const chunkIds = async (key: string): Promise<readonly string[]> => {
-    const stored = documents.of(platformTenant).collection(processorStateChunks);
+    const stored = documents.forTenant(platformTenant).collection(processorStateChunks);
     const { items } = await stored.list({ filter: { id: { $gt: `${key}#`, $lt: `${key}$` } }, limit: 1_000 });
     return items.map(({ id }) => id);
   };
   /** Chunks of the current snapshot. */
   const chunksOf = async (key: string): Promise<number> =>
-    (await documents.of(platformTenant).collection(processorStates).find(key))?.chunks ?? 0;
+    (await documents.forTenant(platformTenant).collection(processorStates).find(key))?.chunks ?? 0;
 
   const contents: readonly (readonly [what: string, bytes: Uint8Array])[] = [
     ['no bytes', new Uint8Array()],
@@ -172,11 +172,11 @@ export const statesContract = (
     const number = await one.save(key, several(), undefined);
     const bytes = several();
     let replaced: Promise<number> | undefined;
-    const slow: Pick<Documents, 'of'> = {
-      of: (tenantId) => ({
+    const slow: Pick<Documents, 'forTenant'> = {
+      forTenant: (tenantId) => ({
         tenantId,
         collection(definition) {
-          const collection = documents.of(tenantId).collection(definition);
+          const collection = documents.forTenant(tenantId).collection(definition);
           const find: typeof collection.find = async (id) => {
             replaced ??= id.startsWith(`${key}#`) ? one.save(key, bytes, number) : undefined;
             await replaced;
@@ -222,7 +222,7 @@ export const statesContract = (
       /chunk 2 of \d is missing/,
       async (key) =>
         documents
-          .of(platformTenant)
+          .forTenant(platformTenant)
           .collection(processorStateChunks)
           .delete((await chunkIds(key))[1] ?? ''),
     ],
@@ -230,7 +230,7 @@ export const statesContract = (
       'a chunk was changed',
       /differ from those that were saved/,
       async (key) => {
-        const stored = documents.of(platformTenant).collection(processorStateChunks);
+        const stored = documents.forTenant(platformTenant).collection(processorStateChunks);
         const [id = ''] = await chunkIds(key);
         const bytes = Buffer.from((await stored.find(id))?.bytes ?? '', 'base64');
         bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
@@ -241,7 +241,7 @@ export const statesContract = (
       'chunks were confused',
       /differ from those that were saved/,
       async (key) => {
-        const stored = documents.of(platformTenant).collection(processorStateChunks);
+        const stored = documents.forTenant(platformTenant).collection(processorStateChunks);
         const [first = '', second = ''] = await chunkIds(key);
         await stored.update(second, { bytes: (await stored.find(first))?.bytes ?? '' });
       },
@@ -252,7 +252,7 @@ export const statesContract = (
       async (key) => {
         const chunks = await chunksOf(key);
         await documents
-          .of(platformTenant)
+          .forTenant(platformTenant)
           .collection(processorStates)
           .update(key, { chunks: chunks - 1 });
       },

@@ -1,9 +1,9 @@
 /** Organizations by the shard on which their telemetry lies. */
 import { randomUUID } from 'node:crypto';
-import { placeOfTenant, shardOfPlace } from '../../schemas/tables/sharding.ts';
+import { getShardOfPlace, getTenantPlace } from '../../schemas/tables/sharding.ts';
 
 const isOn = (tenant: string, shard: number, shards: number): boolean =>
-  shardOfPlace(placeOfTenant(tenant), shards) === shard;
+  getShardOfPlace(getTenantPlace(tenant), shards) === shard;
 
 const someTenant = (matchesTenant: (tenant: string) => boolean): string => {
   for (;;) {

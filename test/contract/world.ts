@@ -75,10 +75,10 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
     async person(role) {
       const email = `${role}-${randomUUID()}@${tenant}.example`;
       const user = await harness.documents
-        .of(usersTenant)
+        .forTenant(usersTenant)
         .collection(users)
         .insert({ email, name: role, passwordHash, disabled: false });
-      await harness.documents.of(tenant).collection(memberships).insert({ id: user.id, role });
+      await harness.documents.forTenant(tenant).collection(memberships).insert({ id: user.id, role });
       return { id: user.id, email, password, token: await harness.signIn(email) };
     },
     async example(operation) {

@@ -7,14 +7,14 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
+import { computePhase, itemKey, slotOfPhase } from '../../processors/engine/schedule-times.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { ConsumedPositions, emittedPosition } from '../../schemas/records/emitted.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -78,7 +78,7 @@ const readDistinct = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> =
   for (const { partition, earliest, end } of await bus.offsets(name)) {
     const seenPositions = new ConsumedPositions();
     for await (const { headers, value } of bus.read(name, partition, earliest, end)) {
-      const position = emittedPosition(headers);
+      const position = parseEmittedPosition(headers);
       if (position === undefined) throw new Error(`a message on ${name} has no position`);
       if (seenPositions.accept(position)) values.push(...(JSON.parse(value.toString()) as object[]));
       else repeated++;
@@ -98,7 +98,7 @@ const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
   const saved = new Map<string, { readonly dueMs: number; readonly state: unknown }>();
   for (const { id, tenantId } of rules) {
     const key = itemKey(tenantId, id);
-    const snapshot = await states.load(`schedules/alert-evaluation/${slotOf(phaseOf(key))}`);
+    const snapshot = await states.load(`schedules/alert-evaluation/${slotOfPhase(computePhase(key))}`);
     const item = snapshot && decodeSlot(snapshot.bytes).items.get(key);
     if (item !== undefined) saved.set(id, { dueMs: item.dueMs, state: JSON.parse(item.state) });
   }
@@ -148,7 +148,7 @@ test('alerts evaluated by processes that die at every stage have the same transi
   copyColumns(join(quiet, 'columns'));
   const columns = await chdbColumns({ directory: join(quiet, 'columns') });
   const bus = await segmentsBus({ directory: join(quiet, 'bus') });
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   const script = await prepareScript({ documents, columns }, lengthMs);
   await Promise.all([documents.close(), columns.close(), bus.close()]);

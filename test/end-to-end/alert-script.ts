@@ -1,18 +1,18 @@
 /** Alert rules, the log records that they read, at all times of a stretch, and what must follow from them. */
 import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
-import { itemKey, nextDue, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
+import { computeSharedPhase, itemKey, nextDue } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import type { GroupAnswer } from '../../subjects/alerts/answer.ts';
+import type { GroupResponse } from '../../subjects/alerts/answer.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
-import { type AlertRule, readRule, windowMs } from '../../subjects/alerts/rule.ts';
+import { type AlertRule, parseStoredRule, windowMs } from '../../subjects/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 import { seeded } from '../cases/random.ts';
@@ -27,14 +27,14 @@ export const duesOf = (
   afterMs: number,
   untilMs: number,
 ): number[] => {
-  const phase = sharedPhaseOf(tenantId, itemKey(tenantId, id), { everyMs: intervalMs, batchMs });
+  const phase = computeSharedPhase(tenantId, itemKey(tenantId, id), { everyMs: intervalMs, batchMs });
   const dues: number[] = [];
   for (let due = nextDue(phase, intervalMs, afterMs); due <= untilMs; due = nextDue(phase, intervalMs, due))
     dues.push(due);
   return dues;
 };
 
-export interface StoredRule extends StoredAlertRule, Stored {
+export interface StoredRule extends StoredAlertRule, StoredMetadata {
   readonly tenantId: string;
 }
 
@@ -114,9 +114,11 @@ export interface Script {
   evaluations(rule: StoredRule, dues: readonly number[]): Evaluation[];
 }
 
-const answered = (groups: readonly string[], bursts: readonly Burst[]): GroupAnswer[] => {
+const answered = (groups: readonly string[], bursts: readonly Burst[]): GroupResponse[] => {
   if (groups.length === 0)
-    return [{ labels: {}, points: [bursts.reduce((sum, { records }) => sum + records, 0)], isCount: true, events: 0 }];
+    return [
+      { labels: {}, points: [bursts.reduce((sum, { records }) => sum + records, 0)], isCount: true, eventCount: 0 },
+    ];
   const counts = new Map<string, number>();
   for (const { service, records } of bursts) counts.set(service, (counts.get(service) ?? 0) + records);
   return [...counts].map(([service, count]) => ({ labels: { service }, points: [count], isCount: true }));
@@ -130,7 +132,7 @@ const isAbout = (search: string, service: string): boolean =>
 /** What the evaluator says, of answers that are counted here. */
 const evaluated = (stored: StoredRule, bursts: readonly Burst[], dues: readonly number[]): Evaluation[] => {
   const { tenantId } = stored;
-  const rule = readRule(stored) as AlertRule;
+  const rule = parseStoredRule(stored) as AlertRule;
   const { query } = rule.condition as unknown as { query: { search: string; groupBy: readonly string[] } };
   const own = bursts.filter((burst) => burst.tenantId === tenantId && isAbout(query.search, burst.service));
   let prior: RuleState = emptyState();
@@ -155,20 +157,20 @@ export const prepareScript = async (
   const { enterprise } = defaultPlans;
   if (enterprise === undefined) throw new Error('the default plans changed');
   const plan = await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ ...enterprise });
   const rules: StoredRule[] = [];
   for (const tenantId of tenants) {
     const organization = { name: tenantId, planId: plan.id, retentionDays: {}, shards: 1, disabled: false };
     await documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id: tenantId, ...organization });
     for (const [index, kind] of (tenantId === 'a' ? [...kinds, ofMany] : kinds).entries()) {
       const { id: _, version: __, ...fields } = ruleOf({ name: `rule ${index}`, interval: `${intervalMs}ms`, ...kind });
       const stored = { id: `rule-${tenantId}-${index}`, ...fields, queryVersion: 1 };
-      rules.push({ ...(await documents.of(tenantId).collection(alertRules).insert(stored)), tenantId });
+      rules.push({ ...(await documents.forTenant(tenantId).collection(alertRules).insert(stored)), tenantId });
     }
   }
   // Otherwise this would be the time to which the clock has come when the first process asks.

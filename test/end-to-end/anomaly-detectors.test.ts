@@ -22,8 +22,8 @@ const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as 
 /** What schedules ask of organization b waits until it may. */
 let mayQuery: Promise<void> = Promise.resolve();
 const slowed = Object.assign(Object.create(harness.columns) as typeof harness.columns, {
-  of(tenantId: string): TenantColumns {
-    const own = harness.columns.of(tenantId);
+  forTenant(tenantId: string): TenantColumns {
+    const own = harness.columns.forTenant(tenantId);
     if (tenantId !== 'b') return own;
     return {
       ...own,
@@ -196,7 +196,7 @@ test.serial(
 /** How far the detectors of an organization are. */
 const detectorProgressOf = (tenantId: string) =>
   harness.columns
-    .of(tenantId)
+    .forTenant(tenantId)
     .query<{ series: number }>('SELECT series FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String}');
 
 const inThePage = chromiumMissing === undefined ? test.serial : test.serial.skip;
@@ -295,11 +295,14 @@ test.serial(
     SELECT 'b', 'p1', fromUnixTimestamp64Milli(toInt64(${nowMs} - 9000 - 10000 * step), 'UTC') AS at, 0, ${++offset}, number, at, at, concat('s', toString(number)), 9, '', 'done', 's'
     FROM numbers(${many}) ARRAY JOIN ${steps} AS step`,
     );
-    await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
+    await harness.documents
+      .forTenant(organizationsTenant)
+      .collection(organizations)
+      .update('b', { planId: 'enterprise' });
     const { promise, resolve } = Promise.withResolvers<void>();
     mayQuery = promise;
     // Beside the one of all, some of other questions, so that more wait than there are turns.
-    const others = harness.documents.of('b').collection(anomalyDetectors);
+    const others = harness.documents.forTenant('b').collection(anomalyDetectors);
     const searches = ['', ...Array.from({ length: 6 }, (_, nth) => `service:s${nth}`)];
     for (const [nth, search] of searches.entries()) {
       const step = nth === 0 ? '10s' : '1h';

@@ -2,11 +2,11 @@
 import test from 'ava';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { readLastEvaluations } from '../../subjects/alerts/history.ts';
 import { eventually } from '../waiting.ts';
@@ -24,8 +24,8 @@ const land = (service: string, count: number, tenant = 'a'): Promise<void> =>
 
 test.before(async () => {
   harness = await startHarness();
-  const settings = settingsOf({ OIQ_DATA_DIR: harness.directory });
-  const options = { ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock };
+  const settings = parseSettings({ OIQ_DATA_DIR: harness.directory });
+  const options = { ...harness, settings, metrics: silentMetrics, log: silentLog, clock: systemClock };
   await harness.bus.ensureTopics(scheduleTopics);
   roles = [
     await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests', 'recording-rules'] }),
@@ -132,7 +132,7 @@ test('a rule fires for the groups above its threshold, states why, is acknowledg
 });
 
 test('platform alerts are listed among the alerts, marked as such, and acknowledged like others', async (t) => {
-  const own = harness.documents.of('a').collection(platformAlerts);
+  const own = harness.documents.forTenant('a').collection(platformAlerts);
   const at = new Date(systemClock.now()).toISOString();
   await own.insert({ id: 'records-late', severity: 'error', reason: 'sinks.logs is behind', since: at, startedAt: at });
   const all = (await request('GET', '/api/alerts?limit=1000')).items;

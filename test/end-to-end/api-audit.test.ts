@@ -7,23 +7,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { systemChange } from '../../api/changes.ts';
+import { createSystemTransact } from '../../api/changes.ts';
 import { eraseDetails } from '../../api/groups/audit/chain/erasure.ts';
 import { erasureAction } from '../../api/groups/audit/chain/erasures.ts';
 import { EvidenceFileError, verifyEvidenceFile } from '../../api/groups/audit/chain/evidence-file-check.ts';
-import { evidenceKeyOf, publicEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
-import { leafHashOf } from '../../api/groups/audit/chain/merkle.ts';
-import { isConsistent, rootOfInclusion } from '../../api/groups/audit/chain/merkle-proofs.ts';
-import { openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
+import { deriveEvidenceKey, parsePublicEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
+import { hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
+import { computeInclusionRoot, isConsistent } from '../../api/groups/audit/chain/merkle-proofs.ts';
+import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
 import { resignChain } from '../../api/groups/audit/resign-chain.ts';
 import { evidenceReport } from '../../commands/evidence.ts';
-import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
+import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -131,17 +131,17 @@ test.serial('an export is recorded, streams every record, and executes nothing i
 test.serial('the chain verifies, and a record has a proof under a head that anybody can check', async (t) => {
   await makeProject();
   const { body: before } = await getRecords('/api/evidence/head');
-  const key = publicEvidenceKey(before.publicKey);
-  t.true(key.signed({ ...before.head, tenantId: 'a' }));
-  t.false(key.signed({ ...before.head, tenantId: 'b' }));
+  const key = parsePublicEvidenceKey(before.publicKey);
+  t.true(key.isSignedBy({ ...before.head, tenantId: 'a' }));
+  t.false(key.isSignedBy({ ...before.head, tenantId: 'b' }));
   const { id } = await makeProject();
   const [{ id: recordId }] = (await getRecords(`/api/audit?resourceId=${id}`)).body.items;
   const { body: proved } = await getRecords(`/api/evidence/proofs/${recordId}`);
   const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
-  const leaf = leafHashOf(bytes(proved.hash));
+  const leaf = hashLeaf(bytes(proved.hash));
   const place = { index: proved.index, size: proved.head.size };
-  t.is(rootOfInclusion(place, leaf, proved.proof.map(bytes))?.toString('hex'), proved.head.root);
-  t.true(key.signed({ ...proved.head, tenantId: 'a' }));
+  t.is(computeInclusionRoot(place, leaf, proved.proof.map(bytes))?.toString('hex'), proved.head.root);
+  t.true(key.isSignedBy({ ...proved.head, tenantId: 'a' }));
   const { body: now } = await getRecords(`/api/evidence/head?since=${before.head.size}`);
   const sized = ({ size, root }: { size: number; root: string }) => ({ size, root: bytes(root) });
   t.true(now.head.size > before.head.size);
@@ -238,7 +238,9 @@ test.serial('an exported chain verifies without any store, and a modification in
 test.serial(
   'an exported chain states who erased how many details, and a chain with an unsigned erasure does not verify',
   async (t) => {
-    const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf({ OIQ_DATA_DIR: harness.directory }))));
+    const key = deriveEvidenceKey(
+      createSecretBox(await loadSecretKey(parseSettings({ OIQ_DATA_DIR: harness.directory }))),
+    );
     const count = await eraseDetails(
       { documents: harness.documents, clock: systemClock, key },
       { tenantId: 'b', actor: { type: 'system', id: '' }, requestId: randomUUID() },
@@ -265,9 +267,9 @@ test.serial(
     t.regex(unsigned.text, /erased +nothing, since it is unsigned/);
     t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 were deleted by the unsigned erasure of record \d+/);
     // The same in the store: both verifiers say the same of it.
-    const records = harness.documents.of('b').collection(auditRecords);
+    const records = harness.documents.forTenant('b').collection(auditRecords);
     const [{ id, signature: _, ...erasure }] = (await records.list({ filter: { action: erasureAction } })).items as [
-      AuditRecord & Stored,
+      AuditRecord & StoredMetadata,
     ];
     await records.replace(id, erasure);
     const { body: found } = await harness.request('GET', '/api/evidence/verify', { as });
@@ -282,23 +284,23 @@ test.serial(
   async (t) => {
     const { documents, bus, columns } = harness;
     const recordAt = (hours: number) =>
-      systemChange(
+      createSystemTransact(
         { documents, clock: { now: () => Date.now() - hours * 3_600_000 } },
         'thing.create',
       )(async ({ record }) => record({ id: 'x', tenantId: 'lost' }));
     for (const hours of [5, 4, 3]) await recordAt(hours);
-    const settings = settingsOf({ OIQ_DATA_DIR: harness.directory });
-    const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
-    const heads = openHeadStore(bus, columns);
+    const settings = parseSettings({ OIQ_DATA_DIR: harness.directory });
+    const key = deriveEvidenceKey(createSecretBox(await loadSecretKey(settings)));
+    const heads = createHeadStore(bus, columns);
     const verified = () => verifyChain({ documents, heads, key, clock: systemClock }, 'lost');
     t.is((await verified()).firstBreak?.kind, 'heads-missing');
     const sign = (tenantId: string) =>
-      resignChain({ documents, bus, columns, clock: systemClock, log: silent, settings }, tenantId);
+      resignChain({ documents, bus, columns, clock: systemClock, log: silentLog, settings }, tenantId);
     await t.throwsAsync(sign('nobody'), { message: 'nobody has no audit chain' });
     t.is(await sign('lost'), 4);
     t.like(await verified(), { firstBreak: undefined, records: 4, heads: 1 });
     const { items } = await documents
-      .of('lost')
+      .forTenant('lost')
       .collection(auditRecords)
       .list({ sort: { id: -1 }, limit: 1 });
     t.like(items[0], { action: 'audit-log.sign', actor: { type: 'system' } });
@@ -314,7 +316,7 @@ test.serial('a name with an unpaired surrogate is refused as invalid, wherever i
 });
 
 test.serial('a record modified in the store is named by the verification, and has no proof any more', async (t) => {
-  const records = harness.documents.of('a').collection(auditRecords);
+  const records = harness.documents.forTenant('a').collection(auditRecords);
   const [second] = (await records.list({ sort: { id: 1 }, limit: 2 })).items.slice(1);
   if (second === undefined) throw new Error('there is no second record');
   await records.update(second.id, { hash: 'f'.repeat(64) });
@@ -326,7 +328,7 @@ test.serial('a record modified in the store is named by the verification, and ha
 });
 
 test.serial('an export that cannot continue aborts the connection, and is not a complete response', async (t) => {
-  const records = harness.documents.of('a').collection(auditRecords);
+  const records = harness.documents.forTenant('a').collection(auditRecords);
   const [last] = (await records.list({ sort: { id: -1 }, limit: 1 })).items;
   if (last === undefined) throw new Error('there is no record');
   await records.update(last.id, { details: {} as never });

@@ -12,7 +12,7 @@ const request = (method: string, path: string, as: string, body?: object) =>
 const read = (path: string) => request('GET', path, 'nobody');
 const feeds = '/api/on-call/calendar-feeds';
 const userOf = async (role: string): Promise<string> => {
-  const { items } = await harness.documents.of('a').collection(memberships).list({ filter: { role } });
+  const { items } = await harness.documents.forTenant('a').collection(memberships).list({ filter: { role } });
   return items[0]?.id ?? '';
 };
 const wall = new Date(Date.now() - 86_400_000).toISOString().slice(0, 16);
@@ -49,7 +49,7 @@ test.serial(
   async (t) => {
     const { body } = await request('POST', feeds, 'viewer', {});
     const token = body.path.split('/').at(-1);
-    const stored = await harness.documents.of('a').collection(calendarFeeds).find(body.id);
+    const stored = await harness.documents.forTenant('a').collection(calendarFeeds).find(body.id);
     t.false(JSON.stringify(stored).includes(token));
     t.false(JSON.stringify((await request('GET', feeds, 'viewer')).body).includes(token));
     const wrong = `${body.path.slice(0, -1)}${body.path.endsWith('A') ? 'B' : 'A'}`;

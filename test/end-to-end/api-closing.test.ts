@@ -2,31 +2,31 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { systemChange } from '../../api/changes.ts';
+import { createSystemTransact } from '../../api/changes.ts';
 import { collections } from '../../api/collections.ts';
 import { erasureAction } from '../../api/groups/audit/chain/erasures.ts';
-import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
+import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
 import { closeOrganization } from '../../api/identity/accounts/closing.ts';
 import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
 import { runOrganizationRequest } from '../../commands/control-request.ts';
-import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
+import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
-import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { buildLicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 const clock = { now: () => Date.now() };
 const keyOf = async () =>
-  evidenceKeyOf(makeSecretBox(await secretKeyOf(settingsOf({ OIQ_DATA_DIR: harness.directory }))));
+  deriveEvidenceKey(createSecretBox(await loadSecretKey(parseSettings({ OIQ_DATA_DIR: harness.directory }))));
 const dayMs = 86_400_000;
 test.before(async () => {
   harness = await startHarness();
@@ -64,7 +64,7 @@ test.serial(
     for (const token of [owner, viewer])
       t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 401);
     await t.throwsAsync(harness.signIn('viewer@b.example'), { message: /could not sign in/ });
-    t.is(await harness.documents.of(sessionsTenant).collection(sessions).count({ tenantId: 'b' }), 0);
+    t.is(await harness.documents.forTenant(sessionsTenant).collection(sessions).count({ tenantId: 'b' }), 0);
     const outbox = (): string => {
       try {
         return readFileSync(join(harness.directory, 'outbox.jsonl'), 'utf8');
@@ -89,7 +89,7 @@ test.serial(
     const token = await harness.signIn('viewer@b.example');
     t.is((await harness.request('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
     const actions: string[] = [];
-    for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
+    for await (const { tenantId, action } of harness.documents.findInAllTenants(auditRecords))
       if (tenantId === 'b' && action.startsWith('organization.')) actions.push(action);
     t.deepEqual(actions.sort(), ['organization.close', 'organization.reopen']);
   },
@@ -106,7 +106,7 @@ test.serial('the operator spreads an organization over more partitions, and the 
     message: /organization x does not exist/,
   });
   const actions: string[] = [];
-  for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
+  for await (const { tenantId, action } of harness.documents.findInAllTenants(auditRecords))
     if (tenantId === 'a') actions.push(action);
   t.true(actions.includes('organization.shards'));
 });
@@ -119,26 +119,26 @@ test.serial(
       await columns.execute(
         `INSERT INTO logs (tenant_id, received_at, timestamp, body) VALUES ('${tenant}', now(), now(), 'hello')`,
       );
-      await documents.of(tenant).collection(projects).insert({ id: 'p', name: 'p', description: '' });
-      const key = licenseKeyFields(`key of ${tenant}`, { name: 'k', projectId: 'p', expiresAt: null });
-      await documents.of(tenant).collection(licenseKeys).insert(key);
+      await documents.forTenant(tenant).collection(projects).insert({ id: 'p', name: 'p', description: '' });
+      const key = buildLicenseKey(`key of ${tenant}`, { name: 'k', projectId: 'p', expiresAt: null });
+      await documents.forTenant(tenant).collection(licenseKeys).insert(key);
     }
-    const people = documents.of(usersTenant).collection(users);
+    const people = documents.forTenant(usersTenant).collection(users);
     const [both] = (await people.list({ filter: { email: 'editor@b.example' } })).items;
     await documents
-      .of('a')
+      .forTenant('a')
       .collection(memberships)
       .insert({ id: both?.id ?? '', role: 'viewer' });
-    const known = documents.of(identitiesTenant).collection(identities);
-    for await (const { id: userId, email } of documents.everywhere(users))
+    const known = documents.forTenant(identitiesTenant).collection(identities);
+    for await (const { id: userId, email } of documents.findInAllTenants(users))
       if (email.startsWith('editor@') || email.startsWith('viewer@'))
         await known.insert({ issuer: 'https://idp.example', subject: email, userId });
-    const before = await documents.of('b').collection(auditRecords).count();
-    const stored = documents.of(organizationsTenant).collection(organizations);
+    const before = await documents.forTenant('b').collection(auditRecords).count();
+    const stored = documents.forTenant(organizationsTenant).collection(organizations);
     const closeAt = async (now: number): Promise<void> => {
       const organization = await stored.find('b');
       if (organization === undefined) throw new Error('there is no organization b');
-      await systemChange(
+      await createSystemTransact(
         { documents, clock },
         'organization.close',
       )(async (scope) => {
@@ -148,12 +148,12 @@ test.serial(
     };
     const evidenceKey = await keyOf();
     const erase = (): Promise<void> =>
-      eraseDueOrganizations({ documents, columns, clock, log: silent, collections, evidenceKey });
+      eraseDueOrganizations({ documents, columns, clock, log: silentLog, collections, evidenceKey });
 
     await closeAt(clock.now() - 29 * dayMs);
     await erase();
     t.is((await stored.find('b'))?.closed?.erased, false);
-    t.is(await documents.of('b').collection(projects).count(), 1);
+    t.is(await documents.forTenant('b').collection(projects).count(), 1);
 
     await closeAt(clock.now() - 30 * dayMs);
     await t.throwsAsync(command({ action: 'reopen-organization', id: 'b' }), { message: /its data is erased/ });
@@ -163,24 +163,25 @@ test.serial(
     t.is(organization?.name, '(erased)');
     t.is(organization?.closed?.erased, true);
     for (const each of [memberships, projects, licenseKeys] as CollectionDefinition<object>[]) {
-      t.is(await documents.of('b').collection(each).count(), 0, each.name);
-      t.not(await documents.of('a').collection(each).count(), 0, each.name);
+      t.is(await documents.forTenant('b').collection(each).count(), 0, each.name);
+      t.not(await documents.forTenant('a').collection(each).count(), 0, each.name);
     }
     const rows = await columns.query('SELECT DISTINCT tenant_id FROM logs');
     t.deepEqual(rows, [{ tenant_id: 'a' }]);
     const emails: string[] = [];
-    for await (const { email } of documents.everywhere(users)) if (email.endsWith('@b.example')) emails.push(email);
+    for await (const { email } of documents.findInAllTenants(users))
+      if (email.endsWith('@b.example')) emails.push(email);
     t.deepEqual(emails, ['editor@b.example']);
     const retainedRecords = await documents
-      .of('b')
+      .forTenant('b')
       .collection(auditRecords)
       .list({ sort: { sequence: 1 } });
     t.true(retainedRecords.items.length > before);
     t.is(retainedRecords.items.filter(({ action }) => action === 'organization.erase').length, 1);
     const erasures = retainedRecords.items.filter(({ action }) => action === erasureAction);
-    t.true(erasures.length > 0 && erasures.every((record) => evidenceKey.signedErasure('b', record)));
+    t.true(erasures.length > 0 && erasures.every((record) => evidenceKey.isErasureSigned('b', record)));
     t.notRegex(JSON.stringify(retainedRecords.items), /@b\.example|Organization b/);
-    const evidence = await documents.of('a').collection(auditRecords).list({ limit: 1 });
+    const evidence = await documents.forTenant('a').collection(auditRecords).list({ limit: 1 });
     t.regex(JSON.stringify(evidence.items), /@a\.example/);
   },
 );
@@ -191,19 +192,19 @@ test.serial('no collection contains a document of an erased organization, except
   for (const tenant of ['c', 'd'])
     for (const collection of erased)
       await documents
-        .of(tenant)
+        .forTenant(tenant)
         .collection(collection)
         .insert({ id: 'any' } as object);
   const at = new Date(clock.now()).toISOString();
   await documents
-    .of(organizationsTenant)
+    .forTenant(organizationsTenant)
     .collection(organizations)
     .insert({ id: 'c', name: 'c', planId: 'free', closed: { at, eraseAt: at, erased: false } } as never);
-  await eraseDueOrganizations({ documents, columns, clock, log: silent, collections, evidenceKey: await keyOf() });
+  await eraseDueOrganizations({ documents, columns, clock, log: silentLog, collections, evidenceKey: await keyOf() });
   const holding = async (tenant: string): Promise<string[]> => {
     const held: string[] = [];
     for (const collection of collections)
-      if ((await documents.of(tenant).collection(collection).count()) > 0) held.push(collection.name);
+      if ((await documents.forTenant(tenant).collection(collection).count()) > 0) held.push(collection.name);
     return held;
   };
   t.deepEqual(await holding('c'), ['audit-records', 'audit-heads']);

@@ -36,7 +36,7 @@ test.serial('a contact hides its secrets, and a test is sent with them', async (
   const given = settings(service.url) as Record<string, string>;
   const contact = await create('viewer', { type: 'ntfy', ...given });
   t.is(contact.settings['token'], '********');
-  const stored = await harness.documents.of('a').collection(contacts).find(contact.id);
+  const stored = await harness.documents.forTenant('a').collection(contacts).find(contact.id);
   t.false(JSON.stringify(stored).includes(given['token'] ?? ''));
   const delivery = await request('POST', `/api/contacts/${contact.id}/test`, 'viewer');
   t.true(delivery.body.delivered, JSON.stringify(delivery.body));
@@ -59,9 +59,9 @@ test.serial('preferences order the contacts of their person only, and drop a con
 test.serial('contacts of a removed user are deleted', async (t) => {
   const { id } = await create('auditor');
   const { items } = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(memberships)
     .list({ filter: { role: 'auditor' } });
   t.is((await request('DELETE', `/api/users/${items[0]?.id}`, 'owner')).status, 200);
-  t.is(await harness.documents.of('a').collection(contacts).find(id), undefined);
+  t.is(await harness.documents.forTenant('a').collection(contacts).find(id), undefined);
 });

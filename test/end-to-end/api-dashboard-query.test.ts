@@ -2,12 +2,12 @@
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { translationOf } from '../../queries/promql/settings.ts';
+import { readTranslation } from '../../queries/promql/settings.ts';
 import type { Result } from '../../queries/result.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';
 import { parseTime } from '../../queries/time.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -69,10 +69,10 @@ const logs = (given: Fields): Fields => ({
 });
 
 const reading = (): QueryReading => ({
-  columns: harness.columns.of('a'),
+  columns: harness.columns.forTenant('a'),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: Date.now(),
-  promql: { threads, translation: translationOf(settingsOf({})) },
+  promql: { threads, translation: readTranslation(parseSettings({})) },
 });
 /** What a query gives alone over the range and step of a result. */
 const alone = async (queryDocument: Fields, { from, to, stepMs }: Result): Promise<Result> =>

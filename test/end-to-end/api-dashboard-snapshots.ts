@@ -85,7 +85,7 @@ const open = (token: string): Promise<Answer> =>
 
 /** Snapshots that were made before. */
 const insertSnapshots = async (dashboardId: string, count: number): Promise<void> => {
-  const stored = harness.documents.of('a').collection(dashboardSnapshots);
+  const stored = harness.documents.forTenant('a').collection(dashboardSnapshots);
   const expiresAt = new Date(nowMs + 86_400_000).toISOString();
   const made = { dashboardId, createdBy: 'u', expiresAt, tokenHash: 'h', labels: [], bodies: false, opened: 0 };
   for (let at = 0; at < count; at++) await stored.insert({ id: `${dashboardId}-${at}`, name: `made ${at}`, ...made });
@@ -148,7 +148,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
       const revoked = await harness.request('DELETE', `/api/snapshots/${deleted?.body.id}`, { as: 'editor' });
       t.is(revoked.status, 200, JSON.stringify(revoked.body));
       const past = new Date(nowMs - 1).toISOString();
-      await harness.documents.of('a').collection(dashboardSnapshots).update(late?.body.id, { expiresAt: past });
+      await harness.documents.forTenant('a').collection(dashboardSnapshots).update(late?.body.id, { expiresAt: past });
       const wrong = [
         deleted?.body.token,
         late?.body.token,
@@ -171,7 +171,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
         [[active?.body.id, 1]],
       );
       t.false(JSON.stringify(listed.body).includes(token));
-      for await (const stored of harness.documents.everywhere(dashboardSnapshots))
+      for await (const stored of harness.documents.findInAllTenants(dashboardSnapshots))
         t.false(JSON.stringify(stored).includes(token));
       t.is((await snapshot(id, { expiresInDays: 91 })).status, 400);
     },
@@ -224,7 +224,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.deepEqual(named(await page('search=LAST')), ['last']);
     // One that has expired makes room.
     const past = new Date(nowMs - 1).toISOString();
-    await harness.documents.of('a').collection(dashboardSnapshots).update(`${id}-0`, { expiresAt: past });
+    await harness.documents.forTenant('a').collection(dashboardSnapshots).update(`${id}-0`, { expiresAt: past });
     t.is((await snapshot(id)).status, 200);
   });
 

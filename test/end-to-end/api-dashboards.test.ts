@@ -1,7 +1,7 @@
 /** Dashboards through the API: their document, panels, versions, who sees them, and two people who change one at once. */
 import test from 'ava';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import { getFields } from '../../runtime/stored-fields.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { dashboards, type StoredDashboard } from '../../schemas/resources/dashboard.ts';
 import { wholeDashboard } from '../cases/dashboards/dashboard-example.ts';
@@ -114,7 +114,7 @@ test('a change without effect creates no version, and leaves no record', async (
   t.is((await write('PUT', made.id, 1, made, 'admin')).body.version, 1);
   t.is((await read(made.id)).changedBy, made.ownerId);
   const records = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(auditRecords)
     .list({ filter: { 'resource.id': made.id } });
   t.deepEqual(
@@ -151,9 +151,9 @@ test('a version shows its difference from the current one, and can be restored a
 
 test('a dashboard in an older format is shown in the current one, and reports what it lost', async (t) => {
   const made = await make(whole());
-  const own = harness.documents.of('a').collection(dashboards);
+  const own = harness.documents.forTenant('a').collection(dashboards);
   const { id } = made;
-  const stored = fieldsOf((await own.find(id)) as StoredDashboard & Stored);
+  const stored = getFields((await own.find(id)) as StoredDashboard & StoredMetadata);
   await own.replace(id, { ...stored, theme: 'dark', documentVersion: 0 } as StoredDashboard, 1);
   const shown = await read(id);
   t.deepEqual(shown.losses, [{ path: 'theme', message: 'is no longer known' }]);
@@ -294,7 +294,7 @@ test('an audit record of a change of one panel contains only that panel', async 
   const made = await make({ panels: [text('a'), text('b', 'of the other')] });
   await write('PUT', `${made.id}/panels/a`, 1, text('a', 'new'));
   const records = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(auditRecords)
     .list({ filter: { 'resource.id': made.id } });
   const [change, ...more] = records.items.find(({ action }) => action === 'dashboard.update')?.details?.changes ?? [];

@@ -1,6 +1,6 @@
 /** Databases, their engines and statements over rows that landed, beside what SQL written by hand and arithmetic say. */
 import test from 'ava';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -69,7 +69,7 @@ const edge = (
   durations: readonly number[],
   errors: number,
 ): string => {
-  const buckets = durations.map((duration) => durationBucket(duration));
+  const buckets = durations.map((duration) => getDurationBucket(duration));
   const counts = [...new Set(buckets)].map(
     (bucket) => `${bucket}, ${buckets.filter((each) => each === bucket).length}`,
   );

@@ -1,16 +1,16 @@
 /** Dead letters over the real bus and engine. Rows are landed by the test as the sink lands them. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { openDeadLetters } from '../../api/groups/dead-letter/replay/dead-letters.ts';
+import { createDeadLetters } from '../../api/groups/dead-letter/replay/dead-letters.ts';
 import { readPayload } from '../../api/groups/dead-letter/replay/payload.ts';
-import { openReplayJobs, replayJobs } from '../../api/groups/dead-letter/replay/replay-jobs.ts';
+import { createReplayJobs, replayJobs } from '../../api/groups/dead-letter/replay/replay-jobs.ts';
 import { runReplaysRequest } from '../../commands/control-request.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { type DeadLetterHeaders, decodeDeadLetter, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
 import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
@@ -124,7 +124,7 @@ test.serial(
     t.is(shown.body.position, 7);
     t.is((await harness.request('GET', '/api/dead-letter/of-b')).status, 404);
     const records = await harness.documents
-      .of('a')
+      .forTenant('a')
       .collection(auditRecords)
       .list({ filter: { action: 'dead-letter.read' } });
     t.deepEqual(
@@ -186,7 +186,7 @@ test.serial('concurrent replays, even by two instances, publish each letter once
   for (let index = 0; index < count; index++)
     await bury({ id: `many-${index}`, reason: 'many', receivedAtMs: Date.now() - 1000 }, Buffer.from(`many ${index}`));
   const instances = [1, 2].map(() =>
-    openDeadLetters({ bus: harness.bus, columns: harness.columns, clock: { now: () => Date.now() }, republish }),
+    createDeadLetters({ bus: harness.bus, columns: harness.columns, clock: { now: () => Date.now() }, republish }),
   );
   const runs = await Promise.all(
     [...instances, ...instances].map((instance, index) =>
@@ -251,7 +251,7 @@ test.serial('lists are paged without gaps', async (t) => {
 
 test.serial('reads of dead letters are cancelled by the abort signal of their request', async (t) => {
   await bury({ id: 'unread' }, Buffer.from('bytes'));
-  const deadLetters = openDeadLetters({
+  const deadLetters = createDeadLetters({
     bus: harness.bus,
     columns: harness.columns,
     clock: { now: Date.now },
@@ -289,22 +289,22 @@ test.serial('another instance continues a replay whose instance died, and adds t
   for (const index of [0, 1, 2]) await bury({ id: `lost-${index}`, reason: 'lost' }, Buffer.from(`lost ${index}`));
   const { body } = await replay({ ids: ['lost-0'] });
   t.is(body.done, 1);
-  const jobs = harness.documents.of('a').collection(replayJobs);
+  const jobs = harness.documents.forTenant('a').collection(replayJobs);
   await jobs.update(body.id, { state: 'running', finishedAt: null, filter: { tenantId: 'a', reason: 'lost' } });
   const later = { now: () => Date.now() + 120_000 };
-  const timed = openJobs({ documents: harness.documents, clock: later, log: silent, metrics: noMetrics });
-  const deadLetters = openDeadLetters({
+  const timed = openJobs({ documents: harness.documents, clock: later, log: silentLog, metrics: silentMetrics });
+  const deadLetters = createDeadLetters({
     bus: harness.bus,
     columns: harness.columns,
     clock: later,
     republish,
   });
   const go: (() => void)[] = [];
-  const replays = openReplayJobs({
+  const replays = createReplayJobs({
     deadLetters,
     documents: harness.documents,
     clock: later,
-    log: silent,
+    log: silentLog,
     jobs: {
       ...timed,
       start(job, ports) {
@@ -325,7 +325,7 @@ test.serial('another instance continues a replay whose instance died, and adds t
 
 test.serial('a replay whose instance died is listed by the command, and its ID is in the audit log', async (t) => {
   const { body } = await replay({ reason: 'none-such' });
-  const jobs = harness.documents.of('a').collection(replayJobs);
+  const jobs = harness.documents.forTenant('a').collection(replayJobs);
   // As an instance of an earlier version left it: without a filter nobody can go on with it.
   await jobs.update(body.id, { state: 'running', finishedAt: null, filter: undefined });
   const listedAt = async (now: number, tenant?: string): Promise<string[]> => {
@@ -340,5 +340,5 @@ test.serial('a replay whose instance died is listed by the command, and its ID i
   t.regex(shown ?? '', /^1 shown; more exist/);
   t.deepEqual(await listedAt(Date.now(), 'b'), ['0 shown']);
   const filter = { action: 'dead-letter-replay.start', 'resource.id': body.id };
-  t.is((await harness.documents.of('a').collection(auditRecords).list({ filter })).items.length, 1);
+  t.is((await harness.documents.forTenant('a').collection(auditRecords).list({ filter })).items.length, 1);
 });

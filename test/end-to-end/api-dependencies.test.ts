@@ -1,6 +1,6 @@
 /** Dependencies and the service map over rows that landed. */
 import test from 'ava';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -29,7 +29,7 @@ interface RowFields {
 }
 
 const rowOf = ({ durations = [], requests = durations.length, project = 'shop', ...row }: RowFields): string => {
-  const buckets = durations.map((duration) => durationBucket(duration));
+  const buckets = durations.map((duration) => getDurationBucket(duration));
   const counts = [...new Set(buckets)].map(
     (bucket) => `${bucket}, ${buckets.filter((each) => each === bucket).length}`,
   );

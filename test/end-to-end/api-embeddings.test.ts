@@ -189,7 +189,7 @@ test.serial('a process that starts reuses the stored vectors, and sends only its
 
 test.serial('vectors of deleted passages and of another model are deleted', async (t) => {
   behave = truly;
-  const vectorsCollection = () => harness.documents.of('a').collection(passageVectors);
+  const vectorsCollection = () => harness.documents.forTenant('a').collection(passageVectors);
   const added = await harness.request('POST', '/api/ai/rag/documents', {
     as: 'editor',
     body: { content: '# Badges\nStorage of badges is in the cellar.' },
@@ -250,7 +250,10 @@ test.serial('only text written by people is sent, from organizations that may se
   const before = requests.length;
   const { embeddings } = await search('storage', ['handbook', 'rule', 'log-pattern']);
   t.like(embeddings, { used: false, without: 0 });
-  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
+  await harness.documents
+    .forTenant(organizationsTenant)
+    .collection(organizations)
+    .update('b', { planId: 'enterprise' });
   const as = `token ${await harness.signIn('viewer@b.example')}` as const;
   const { status, body } = await harness.request('POST', '/api/ai/rag/search', {
     as,

@@ -585,7 +585,7 @@ test.serial('resolvedIn and ignoredUntil are valid only with their status', asyn
 test.serial(
   'a plan without logs shows only errors from spans, and a plan without logs and traces shows none',
   async (t) => {
-    const own = harness.documents.of(plansTenant).collection(plans);
+    const own = harness.documents.forTenant(plansTenant).collection(plans);
     const entitlements = (await own.find('enterprise'))?.entitlements ?? [];
     const without = (...names: string[]) =>
       own.update('enterprise', { entitlements: entitlements.filter((each) => !names.includes(each)) });

@@ -10,7 +10,7 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { smtpMailer } from '../../adapters/mail-smtp.ts';
-import { type DeadLettersOptions, openDeadLetters } from '../../api/groups/dead-letter/replay/dead-letters.ts';
+import { createDeadLetters, type DeadLettersOptions } from '../../api/groups/dead-letter/replay/dead-letters.ts';
 import { hashPassword } from '../../api/identity/password.ts';
 import { startApi } from '../../api/index.ts';
 import { type Jobs, openJobs } from '../../runtime/jobs.ts';
@@ -20,13 +20,13 @@ import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
-import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { type Log, silentLog } from '../../schemas/ports/log.ts';
+import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { copyColumns } from '../services/columns-template.ts';
@@ -63,17 +63,17 @@ export interface Harness {
 }
 
 const seed = async (documents: Documents, named: readonly string[]): Promise<void> => {
-  for (const id of named) await documents.of('a').collection(projects).insert({ id, name: id, description: '' });
+  for (const id of named) await documents.forTenant('a').collection(projects).insert({ id, name: id, description: '' });
   const passwordHash = await hashPassword(password);
   const everything = ['logs', 'metrics', 'traces', 'rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
   const { enterprise, free } = defaultPlans;
   if (enterprise === undefined || free === undefined) throw new Error('the default plans changed');
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'enterprise', ...enterprise, entitlements: everything });
   await documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .insert({ id: 'free', ...free });
   for (const [id, planId] of [
@@ -81,16 +81,16 @@ const seed = async (documents: Documents, named: readonly string[]): Promise<voi
     ['b', 'free'],
   ] as const) {
     await documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id, name: `Organization ${id}`, planId, retentionDays: {}, shards: 1, disabled: false });
     for (const role of roles) {
       const email = `${role}@${id}.example`;
       const user = await documents
-        .of(usersTenant)
+        .forTenant(usersTenant)
         .collection(users)
         .insert({ email, name: role, passwordHash, disabled: false });
-      await documents.of(id).collection(memberships).insert({ id: user.id, role });
+      await documents.forTenant(id).collection(memberships).insert({ id: user.id, role });
     }
   }
 };
@@ -141,7 +141,7 @@ const openStores = async (
 ) => {
   const documents = await openDocuments(join(directory, 'documents.sqlite'));
   const columns = await openColumns(join(directory, 'columns'));
-  await migrate(columns, silent);
+  await migrate(columns, silentLog);
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
   await seed(documents, named);
@@ -154,8 +154,8 @@ const idleJobs: Jobs = {
 };
 
 export const startHarness = async ({
-  log = silent,
-  metrics = noMetrics,
+  log = silentLog,
+  metrics = silentMetrics,
   now = () => Date.now(),
   environment = {},
   openDocuments,
@@ -205,7 +205,7 @@ export const startHarness = async ({
     OIQ_QUERY_WAIT_SECONDS: '120',
     OIQ_QUERY_SECONDS: '120',
   };
-  const settings = settingsOf({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
+  const settings = parseSettings({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
   const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded, named));
   const documents = sharing && openDocuments ? await openDocuments('') : stores.documents;
   const counters = (await openCounters?.()) ?? memoryCounters({ clock });
@@ -213,7 +213,7 @@ export const startHarness = async ({
     settings.SMTP_URL === undefined
       ? fileMailer({ path: join(directory, 'outbox.jsonl') })
       : smtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
-  const deadLetters = openDeadLetters({ bus, columns, clock, republish });
+  const deadLetters = createDeadLetters({ bus, columns, clock, republish });
   const jobs = runsJobs ? openJobs({ documents, clock, log, metrics }) : idleJobs;
   const api = await startApi({
     documents,

@@ -1,18 +1,18 @@
 /** How many incidents of an organization may go on. */
 import test from 'ava';
 import { IncidentFields, incidents } from '../../schemas/resources/incident.ts';
-import { untouched } from '../../subjects/incidents/state.ts';
+import { initialFields } from '../../subjects/incidents/state.ts';
 import { startHarness } from './api-harness.ts';
 
 const harness = await startHarness();
 test.after.always(() => harness.close());
 
 test('with 5,000 open incidents no further incident can be declared until one is resolved', async (t) => {
-  const stored = harness.documents.of('a').collection(incidents);
-  const made = { ...untouched, openedBy: '', openedAt: new Date().toISOString(), groupId: null };
-  await harness.documents.transaction(async ({ of }) => {
+  const stored = harness.documents.forTenant('a').collection(incidents);
+  const made = { ...initialFields, openedBy: '', openedAt: new Date().toISOString(), groupId: null };
+  await harness.documents.transaction(async ({ forTenant }) => {
     for (let count = 0; count < 5000; count++)
-      await of('a')
+      await forTenant('a')
         .collection(incidents)
         .insert({ ...IncidentFields.parse({ title: `incident ${count}` }), ...made });
   });

@@ -2,13 +2,13 @@
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
 import { resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
-import { observedOf } from '../../api/groups/incidents/timeline-sources.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { readTelemetryEntries } from '../../api/groups/incidents/timeline-sources.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { IncidentFields, incidentEvidence, incidents } from '../../schemas/resources/incident.ts';
-import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
-import { untouched } from '../../subjects/incidents/state.ts';
+import { readPlan } from '../../schemas/resources/tenant-plan.ts';
+import { initialFields } from '../../subjects/incidents/state.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -149,7 +149,7 @@ test('the timeline lists who did what, in order, and is frozen when the incident
 test('evidence modified in the store is reported as not intact', async (t) => {
   const id = await declare({ title: 'touched evidence' });
   await request('POST', `/${id}/resolve`);
-  const stored = harness.documents.of('a').collection(incidentEvidence);
+  const stored = harness.documents.forTenant('a').collection(incidentEvidence);
   const [found] = (await stored.list({ filter: { incidentId: id } })).items;
   if (found === undefined) throw new Error('nothing was frozen');
   await stored.update(found.id, { content: '[]' }, found.version);
@@ -235,7 +235,7 @@ test('acknowledging an incident acknowledges its firing alerts, for this firing,
   );
   const id = await declare({ title: 'with alerts', alertIds: ['fires', 'ended'] });
   await request('POST', `/${id}/acknowledge`);
-  const marks = harness.documents.of('a').collection(alertAcknowledgements);
+  const marks = harness.documents.forTenant('a').collection(alertAcknowledgements);
   t.is((await marks.find('fires'))?.startedAtMs, startedMs);
   t.is(await marks.find('ended'), undefined);
   const { body } = await request('GET', `/${id}/timeline`);
@@ -256,11 +256,11 @@ test('an incident opened by alerts resolves once all have ended for five minutes
   const endedMs = Date.now() - 10 * 60_000;
   const alertIds = ['first', 'second'].map((name) => `resolved-${name}`);
   const opened = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(incidents)
     .insert({
       ...IncidentFields.parse({ title: 'of alerts', alertIds }),
-      ...untouched,
+      ...initialFields,
       groupId: 'g',
       escalationPolicyId: 'p',
       openedBy: '',
@@ -275,7 +275,7 @@ test('an incident opened by alerts resolves once all have ended for five minutes
     const { documents, columns } = harness;
     const clock = { now: () => nowMs };
     await resolveEnded(
-      { documents, columns, clock, log: silent, configurationActions: [] },
+      { documents, columns, clock, log: silentLog, configurationActions: [] },
       new AbortController().signal,
     );
     return (await request('GET', `/${opened.id}`)).body;
@@ -303,13 +303,13 @@ test('an incident opened by alerts resolves once all have ended for five minutes
 test('the policy of an incident defines how long its alerts must have ended', async (t) => {
   const endedMs = Date.now() - 10 * 60_000;
   const steps = [{ targets: [{ kind: 'person', id: 'ann' }] }];
-  const own = harness.documents.of('a');
+  const own = harness.documents.forTenant('a');
   const { id: escalationPolicyId } = await own
     .collection(escalationPolicies)
     .insert(EscalationPolicyFields.parse({ name: 'patient', steps, resolveAfterMinutes: 60 }));
   const { id } = await own.collection(incidents).insert({
     ...IncidentFields.parse({ title: 'patient', alertIds: ['patient'] }),
-    ...untouched,
+    ...initialFields,
     escalationPolicyId,
     groupId: 'patient',
     openedBy: '',
@@ -322,7 +322,7 @@ test('the policy of an incident defines how long its alerts must have ended', as
   const resolveAt = async (minutes: number) => {
     const { documents, columns } = harness;
     const clock = { now: () => endedMs + minutes * 60_000 };
-    const ports = { documents, columns, clock, log: silent, configurationActions: [] };
+    const ports = { documents, columns, clock, log: silentLog, configurationActions: [] };
     await resolveEnded(ports, new AbortController().signal);
     return (await request('GET', `/${id}`)).body.status;
   };
@@ -332,18 +332,18 @@ test('the policy of an incident defines how long its alerts must have ended', as
 
 test('an incident can be resolved while telemetry cannot be read, and the missing evidence is reported', async (t) => {
   const incident = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(incidents)
     .find(await declare({ title: 'no telemetry' }));
   if (incident === undefined) throw new Error('no incident');
   const { documents, columns } = harness;
-  const failing = { ...columns.of('a'), query: () => Promise.reject(new Error('away')) };
+  const failing = { ...columns.forTenant('a'), query: () => Promise.reject(new Error('away')) };
   const observation = {
     tenantId: 'a',
-    reading: { columns: failing, plan: (await readPlanOf(documents, 'a')) as never, nowMs: Date.now() },
-    ports: { documents, clock: { now: () => Date.now() }, log: silent, configurationActions: [] },
+    reading: { columns: failing, plan: (await readPlan(documents, 'a')) as never, nowMs: Date.now() },
+    ports: { documents, clock: { now: () => Date.now() }, log: silentLog, configurationActions: [] },
   };
-  const { entries, missing } = await observedOf({ ...incident, alertIds: ['x'] }, observation);
+  const { entries, missing } = await readTelemetryEntries({ ...incident, alertIds: ['x'] }, observation);
   t.deepEqual(entries, []);
   t.is(missing.length, 2);
 });

@@ -106,14 +106,14 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     async (t) => {
       const { one, other } = instances;
       const { token, user } = await signIn('admin@b.example');
-      const members = one.documents.of('b').collection(memberships);
+      const members = one.documents.forTenant('b').collection(memberships);
       await members.update(user.id, { role: 'viewer' });
       await becomes(t, other, token, 403, '/api/dead-letter');
       await members.update(user.id, { role: 'admin', disabled: true });
       await becomes(t, other, token, 401);
       await members.update(user.id, { disabled: false });
       await becomes(t, other, token, 200);
-      await one.documents.of(usersTenant).collection(users).update(user.id, { disabled: true });
+      await one.documents.forTenant(usersTenant).collection(users).update(user.id, { disabled: true });
       await becomes(t, other, token, 401);
       await becomes(t, one, token, 401);
     },

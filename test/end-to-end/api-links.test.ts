@@ -44,13 +44,14 @@ const tokenIn = ({ text }: Received): string => {
 };
 const recordsOf = async (action: string, requestId: string | null): Promise<unknown[]> => {
   const found = [];
-  for await (const record of harness.documents.everywhere(auditRecords, { action, requestId })) found.push(record);
+  for await (const record of harness.documents.findInAllTenants(auditRecords, { action, requestId }))
+    found.push(record);
   return found;
 };
 const requestId = ({ headers }: Answer): string | null => headers.get('x-request-id');
 const signIn = (email: string, word: string): Promise<Answer> => post('/auth/login', { email, password: word });
 const idOf = async (email: string): Promise<string> => {
-  const { items } = await harness.documents.of(usersTenant).collection(users).list({ filter: { email } });
+  const { items } = await harness.documents.forTenant(usersTenant).collection(users).list({ filter: { email } });
   return items[0]?.id ?? '';
 };
 const withoutRequest = (answer: Answer) => ({ status: answer.status, body: { ...answer.body, requestId: '' } });
@@ -115,9 +116,9 @@ test.serial(
     const second = tokenIn(
       await smtp.next((mail) => mail.to[0] === email && /#token=/.test(mail.text) && !mail.text.includes(first)),
     );
-    for await (const stored of harness.documents.everywhere(oneTimeTokens, { userId: await idOf(email) }))
+    for await (const stored of harness.documents.findInAllTenants(oneTimeTokens, { userId: await idOf(email) }))
       await harness.documents
-        .of('-')
+        .forTenant('-')
         .collection(oneTimeTokens)
         .update(stored.id, { expiresAt: new Date(Date.now() - 1).toISOString() });
     const invited = await harness.request('POST', '/api/users/invitations', {
@@ -134,7 +135,7 @@ test.serial(
 test.serial(
   'known, unknown and disabled addresses get the same response, and only known addresses get a mail',
   async (t) => {
-    const people = harness.documents.of(usersTenant).collection(users);
+    const people = harness.documents.forTenant(usersTenant).collection(users);
     await people.insert({ email: 'gone@a.example', name: '', passwordHash: 'x', disabled: true });
     const answers = [];
     for (const email of ['auditor@b.example', 'unknown@b.example', 'gone@a.example'])
@@ -249,7 +250,7 @@ test.serial('an existing user joins with the current password, which stays uncha
 
 test.serial('a user of an identity provider joins by the link alone, and gets no password through it', async (t) => {
   const email = 'sso@elsewhere.example';
-  const people = harness.documents.of(usersTenant).collection(users);
+  const people = harness.documents.forTenant(usersTenant).collection(users);
   const { id } = await people.insert({ email, name: 'Sso', passwordHash: null, disabled: false });
   await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   const token = tokenIn(await mailTo(email, /invited/));
@@ -332,7 +333,7 @@ test.serial('tokens are stored as hashes, and appear in no log, audit record or 
     await Promise.all(
       [oneTimeTokens, auditRecords].map(async (collection) => {
         const found: object[] = [];
-        for await (const each of harness.documents.everywhere<object>(collection)) found.push(each);
+        for await (const each of harness.documents.findInAllTenants<object>(collection)) found.push(each);
         return found;
       }),
     ),

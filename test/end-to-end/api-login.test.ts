@@ -22,12 +22,12 @@ const login = (email: string, given: string, headers: Record<string, string>): P
   harness.request('POST', '/auth/login', { as: 'nobody', body: { email, password: given }, headers });
 const recordsOf = async (action: string, id: string): Promise<AuditRecord[]> => {
   const found: AuditRecord[] = [];
-  for await (const record of harness.documents.everywhere(auditRecords, { action, 'resource.id': id }))
+  for await (const record of harness.documents.findInAllTenants(auditRecords, { action, 'resource.id': id }))
     found.push(record);
   return found;
 };
 const userOf = async (email: string) => {
-  const { items } = await harness.documents.of(usersTenant).collection(users).list({ filter: { email } });
+  const { items } = await harness.documents.forTenant(usersTenant).collection(users).list({ filter: { email } });
   if (items[0] === undefined) throw new Error(`there is no ${email}`);
   return items[0];
 };
@@ -123,7 +123,7 @@ const cpuMs = (): number => {
 };
 
 test.serial('an unknown, a disabled and a password-less user take as long as a wrong password', async (t) => {
-  const stored = harness.documents.of(usersTenant).collection(users);
+  const stored = harness.documents.forTenant(usersTenant).collection(users);
   const passwordHash = (await userOf('viewer@a.example')).passwordHash;
   await stored.insert({ email: 'disabled@a.example', name: '', passwordHash, disabled: true });
   await stored.insert({ email: 'without@a.example', name: '', passwordHash: null, disabled: false });
@@ -150,7 +150,7 @@ test.serial('an unknown, a disabled and a password-less user take as long as a w
 
 test.serial('a password hashed with weaker than current parameters is hashed again at its next use', async (t) => {
   const weak = await hash(password, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
-  const stored = harness.documents.of(usersTenant).collection(users);
+  const stored = harness.documents.forTenant(usersTenant).collection(users);
   const { id, email } = await userOf('viewer@b.example');
   await stored.update(id, { passwordHash: weak });
   const hashNow = async () => (await stored.find(id))?.passwordHash ?? '';

@@ -82,7 +82,7 @@ test('telemetry of a deleted project can be read by its ID', async (t) => {
     revokedAt: '2026-01-01T00:00:00Z',
   };
   await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(licenseKeys)
     .insert(key as never);
   t.is((await harness.request('GET', '/api/logs?projectId=old', { as: 'viewer' })).status, 200);

@@ -219,7 +219,10 @@ test.serial(
 );
 
 test.serial('an organization that may not use the model is answered without it, from its own data', async (t) => {
-  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
+  await harness.documents
+    .forTenant(organizationsTenant)
+    .collection(organizations)
+    .update('b', { planId: 'enterprise' });
   const as = `token ${await harness.signIn('viewer@b.example')}` as const;
   behave = respondWith(countOf());
   const before = requests.length;

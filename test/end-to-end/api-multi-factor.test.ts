@@ -136,7 +136,7 @@ test.serial('ten recovery codes work once each, and new codes invalidate the old
   const [first = '', second = '', third = ''] = recoveryCodes;
   t.is((await login('admin@a.example', first)).status, 200);
   const used = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(auditRecords)
     .list({ filter: { action: 'multi-factor.use-recovery-code' } });
   t.is(used.items.at(-1)?.details?.actorName, 'admin@a.example');
@@ -200,7 +200,7 @@ test.serial('confirming ends the sessions that began without a code, if this is 
 test.serial('the secret and the recovery codes are not stored in readable form', async (t) => {
   const { secret, recoveryCodes } = await enroll(t, 'viewer@b.example');
   const stored: string[] = [];
-  for await (const document of harness.documents.everywhere(multiFactors)) stored.push(JSON.stringify(document));
+  for await (const document of harness.documents.findInAllTenants(multiFactors)) stored.push(JSON.stringify(document));
   const text = stored.join('\n');
   t.false(text.includes(secret));
   for (const code of recoveryCodes) t.false(text.includes(code) || text.includes(code.replaceAll('-', '')));
@@ -211,7 +211,7 @@ test.serial('another user’s sealed secret cannot be opened', async (t) => {
   const idOf = async (session: string): Promise<string> =>
     (await harness.request('GET', '/auth/session', { as: `token ${session}` })).body.user.id;
   const mine = await idOf(await harness.signIn('auditor@b.example'));
-  const enrolments = harness.documents.of(multiFactorsTenant).collection(multiFactors);
+  const enrolments = harness.documents.forTenant(multiFactorsTenant).collection(multiFactors);
   const theirs = await enrolments.find(await idOf(token));
   t.truthy(theirs);
   const copied = { secret: theirs?.secret ?? '', confirmedAt: new Date(nowMs).toISOString(), lastTimeStep: 0 };
@@ -222,8 +222,8 @@ test.serial('another user’s sealed secret cannot be opened', async (t) => {
 test.serial('changing the password requires a code if multi-factor is on, and notifies the user by mail', async (t) => {
   const email = 'changing@a.example';
   const somebody = { email, name: '', passwordHash: await hashPassword(password), disabled: false };
-  const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
-  await harness.documents.of('a').collection(memberships).insert({ id, role: 'viewer' });
+  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(somebody);
+  await harness.documents.forTenant('a').collection(memberships).insert({ id, role: 'viewer' });
   const { secret, token } = await enroll(t, email);
   const newPassword = 'nineteen red lanterns';
   const change = (more: object): Promise<Answer> =>

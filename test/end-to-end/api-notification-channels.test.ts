@@ -36,7 +36,9 @@ for (const [type, { settings, accepted }] of Object.entries(services))
     const channel = await create(given);
     const { body: types } = await harness.request('GET', `${channels}/types`);
     const { secrets } = types.items.find((one: { type: string }) => one.type === type);
-    const stored = JSON.stringify(await harness.documents.of('a').collection(notificationChannels).find(channel.id));
+    const stored = JSON.stringify(
+      await harness.documents.forTenant('a').collection(notificationChannels).find(channel.id),
+    );
     for (const secret of secrets) {
       if (given[secret] === undefined) continue;
       t.is(channel.settings[secret], mask);

@@ -25,7 +25,7 @@ const isCallback = (url: string): boolean => url.includes('/auth/sso/oidc/callba
 
 const sessionsThere = async (): Promise<number> => {
   let count = 0;
-  for await (const { provedBy } of oidc.harness.documents.everywhere(sessions)) if (provedBy === 'a') count++;
+  for await (const { provedBy } of oidc.harness.documents.findInAllTenants(sessions)) if (provedBy === 'a') count++;
   return count;
 };
 
@@ -85,7 +85,7 @@ test.serial('a response that the provider did not issue for this exact request s
   }
   t.is(await sessionsThere(), before);
   const known = await oidc.harness.documents
-    .of(identitiesTenant)
+    .forTenant(identitiesTenant)
     .collection(identities)
     .count({ issuer: hostile.issuer });
   t.is(known, 0);

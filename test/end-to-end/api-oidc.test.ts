@@ -1,7 +1,7 @@
 /** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
 import test from 'ava';
-import { checkDomains } from '../../api/identity/sso/domains.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { recheckDomains } from '../../api/identity/sso/domains.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
@@ -46,7 +46,7 @@ test.serial('a provider is configured, its secret is never shown, and a domain i
     null,
   );
   const { items } = await oidc.harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(auditRecords)
     .list({ filter: { 'resource.type': 'identity-provider' } });
   t.is(items.length, 3);
@@ -114,7 +114,7 @@ test.serial('a user of a verified domain is admitted, and is the same user the n
   await oidc.signIn('ann', 'organization=a', again);
   t.is((await oidc.session(again)).body.user.id, session.body.user.id, 'found by issuer and subject');
   const records = await oidc.harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(auditRecords)
     .list({ filter: { action: 'user.provision' } });
   t.is(records.items.length, 1);
@@ -144,7 +144,7 @@ test.serial('an unverified address, an unverified domain or no address admits no
     t.is(page.body.error, 'FORBIDDEN', subject);
   }
   const { items } = await oidc.harness.documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .list({ filter: { name: 'Bob' } });
   t.deepEqual(items, []);
@@ -199,22 +199,22 @@ test.serial('the mapping sets roles at each sign-in, up to Admin, and does not c
   const owner = { ...roleMapping, roles: [{ value: 'ops', role: 'owner' }] };
   t.is((await oidc.set('a', { ...mapped, roleMapping: owner })).status, 400);
   const people = await oidc.harness.documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .list({ filter: { email: 'eve@corp.example' } });
   await oidc.harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(memberships)
     .update(people.items[0]?.id ?? '', { role: 'owner' });
   t.is(await roleOf(['dev']), 'owner');
   await oidc.harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(memberships)
     .update(people.items[0]?.id ?? '', { disabled: true });
   t.is(await roleOf(['dev']), 403);
   const refusals = (): Promise<number> =>
     oidc.harness.documents
-      .of('a')
+      .forTenant('a')
       .collection(auditRecords)
       .count({ action: 'session.refuse', 'resource.id': people.items[0]?.id });
   await eventually('the refusal of a known user to be recorded', async () => (await refusals()) >= 1);
@@ -225,11 +225,11 @@ test.serial(
   async (t) => {
     await oidc.set('a');
     const { items } = await oidc.harness.documents
-      .of(usersTenant)
+      .forTenant(usersTenant)
       .collection(users)
       .list({ filter: { email: 'ann@corp.example' } });
     const id = items[0]?.id ?? '';
-    await oidc.harness.documents.of('b').collection(memberships).insert({ id, role: 'admin' });
+    await oidc.harness.documents.forTenant('b').collection(memberships).insert({ id, role: 'admin' });
     const browser = openBrowser();
     await oidc.signIn('ann', 'organization=a', browser);
     const as = `token ${browser.cookie(oidc.harness.url, 'oiq_token')}` as const;
@@ -250,12 +250,12 @@ test.serial(
     const { harness } = oidc;
     // Somebody whose own organization is b, and who linked the provider of a.
     const email = 'viewer@b.example';
-    const { items } = await harness.documents.of(usersTenant).collection(users).list({ filter: { email } });
+    const { items } = await harness.documents.forTenant(usersTenant).collection(users).list({ filter: { email } });
     const userId = items[0]?.id ?? '';
     const inB = `token ${await harness.signIn(email)}` as const;
-    await harness.documents.of('a').collection(memberships).insert({ id: userId, role: 'admin' });
+    await harness.documents.forTenant('a').collection(memberships).insert({ id: userId, role: 'admin' });
     const linked = { issuer: oidc.provider.issuer, subject: 'vic', userId };
-    await harness.documents.of(identitiesTenant).collection(identities).insert(linked);
+    await harness.documents.forTenant(identitiesTenant).collection(identities).insert(linked);
     const sessionInB = (await harness.request('GET', '/auth/session', { as: inB })).body.sessionId;
     const browser = openBrowser();
     await oidc.provider.accounts({ vic: verified('vic@corp.example') });
@@ -287,18 +287,18 @@ test.serial(
     const browser = openBrowser();
     await oidc.signIn('vic', 'organization=a', browser);
     const as = `token ${browser.cookie(harness.url, 'oiq_token')}` as const;
-    const people = harness.documents.of(usersTenant).collection(users);
+    const people = harness.documents.forTenant(usersTenant).collection(users);
     const [vic] = (await people.list({ filter: { email: 'viewer@b.example' } })).items;
     await harness.documents
-      .of('b')
+      .forTenant('b')
       .collection(memberships)
       .update(vic?.id ?? '', { role: 'admin' });
     const { id } = await people.insert({ email: 'both@b.example', name: '', passwordHash: null, disabled: false });
     for (const tenant of ['a', 'b'])
-      await harness.documents.of(tenant).collection(memberships).insert({ id, role: 'viewer' });
+      await harness.documents.forTenant(tenant).collection(memberships).insert({ id, role: 'viewer' });
     const factor = { secret: 'x', confirmedAt: '2030-01-01T00:00:00.000Z', lastTimeStep: 0, recoveryCodes: [] };
     await harness.documents
-      .of(multiFactorsTenant)
+      .forTenant(multiFactorsTenant)
       .collection(multiFactors)
       .insert({ id, ...factor });
     t.is((await harness.request('DELETE', `/api/users/${id}/mfa`, { as })).status, 403);
@@ -323,11 +323,11 @@ test.serial(
     const provedAt = async (): Promise<unknown> => (await get()).body.domains[0].provedAt;
     t.is(typeof (await provedAt()), 'string');
     const check = (txt: () => Promise<readonly string[] | undefined>): Promise<void> =>
-      checkDomains({
+      recheckDomains({
         documents: harness.documents,
         clock: { now: () => Date.now() },
         outbound: { fetch: () => Promise.reject(new Error('not asked')), txt },
-        box: makeSecretBox('x'.repeat(32)),
+        box: createSecretBox('x'.repeat(32)),
       });
     await check(async () => undefined);
     t.is(typeof (await provedAt()), 'string', 'where the name service cannot tell, all stays');

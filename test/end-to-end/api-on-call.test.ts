@@ -16,7 +16,7 @@ test.after.always(() => harness.close());
 
 const schedules = '/api/on-call/schedules';
 const policies = '/api/on-call/escalation-policies';
-const own = () => harness.documents.of('a');
+const own = () => harness.documents.forTenant('a');
 const iso = (ms: number): string => new Date(ms).toISOString();
 const wall = (ms: number): string => iso(ms).slice(0, 16);
 const today = clock.ms;

@@ -1,8 +1,8 @@
 /** The checklist, the snippets and the doctor over real embedded stores. */
 import test from 'ava';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import { type LicenseKey, licenseKeyFields, licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
-import { type LicenseKeyUse, licenseKeyUses, useId } from '../../schemas/resources/license-key-use.ts';
+import { buildLicenseKey, type LicenseKey, licenseKeys, toSecretFields } from '../../schemas/resources/license-key.ts';
+import { buildUseId, type LicenseKeyUse, licenseKeyUses } from '../../schemas/resources/license-key-use.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -13,9 +13,9 @@ test.after.always(() => harness?.close());
 
 const keyOf = async (tenant: string, changes: Partial<LicenseKey> = {}): Promise<string> => {
   const key = makeLicenseKey();
-  const fields = licenseKeyFields(key, { name: 'sender', projectId: 'shop', expiresAt: null });
+  const fields = buildLicenseKey(key, { name: 'sender', projectId: 'shop', expiresAt: null });
   await harness.documents
-    .of(tenant)
+    .forTenant(tenant)
     .collection(licenseKeys)
     .insert({ ...fields, ...changes });
   return key;
@@ -25,8 +25,8 @@ const ago = (seconds: number): string => new Date(Date.now() - seconds * 1000).t
 
 /** What receivers tell of a key's use. */
 const used = async (key: string, keyId: string, changes: Partial<LicenseKeyUse>): Promise<void> => {
-  const uses = harness.documents.of('a').collection(licenseKeyUses);
-  const id = useId(keyId, secretFields(key).hash);
+  const uses = harness.documents.forTenant('a').collection(licenseKeyUses);
+  const id = buildUseId(keyId, toSecretFields(key).hash);
   await uses.delete(id);
   const nothing = { lastUsedAt: null, addresses: [], firstSeen: {}, lastSeen: {}, lastRefusal: null };
   await uses.insert({ id, keyId, ...nothing, ...changes });
@@ -216,13 +216,13 @@ test('the doctor counts the ledger’s refused records, and detects an exhausted
 
 test('the doctor recognizes keys that were rotated out', async (t) => {
   const old = makeLicenseKey();
-  const previous = (validUntil: string) => [{ ...secretFields(old), rotatedAt: ago(60), validUntil }];
+  const previous = (validUntil: string) => [{ ...toSecretFields(old), rotatedAt: ago(60), validUntil }];
   await keyOf('a', { previous: previous(ago(-600)) });
   const working = await diagnose({ key: old });
   t.is(working.body.verdict, 'rotated-key');
   t.is(working.body.findings[0].level, 'hint');
   const expiredKey = makeLicenseKey();
-  await keyOf('a', { previous: [{ ...secretFields(expiredKey), rotatedAt: ago(60), validUntil: ago(1) }] });
+  await keyOf('a', { previous: [{ ...toSecretFields(expiredKey), rotatedAt: ago(60), validUntil: ago(1) }] });
   const over = await diagnose({ key: expiredKey, status: 401 });
   t.is(over.body.verdict, 'rotated-key');
   t.is(over.body.findings[0].level, 'problem');

@@ -2,13 +2,13 @@
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
-import { openMailQueue } from '../../api/mail/queue.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createMailQueue } from '../../api/mail/queue.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
-import { pageGroupOf } from '../../subjects/on-call/page.ts';
+import { createAcknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
+import { pageGroupKey } from '../../subjects/on-call/page.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -21,15 +21,20 @@ const request = (method: string, path: string, body?: object, as = 'editor') =>
   harness.request(method, path, { as, ...(body && { body }) } as never);
 
 const userOf = async (role: string): Promise<string> => {
-  const { items } = await harness.documents.of('a').collection(memberships).list({ filter: { role } });
+  const { items } = await harness.documents.forTenant('a').collection(memberships).list({ filter: { role } });
   return items[0]?.id ?? '';
 };
 
 let escalated: Promise<unknown> = Promise.resolve();
 const escalateNow = () => {
   const { documents } = harness;
-  const ports = { documents, clock: systemClock, log: silent, counters: memoryCounters({ clock: systemClock }) };
-  const mail = openMailQueue({ documents, clock: systemClock, box: makeSecretBox('k'.repeat(40)), configured: true });
+  const ports = { documents, clock: systemClock, log: silentLog, counters: memoryCounters({ clock: systemClock }) };
+  const mail = createMailQueue({
+    documents,
+    clock: systemClock,
+    box: createSecretBox('k'.repeat(40)),
+    configured: true,
+  });
   const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
   return escalateDue({ ...ports, mail, settings }, new AbortController().signal);
 };
@@ -66,7 +71,7 @@ test('an incident declared with a policy pages, and its timeline shows the pages
   const { body } = await request('GET', `/api/incidents/${id}/timeline`);
   const page = body.items.find((entry: { readonly kind: string }) => entry.kind === 'page');
   const row = (attempt: number, state: string) =>
-    `('a', '${page.id}', 'email', '${pageGroupOf(id)}', ${attempt}, '${state}', '', now64(3), now64(3), now64(3))`;
+    `('a', '${page.id}', 'email', '${pageGroupKey(id)}', ${attempt}, '${state}', '', now64(3), now64(3), now64(3))`;
   await harness.columns.execute(
     `INSERT INTO notification_deliveries (tenant_id, delivery_id, channel_type, group_key, attempt, state, answer, at, queued_at, received_at)
     VALUES ${[row(0, 'queued'), row(1, 'delivered'), row(1, 'delivered')].join(', ')}`,
@@ -91,7 +96,7 @@ test('an incident that gets a policy later starts it from the first step', async
 
 const linkOf = async (id: string, role: string): Promise<string> => {
   const page = { tenantId: 'a', incidentId: id, personId: await userOf(role) };
-  return (await acknowledgeLink(harness.documents, page, { baseUrl: harness.url, nowMs: Date.now() })).token;
+  return (await createAcknowledgeLink(harness.documents, page, { baseUrl: harness.url, nowMs: Date.now() })).token;
 };
 const acknowledge = (token: string) => request('POST', '/auth/acknowledge-incident', { token }, 'nobody');
 
@@ -130,11 +135,11 @@ test('a link that is wrong, too old, or of a blocked person acknowledges nothing
   t.is((await acknowledge('wrong')).body.error, 'TOKEN_INVALID');
   const page = { tenantId: 'a', incidentId: id, personId: await userOf('viewer') };
   const eightDays = 8 * 86_400_000;
-  const old = await acknowledgeLink(harness.documents, page, { baseUrl: '', nowMs: Date.now() - eightDays });
+  const old = await createAcknowledgeLink(harness.documents, page, { baseUrl: '', nowMs: Date.now() - eightDays });
   t.is((await acknowledge(old.token)).body.error, 'TOKEN_INVALID');
   const token = await linkOf(id, 'auditor');
   await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(memberships)
     .update(await userOf('auditor'), { disabled: true });
   t.is((await acknowledge(token)).body.error, 'TOKEN_INVALID');

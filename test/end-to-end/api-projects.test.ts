@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { makeFirstStart } from '../../api/identity/accounts/first-start.ts';
+import { initializeInstallation } from '../../api/identity/accounts/first-start.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
-import { licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
+import { licenseKeys, toSecretFields } from '../../schemas/resources/license-key.ts';
 import { projects } from '../../schemas/resources/project.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -34,7 +34,7 @@ test('a new project sends no mail, and its settings are stored with it', async (
   t.is(set.headers.get('etag'), '"2"');
   t.deepEqual((await harness.request('GET', path)).body, set.body);
   const { items } = await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(auditRecords)
     .list({ filter: { action: 'project.set-notifications', 'resource.id': id } });
   t.is(items.length, 1);
@@ -84,11 +84,11 @@ test('a Viewer cannot change anything, and an Editor cannot delete anything', as
 test('a first start creates a key that is the ingest key of its project and the first audit record', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-first-'));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-  const first = await makeFirstStart(documents, settingsOf({ OIQ_DATA_DIR: directory }));
-  const own = documents.of('default');
+  const first = await initializeInstallation(documents, parseSettings({ OIQ_DATA_DIR: directory }));
+  const own = documents.forTenant('default');
   const { ingestKeyId = '' } = (await own.collection(projects).find('default')) ?? {};
   const key = await own.collection(licenseKeys).find(ingestKeyId);
-  t.like(key, { projectId: 'default', ...secretFields(first?.licenseKey ?? '') });
+  t.like(key, { projectId: 'default', ...toSecretFields(first?.licenseKey ?? '') });
   const records = await own.collection(auditRecords).list();
   t.like(records.items[0], { sequence: 1, action: 'organization.create', actor: { type: 'system' } });
   t.is(records.items.length, 1);

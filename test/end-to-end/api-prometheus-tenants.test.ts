@@ -64,7 +64,7 @@ test.before(async () => {
   harness = await startHarness();
   const { enterprise } = defaultPlans;
   await harness.documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .update('free', { ...enterprise });
   for (const tenant of tenants) {

@@ -38,7 +38,7 @@ test.before(async () => {
     },
   });
   await harness.documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .update('free', { entitlements: ['ai'] });
 });

@@ -1,7 +1,7 @@
 /** Saved queries and templates through the API, over records that came as OTLP. */
 import test from 'ava';
 import { templates } from '../../queries/templates.ts';
-import { type MetricName, type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
+import { type MetricName, type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { landIn, logsRequest, messageOf, metricsRequest, text, tracesRequest } from '../cases/sink-tables.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
@@ -112,7 +112,7 @@ const metrics = {
 
 let harness: Harness;
 const observed: MetricName[] = [];
-const watching: Metrics = { ...noMetrics, observe: (name) => void observed.push(name) };
+const watching: Metrics = { ...silentMetrics, observe: (name) => void observed.push(name) };
 test.before(async () => {
   harness = await startHarness({ metrics: watching });
   const land = landIn(harness.columns);
@@ -274,7 +274,7 @@ test('a plan without the signal cannot run its queries, and no plan can run them
 });
 
 test('a query of a later version is listed, but cannot be run', async (t) => {
-  const stored = harness.documents.of('a').collection(savedQueries);
+  const stored = harness.documents.forTenant('a').collection(savedQueries);
   const { id } = await stored.insert({
     name: 'from the future',
     description: '',

@@ -1,6 +1,6 @@
 /** Service accounts and their tokens over the real server: what a token may do, and that nobody climbs with one. */
 import test from 'ava';
-import { sweepApiTokens } from '../../api/identity/token-uses.ts';
+import { deleteExpiredApiTokens } from '../../api/identity/token-uses.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { apiTokenFormat, apiTokens, apiTokenUses } from '../../schemas/resources/service-account.ts';
 import { eventually } from '../waiting.ts';
@@ -43,11 +43,11 @@ test('a token is shown once, and only its hash is stored', async (t) => {
   t.true(apiTokenFormat.isWellFormed(body.token));
   t.true(body.token.startsWith(body.prefix));
   t.deepEqual(body.createdBy.name, 'owner@a.example');
-  const stored = await harness.documents.of('a').collection(apiTokens).find(body.id);
+  const stored = await harness.documents.forTenant('a').collection(apiTokens).find(body.id);
   const listed = await harness.request('GET', `/api/service-accounts/${id}/tokens`);
   t.is(listed.body.items[0].id, body.id);
   const records: unknown[] = [];
-  for await (const record of harness.documents.everywhere(auditRecords)) records.push(record);
+  for await (const record of harness.documents.findInAllTenants(auditRecords)) records.push(record);
   for (const shown of [stored, listed.body, records]) t.false(JSON.stringify(shown).includes(body.token));
   for (const shown of [listed.body, records]) t.false(JSON.stringify(shown).includes(stored?.hash ?? ''));
 });
@@ -82,7 +82,7 @@ test('actions of a token are recorded under its account', async (t) => {
   t.is(status, 200);
   const requestId = headers.get('x-request-id');
   const found: unknown[] = [];
-  for await (const { actor } of harness.documents.everywhere(auditRecords, { requestId })) found.push(actor);
+  for await (const { actor } of harness.documents.findInAllTenants(auditRecords, { requestId })) found.push(actor);
   t.deepEqual(found, [{ type: 'service-account', id }]);
 });
 
@@ -104,7 +104,7 @@ test('revoking, disabling and deleting end a token at once', async (t) => {
   const deleted = await tokenOf('viewer', ['logs:read']);
   t.is((await harness.request('DELETE', `/api/service-accounts/${deleted.id}`)).status, 200);
   t.is(await status(deleted.as), 401);
-  t.is(await harness.documents.of('a').collection(apiTokens).find(deleted.tokenId), undefined);
+  t.is(await harness.documents.forTenant('a').collection(apiTokens).find(deleted.tokenId), undefined);
 });
 
 test.serial('a token ends when it expires, and its lifetime cannot exceed the maximum', async (t) => {
@@ -120,11 +120,11 @@ test.serial('a token ends when it expires, and its lifetime cannot exceed the ma
   t.is(await status(), 200);
   nowMs += 2 * dayMs;
   t.is(await status(), 401);
-  await sweepApiTokens(harness.documents, nowMs + 29 * dayMs);
+  await deleteExpiredApiTokens(harness.documents, nowMs + 29 * dayMs);
   const there = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
   nowMs -= 2 * dayMs;
   t.is(await there(), 1, 'listed for a while');
-  await sweepApiTokens(harness.documents, nowMs + 33 * dayMs);
+  await deleteExpiredApiTokens(harness.documents, nowMs + 33 * dayMs);
   t.is(await there(), 0);
 });
 
@@ -133,7 +133,7 @@ test('a token that is not an OIQ token is refused', async (t) => {
   const token = as.slice('token '.length);
   const last = token.endsWith('0') ? '1' : '0';
   const wrong = [
-    apiTokenFormat.make(),
+    apiTokenFormat.generate(),
     token.slice(0, -1) + last,
     token.slice(0, -1),
     `${token}0`,
@@ -199,5 +199,5 @@ test('the last use of a token is stored, at most once a minute', async (t) => {
   for (let times = 0; times < 5; times++) await harness.request('GET', '/api/logs', { as });
   await eventually('the last use to be kept', async () => (await shown()).lastUsedAt !== null);
   t.is((await shown()).lastUsedFrom, '127.0.0.1');
-  t.is((await harness.documents.of('a').collection(apiTokenUses).find(tokenId))?.version, 1);
+  t.is((await harness.documents.forTenant('a').collection(apiTokenUses).find(tokenId))?.version, 1);
 });

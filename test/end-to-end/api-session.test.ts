@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import test from 'ava';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { refuseForeignPage } from '../../api/identity/cookies.ts';
+import { requireOwnPage } from '../../api/identity/cookies.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { eventually } from '../waiting.ts';
@@ -47,7 +47,7 @@ test('signing in returns a token, an HttpOnly cookie and the signed-in user', as
 
 test('a wrong password, an unknown user and a disabled user get the same response', async (t) => {
   await harness.documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .insert({ email: 'gone@a.example', name: '', passwordHash: null, disabled: true });
   const answers = await Promise.all([
@@ -155,7 +155,7 @@ test('cookies are Secure whenever the public address is https, whatever host a p
 test('an origin matches only with its scheme, if the public address is known', (t) => {
   const isRefused = (origin: string, publicUrl?: string): boolean => {
     try {
-      refuseForeignPage({ site: undefined, origin, host: 'oiq.example.com' }, publicUrl);
+      requireOwnPage({ site: undefined, origin, host: 'oiq.example.com' }, publicUrl);
       return false;
     } catch {
       return true;
@@ -198,7 +198,7 @@ test('forged tokens are refused', async (t) => {
 
 test('a changed role, a disabled or removed membership and a disabled organization take effect within a second', async (t) => {
   const found = await harness.documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .list({ filter: { email: 'admin@b.example' } });
   const id = found.items[0]?.id ?? '';
@@ -209,16 +209,16 @@ test('a changed role, a disabled or removed membership and a disabled organizati
     t.is(await statusNow(), status);
   };
   await becomes(200);
-  const members = harness.documents.of('b').collection(memberships);
+  const members = harness.documents.forTenant('b').collection(memberships);
   await members.update(id, { role: 'viewer' });
   await becomes(403);
   await members.update(id, { role: 'admin', disabled: true });
   await becomes(401);
   await members.update(id, { disabled: false });
   await becomes(200);
-  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { disabled: true });
+  await harness.documents.forTenant(organizationsTenant).collection(organizations).update('b', { disabled: true });
   await becomes(401);
-  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { disabled: false });
+  await harness.documents.forTenant(organizationsTenant).collection(organizations).update('b', { disabled: false });
   await becomes(200);
   await members.delete(id);
   await becomes(401);

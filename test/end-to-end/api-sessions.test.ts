@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import test from 'ava';
 import { decodeJwt } from 'jose';
-import { sweepSessions } from '../../api/identity/sessions.ts';
+import { deleteExpiredSessions } from '../../api/identity/sessions.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -29,7 +29,9 @@ const isLive = async (token: string): Promise<boolean> => {
 };
 const actionsOf = async (sessionId: string): Promise<string[]> => {
   const found: string[] = [];
-  for await (const { action, resource } of harness.documents.everywhere(auditRecords, { 'resource.id': sessionId }))
+  for await (const { action, resource } of harness.documents.findInAllTenants(auditRecords, {
+    'resource.id': sessionId,
+  }))
     if (resource.type === 'session') found.push(action);
   return found;
 };
@@ -104,7 +106,7 @@ test.serial('only hashes of refresh tokens are stored', async (t) => {
   const { body } = await login('owner@a.example');
   const next = await refresh(body.refreshToken);
   const stored = await harness.documents
-    .of(sessionsTenant)
+    .forTenant(sessionsTenant)
     .collection(sessions)
     .find(decodeJwt(body.token).sid as string);
   for (const token of [body.refreshToken, next.body.refreshToken])
@@ -132,8 +134,8 @@ test.serial('a session ends 30 days after its last refresh, and at the latest 90
   const idle = await login('owner@a.example');
   nowMs += 31 * dayMs;
   t.is((await refresh(idle.body.refreshToken)).status, 401);
-  await sweepSessions(harness.documents, nowMs);
-  const left = harness.documents.of(sessionsTenant).collection(sessions);
+  await deleteExpiredSessions(harness.documents, nowMs);
+  const left = harness.documents.forTenant(sessionsTenant).collection(sessions);
   t.is(await left.count({ expiresAt: { $lt: new Date(nowMs).toISOString() } }), 0);
   nowMs = began;
 });
@@ -254,7 +256,7 @@ test.serial(
       harness.request('POST', '/auth/switch-tenant', { as: `token ${body.token}`, body: { organizationId } });
     t.is((await go('b')).status, 404);
     t.is((await go('nowhere')).status, 404);
-    const members = harness.documents.of('b').collection(memberships);
+    const members = harness.documents.forTenant('b').collection(memberships);
     await members.insert({ id: body.user.id, role: 'admin', disabled: true });
     t.is((await go('b')).status, 404);
     await members.update(body.user.id, { disabled: false });
@@ -274,13 +276,13 @@ test.serial(
 
 test.serial('a user has at most 200 sessions; the one unused for longest is removed', async (t) => {
   const { body } = await login('admin@b.example');
-  const stored = harness.documents.of(sessionsTenant).collection(sessions);
+  const stored = harness.documents.forTenant(sessionsTenant).collection(sessions);
   const mine = await stored.find(decodeJwt(body.token).sid as string);
   if (mine === undefined) return t.fail();
   const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = mine;
-  await harness.documents.transaction(async ({ of }) => {
+  await harness.documents.transaction(async ({ forTenant }) => {
     for (let more = 0; more < 199; more++)
-      await of(sessionsTenant)
+      await forTenant(sessionsTenant)
         .collection(sessions)
         .insert({ ...fields, refreshedAt: new Date(nowMs + minuteMs).toISOString() });
   });
@@ -293,12 +295,12 @@ test.serial('a user has at most 200 sessions; the one unused for longest is remo
 test.serial('a sign-in may name an organization, which does not affect the next sign-in', async (t) => {
   const email = 'named@people.example';
   const { items } = await harness.documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .list({ filter: { email: 'viewer@a.example' } });
   const somebody = { email, name: '', passwordHash: items[0]?.passwordHash ?? null, disabled: false };
-  const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
-  await harness.documents.of('a').collection(memberships).insert({ id, role: 'viewer' });
+  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(somebody);
+  await harness.documents.forTenant('a').collection(memberships).insert({ id, role: 'viewer' });
   const signIn = (organizationId?: string) =>
     harness.request('POST', '/auth/login', {
       as: 'nobody',
@@ -308,7 +310,7 @@ test.serial('a sign-in may name an organization, which does not affect the next 
   const refused = await signIn('b');
   t.is(refused.status, 403);
   t.is(refused.body.message, 'you are not a member of the organization b');
-  await harness.documents.of('b').collection(memberships).insert({ id, role: 'viewer' });
+  await harness.documents.forTenant('b').collection(memberships).insert({ id, role: 'viewer' });
   t.is((await signIn('b')).body.tenant.id, 'b');
   t.is((await signIn()).body.tenant.id, 'a');
 });
@@ -317,13 +319,13 @@ test.serial('a sign-in opens the last used organization, or the oldest one if th
   const email = 'places@people.example';
   const [known] = (
     await harness.documents
-      .of(usersTenant)
+      .forTenant(usersTenant)
       .collection(users)
       .list({ filter: { email: 'viewer@a.example' } })
   ).items;
   const somebody = { email, name: '', passwordHash: known?.passwordHash ?? null, disabled: false };
-  const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
-  const placeIn = (tenant: string) => harness.documents.of(tenant).collection(memberships);
+  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(somebody);
+  const placeIn = (tenant: string) => harness.documents.forTenant(tenant).collection(memberships);
   await placeIn('b').insert({ id, role: 'viewer' });
   const first = (await login(email)).body;
   t.is(first.tenant.id, 'b');

@@ -107,7 +107,7 @@ test('evidence has its hash in the audit chain, and a modification outside the A
   const verify = async () => (await harness.request('GET', '/api/evidence/verify', { as: 'owner' })).body;
   t.true((await verify()).valid);
 
-  const stored = harness.documents.of('a').collection(caseEvidence);
+  const stored = harness.documents.forTenant('a').collection(caseEvidence);
   await stored.update(attached.body.id, { content: Buffer.from('another line\n').toString('base64') });
   const { body } = await harness.request('GET', `/api/siem/cases/${id}`, { as: 'viewer' });
   t.false(body.evidence[0].isIntact);

@@ -1,8 +1,8 @@
 /** Feeds of threat indicators: subscribed to through the API, and polled from a server that answers as those of feeds do. */
 import test from 'ava';
 import { openOutbound } from '../../runtime/outbound.ts';
-import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { indicatorBlocks, threatFeedStates } from '../../schemas/resources/threat-intel.ts';
 import { pollDueFeeds } from '../../subjects/threat-intel/poll-feeds.ts';
 import { type ChannelReceiver, type Reply, startChannelReceiver } from '../cases/channel-receiver.ts';
@@ -25,12 +25,12 @@ test.after.always(async () => {
 const path = '/api/siem/threat-intel/feeds';
 const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'] });
 const poll = async (options: { readonly allowed?: boolean } = {}): Promise<void> => {
-  const box = makeSecretBox(await secretKeyOf({ SECRET_KEY: undefined, DATA_DIR: harness.directory }));
+  const box = createSecretBox(await loadSecretKey({ SECRET_KEY: undefined, DATA_DIR: harness.directory }));
   await pollDueFeeds(
     {
       documents: harness.documents,
       box,
-      log: silent,
+      log: silentLog,
       clock: { now: () => nowMs },
       outbound: options.allowed === false ? openOutbound() : outbound,
     },
@@ -144,11 +144,11 @@ test.serial('an indicator that a feed repeats changes nothing, and adds nothing 
   server.reply = () => ({ status: 200, body: 'evil.example\n192.0.2.7\n# end\n' });
   const id = await subscribe('list', { location: { type: 'url', url: `${server.url}/list`, format: 'list' } });
   await poll();
-  const blocks = await harness.documents.of('a').collection(indicatorBlocks).count();
+  const blocks = await harness.documents.forTenant('a').collection(indicatorBlocks).count();
   later(601);
   await poll();
   t.deepEqual((await statusOf(id)).counts, { created: 0, updated: 0, unchanged: 2, refused: 0 });
-  t.is(await harness.documents.of('a').collection(indicatorBlocks).count(), blocks);
+  t.is(await harness.documents.forTenant('a').collection(indicatorBlocks).count(), blocks);
   await forget(id);
 });
 
@@ -281,7 +281,7 @@ test.serial('an address in a private network is not called', async (t) => {
   await forget(id);
   await poll();
   t.is(
-    await harness.documents.of('a').collection(threatFeedStates).count(),
+    await harness.documents.forTenant('a').collection(threatFeedStates).count(),
     0,
     'nothing is kept of feeds that are gone',
   );

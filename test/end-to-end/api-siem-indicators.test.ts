@@ -129,7 +129,7 @@ for (const [what, body, at] of refused)
   });
 
 test.serial('new indicators are searched in stored logs on request, and the result is reported', async (t) => {
-  const hunts = harness.documents.of('a').collection(indicatorHunts);
+  const hunts = harness.documents.forTenant('a').collection(indicatorHunts);
   const indicatorSet = {
     source: 'hunting',
     indicators: [{ type: 'ip', value: '203.0.113.9' }],

@@ -383,7 +383,7 @@ test.serial(
       imported.items.map(({ ruleId }: { ruleId: string }) => ruleId),
     );
 
-    const own = harness.documents.of('a').collection(retroHunts);
+    const own = harness.documents.forTenant('a').collection(retroHunts);
     const extendedHunt = await own.update(hunt.id, { toMs: Date.now() - 20_000, fromMs: Date.now() - 3_600_000 });
     await harness.columns.execute(
       `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)

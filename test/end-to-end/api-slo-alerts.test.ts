@@ -1,13 +1,13 @@
 /** Objectives asked by queries of the kind `slo`, and their alert rules, which are changed through them alone. */
 import test from 'ava';
-import { Answers } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import { translationOf } from '../../queries/promql/settings.ts';
-import { queryOf, run } from '../../queries/run.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import { readTranslation } from '../../queries/promql/settings.ts';
+import { parseQuery, run } from '../../queries/run.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
@@ -32,16 +32,16 @@ const ratioOf = (service: string) => ({
 });
 const send = (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET', path: string, body?: object) =>
   harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
-const made = async (fields: object): Promise<StoredSlo & Stored> => {
+const made = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
   const { status, body } = await send('POST', '/api/slos', { type: 'ratio', ...fields });
   if (status !== 200) throw new Error(JSON.stringify(body));
-  return (await harness.documents.of('a').collection(slos).find(body.id)) as StoredSlo & Stored;
+  return (await harness.documents.forTenant('a').collection(slos).find(body.id)) as StoredSlo & StoredMetadata;
 };
 const reading = () => ({
-  columns: harness.columns.of('a'),
+  columns: harness.columns.forTenant('a'),
   plan,
   nowMs: Date.now(),
-  promql: { threads, translation: translationOf(settingsOf({})) },
+  promql: { threads, translation: readTranslation(parseSettings({})) },
 });
 const rulesOf = async (sloId: string): Promise<AlertRule[]> => {
   const { body } = await send('GET', '/api/alerts/rules?limit=200');
@@ -58,7 +58,7 @@ const evaluated = async (rule: AlertRule, atMs: number, prior = emptyState()) =>
   return evaluate({ tenantId: 'a', rule: own, prior, answer, nowMs: atMs });
 };
 const figureOf = async (query: object, toMs: number) => {
-  const { rows, columns } = await run(queryOf({ kind: 'slo', ...query }), reading(), {
+  const { rows, columns } = await run(parseQuery({ kind: 'slo', ...query }), reading(), {
     range: { from: BigInt(toMs - hourMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n },
   });
   return columns.map(({ name }, index) => [name, rows[0]?.[index]]);
@@ -87,10 +87,14 @@ test('each figure of an SLO can be queried, over its own window and others', asy
   t.is((await of('budget-spent', ['5m']))[0]?.[1], 25 / 6);
   t.is((await of('coverage', ['2h']))[0]?.[1], 0.5);
   t.deepEqual(await figureOf({ sloId: 'none', figure: 'sli' }, nowMs), []);
-  const series = await run(queryOf({ kind: 'slo', sloId: slo.id, figure: 'burn-rate', windows: ['5m'] }), reading(), {
-    range: { from: BigInt(nowMs - 15 * minuteMs) * 1_000_000n, to: BigInt(nowMs) * 1_000_000n - 1n },
-    stepMs: 5 * minuteMs,
-  });
+  const series = await run(
+    parseQuery({ kind: 'slo', sloId: slo.id, figure: 'burn-rate', windows: ['5m'] }),
+    reading(),
+    {
+      range: { from: BigInt(nowMs - 15 * minuteMs) * 1_000_000n, to: BigInt(nowMs) * 1_000_000n - 1n },
+      stepMs: 5 * minuteMs,
+    },
+  );
   t.deepEqual(
     series.series.map(({ points }) => points),
     [
@@ -119,9 +123,9 @@ test('SLOs of an organization are queried together, with the same results as alo
   );
   for (const slo of all) await measuring(harness)(slo, nowMs);
   const queries = all.flatMap(({ id: sloId }) => [
-    queryOf({ kind: 'slo', sloId, figure: 'burn-rate', windows: ['1h', '30m'] }),
-    queryOf({ kind: 'slo', sloId, figure: 'sli', windows: ['1h', '30m'].slice(0, 1) }),
-    queryOf({ kind: 'slo', sloId, figure: 'budget-left' }),
+    parseQuery({ kind: 'slo', sloId, figure: 'burn-rate', windows: ['1h', '30m'] }),
+    parseQuery({ kind: 'slo', sloId, figure: 'sli', windows: ['1h', '30m'].slice(0, 1) }),
+    parseQuery({ kind: 'slo', sloId, figure: 'budget-left' }),
   ]);
   const context = { range: { from: 0n, to: BigInt(nowMs) * 1_000_000n - 1n } };
   let statements = 0;
@@ -133,7 +137,7 @@ test('SLOs of an organization are queried together, with the same results as alo
       return columns.query(...of);
     }) as typeof columns.query,
   };
-  const answers = new Answers({ gatherMs: 5, sharedMs: 60_000, aloneMs: 60_000 });
+  const answers = new QueryBatcher({ batchDelayMs: 5, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
   const batchResults = await Promise.all(
     queries.map((query) => answers.run(query, { ...more, columns: counting }, context)),
   );

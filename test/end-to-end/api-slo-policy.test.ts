@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloPolicies } from '../../schemas/resources/slo-policy.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
@@ -16,12 +16,12 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
-const made = async (service: string): Promise<StoredSlo & Stored> => {
+const made = async (service: string): Promise<StoredSlo & StoredMetadata> => {
   const sli = { bad: count(`service:${service} AND severity:error`), total: count(`service:${service}`) };
   const body = { name: service, type: 'ratio', windowDays: 1, targetPct: 90, query: { sli } };
   const answer = await harness.request('POST', '/api/slos', { as: 'editor', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return (await harness.documents.of('a').collection(slos).find(answer.body.id)) as StoredSlo & Stored;
+  return (await harness.documents.forTenant('a').collection(slos).find(answer.body.id)) as StoredSlo & StoredMetadata;
 };
 const put = (id: string, steps: object[], headers = {}) =>
   harness.request('PUT', `/api/slos/${id}/policy`, { as: 'editor', body: { steps }, headers });
@@ -71,7 +71,7 @@ test('steps are alert rules with their labels, and are deleted with the SLO', as
   t.is((await rulesOf(slo.id)).length, 1);
   t.is((await harness.request('DELETE', `/api/slos/${slo.id}`, { as: 'editor' })).status, 200);
   t.deepEqual(await rulesOf(slo.id), []);
-  t.is(await harness.documents.of('a').collection(sloPolicies).find(slo.id), undefined);
+  t.is(await harness.documents.forTenant('a').collection(sloPolicies).find(slo.id), undefined);
 });
 
 test('an error in a step is reported with its path', async (t) => {

@@ -1,12 +1,12 @@
 /** Reports of objectives: the target then in force, maintenance, incidents, and what is frozen once a period has settled. */
 import test from 'ava';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloReports } from '../../schemas/resources/slo-report.ts';
 import type { KnownSlo } from '../../subjects/slos/document.ts';
-import { reportOf } from '../../subjects/slos/report.ts';
+import { readReport } from '../../subjects/slos/report.ts';
 import { periodAt } from '../../subjects/slos/slices/windows.ts';
-import { readSloStatuses, statusOf } from '../../subjects/slos/status.ts';
+import { readSloStatuses, readStatus } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -31,7 +31,8 @@ test('an ended and settled period is frozen in the audit chain, and a later chan
   ]);
   const body = { name: 'Reported', type: 'ratio', targetPct: 99, windowDays: 7, query: { sli } };
   const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
-  const find = async () => (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
+  const find = async () =>
+    (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;
   const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   // Two looks take in what is older than four days.
   const measure = async (fromMs: number): Promise<void> => {
@@ -69,14 +70,14 @@ test('an ended and settled period is frozen in the audit chain, and a later chan
   t.not(items[0].sha256, first.body.items[0].sha256);
   const storedReports = (
     await harness.documents
-      .of('a')
+      .forTenant('a')
       .collection(sloReports)
       .list({ filter: { sloId: id } })
   ).items;
   t.is(storedReports.length, 3);
   const records = (await harness.request('GET', '/api/audit?action=slo-report.freeze', { as: 'auditor' })).body.items;
   const audited: string[] = [];
-  for (const record of records as Stored[])
+  for (const record of records as StoredMetadata[])
     audited.push(JSON.stringify((await harness.request('GET', `/api/audit/${record.id}`, { as: 'auditor' })).body));
   for (const { sha256 } of storedReports)
     t.true(
@@ -112,7 +113,7 @@ for (const slice of ['1m', '15m'])
     const query = { sli: sli, slice, calendar };
     const body = { name, type: 'ratio', targetPct: 99, query };
     const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
-    const stored = (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
+    const stored = (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;
     const known = { id, slo: readSlo(stored) } as KnownSlo;
     const fromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
     const sliceMs = Number.parseInt(slice, 10) * minuteMs;
@@ -124,12 +125,12 @@ for (const slice of ['1m', '15m'])
     const measuredAtMs = fromMs + slices * sliceMs;
     const measure = measuring(harness);
     for (const minute of [-1, 0]) await measure(stored, measuredAtMs + minute * minuteMs);
-    const reading = { columns: harness.columns.of('a') };
+    const reading = { columns: harness.columns.forTenant('a') };
     const assertAgreesAt = async (nowMs: number) => {
-      const status = await statusOf(reading, known, { nowMs });
+      const status = await readStatus(reading, known, { nowMs });
       const [snapshot] = await readSloStatuses(reading, [known], { nowMs });
       const periods = [periodAt({ ...calendar, period: 'day' }, fromMs)];
-      const report = await reportOf(reading, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
+      const report = await readReport(reading, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
       const [period] = report.periods;
       for (const one of [snapshot, period])
         t.like(one, { sli: status.sli, total: status.total, budget: status.budget, coverage: status.coverage });

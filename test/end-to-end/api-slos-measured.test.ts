@@ -1,14 +1,14 @@
 /** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
 import test from 'ava';
 import type { SloQuery } from '../../queries/query.ts';
-import { queryOf } from '../../queries/run.ts';
+import { parseQuery } from '../../queries/run.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
-import { seriesOf } from '../../subjects/slos/measurement-times.ts';
-import { asNumber, decimal, dividedBy } from '../../subjects/slos/slices/fraction.ts';
+import { seriesId } from '../../subjects/slos/measurement-times.ts';
+import { asNumber, decimal, divide } from '../../subjects/slos/slices/fraction.ts';
 import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
 import { type MeasuredSlice, readSlices } from '../../subjects/slos/slices/slices.ts';
 import { readSloStatuses } from '../../subjects/slos/status.ts';
@@ -29,15 +29,15 @@ const ratioOf = (service: string) => ({
   bad: count(`service:${service} AND severity:error`),
   total: count(`service:${service}`),
 });
-const made = async (fields: object): Promise<StoredSlo & Stored> => {
+const made = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
   const { status, body } = await harness.request('POST', '/api/slos', { as: 'editor', body: fields });
   if (status !== 200) throw new Error(JSON.stringify(body));
-  return (await harness.documents.of('a').collection(slos).find(body.id)) as StoredSlo & Stored;
+  return (await harness.documents.forTenant('a').collection(slos).find(body.id)) as StoredSlo & StoredMetadata;
 };
-const slicesOf = (slo: StoredSlo & Stored, fromMs = 0, toMs = nowMs + hourMs): Promise<MeasuredSlice[]> =>
+const slicesOf = (slo: StoredSlo & StoredMetadata, fromMs = 0, toMs = nowMs + hourMs): Promise<MeasuredSlice[]> =>
   readSlices(
-    { columns: harness.columns.of('a') },
-    { sloId: slo.id, series: seriesOf(readSlo(slo) as NonNullable<ReturnType<typeof readSlo>>) },
+    { columns: harness.columns.forTenant('a') },
+    { sloId: slo.id, series: seriesId(readSlo(slo) as NonNullable<ReturnType<typeof readSlo>>) },
     { fromMs, toMs },
   );
 const sumOf = (slices: readonly MeasuredSlice[]) =>
@@ -112,7 +112,7 @@ test('records that landed long after their receipt count at the next check for l
   const atMs = nowMs - 10 * hourMs;
   let landedMs = atMs + 500;
   const source = {
-    of: (tenantId: string) => ({ ...harness.columns.of(tenantId), landedUpTo: async () => landedMs }),
+    forTenant: (tenantId: string) => ({ ...harness.columns.forTenant(tenantId), landedUpTo: async () => landedMs }),
   };
   const measure = measuring({ ...harness, source });
   await logs('lagging', [{ atMs, good: 10, bad: 0 }], 'a', landedMs);
@@ -134,13 +134,13 @@ test('records of a lagging partition count at the next check for late records, w
   const atMs = nowMs - 10 * hourMs;
   let minute = 0;
   const source = {
-    of: (tenantId: string) => ({
-      ...harness.columns.of(tenantId),
+    forTenant: (tenantId: string) => ({
+      ...harness.columns.forTenant(tenantId),
       landedUpTo: async () => nowMs + minute * minuteMs,
     }),
   };
   const measure = measuring({ ...harness, source });
-  const alerts = harness.documents.of('a').collection(platformAlerts);
+  const alerts = harness.documents.forTenant('a').collection(platformAlerts);
   const since = new Date(atMs + 2 * minuteMs).toISOString();
   await alerts.insert({ id: 'records-late', severity: 'error', reason: 'behind', since, startedAt: since });
   await logs('behind', [{ atMs, good: 10, bad: 0 }], 'a', atMs + 500);
@@ -198,8 +198,8 @@ test('SLOs of the same time are counted with one statement', async (t) => {
   const all = await Promise.all(names.map((service) => made({ name: `Of ${service}`, service })));
   let statements = 0;
   const source = {
-    of(tenantId: string) {
-      const own = harness.columns.of(tenantId);
+    forTenant(tenantId: string) {
+      const own = harness.columns.forTenant(tenantId);
       return {
         ...own,
         query: ((sql: string, parameters: QueryParameters, ...rest: []) => {
@@ -253,7 +253,7 @@ test('an SLO that cannot be measured states why, and measuring resumes from its 
   t.deepEqual(slices[0]?.slices, []);
 });
 
-const statusOf = async (slo: Stored) => (await harness.request('GET', `/api/slos/${slo.id}/status`)).body;
+const statusOf = async (slo: StoredMetadata) => (await harness.request('GET', `/api/slos/${slo.id}/status`)).body;
 
 test('the status of each budgeting method is exact', async (t) => {
   const { logs } = telemetryIn(harness.columns);
@@ -305,7 +305,7 @@ test('the status of each budgeting method is exact', async (t) => {
     sli: 0.52,
     good: 26,
     total: 50,
-    budget: { total: 14.4, remaining: -9.6, remainingPct: asNumber(dividedBy(decimal(-960), decimal(14.4))) },
+    budget: { total: 14.4, remaining: -9.6, remainingPct: asNumber(divide(decimal(-960), decimal(14.4))) },
   });
   t.like(await statusOf(byRatios), {
     sli: 0.9856,
@@ -359,8 +359,8 @@ test('maintenance windows marked for exclusion are excluded from an SLO that req
   const { body } = await harness.request('GET', '/api/slos?search=Maintained&limit=10');
   t.deepEqual(body.items.map(({ status }: { status: { total: number } }) => status.total).toSorted(), [100, 190]);
   const range = { from: 0n, to: BigInt(endMs) * 1_000_000n - 1n };
-  const figure = queryOf({ kind: 'slo', sloId: slo.id, figure: 'budget-left' });
-  const { rows } = await runSlo(figure as SloQuery, { columns: harness.columns.of('a') }, { range });
+  const figure = parseQuery({ kind: 'slo', sloId: slo.id, figure: 'budget-left' });
+  const { rows } = await runSlo(figure as SloQuery, { columns: harness.columns.forTenant('a') }, { range });
   t.deepEqual(rows[0]?.slice(0, 3), [0.9, 1, 100]);
 });
 
@@ -451,7 +451,7 @@ test('the list shows the status of each SLO, and reads windows of the same lengt
   }
   t.like(byId.get(unmeasured.id), { status: null });
   let statements = 0;
-  const own = harness.columns.of('a');
+  const own = harness.columns.forTenant('a');
   const columns = {
     ...own,
     query: ((...of: Parameters<typeof own.query>) => {

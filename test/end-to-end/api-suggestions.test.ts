@@ -2,7 +2,7 @@
 import test from 'ava';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { alertIdOf } from '../../subjects/alerts/state.ts';
+import { createAlertId } from '../../subjects/alerts/state.ts';
 import { landIn, logsRequest, messageOf, receivedAtMs, text, tracesRequest } from '../cases/sink-tables.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
@@ -24,7 +24,7 @@ const landNoise = async (): Promise<void> => {
     body: { name: 'Noisy', condition },
   });
   noisy = body.id;
-  const alertId = alertIdOf(noisy, '');
+  const alertId = createAlertId(noisy, '');
   const time = `fromUnixTimestamp64Milli(toInt64(${nowMs - 86_400_000} + number * 60000), 'UTC')`;
   const landed = `'t', ${time}, 0, number, 'test', number, 0`;
   const columns = 'topic, received_at, partition, offset, emitter, emitted_offset, emitted_part';
@@ -39,7 +39,7 @@ const landNoise = async (): Promise<void> => {
   const startedAtMs = nowMs - 86_400_000 + 600 * 60_000;
   const seen = { ruleId: noisy, startedAtMs, by: 'somebody', at: new Date(startedAtMs).toISOString(), note: '' };
   await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(alertAcknowledgements)
     .insert({ id: alertId, ...seen });
 };
@@ -47,7 +47,7 @@ const landNoise = async (): Promise<void> => {
 test.before(async () => {
   harness = await startHarness({ now: () => nowMs });
   await harness.documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .update('free', { entitlements: ['ai', 'logs'] });
   const logRecords = Array.from({ length: 30 }, () => ({

@@ -61,7 +61,7 @@ test('the token of a location is shown once, and only its hash is stored', async
   t.is(status, 200);
   t.true(body.token.startsWith(probeTokenPrefix));
   t.false(JSON.stringify((await harness.request('GET', locations)).body).includes(body.token));
-  const stored = await harness.documents.of('a').collection(syntheticLocations).find(body.id);
+  const stored = await harness.documents.forTenant('a').collection(syntheticLocations).find(body.id);
   t.false(JSON.stringify(stored).includes(body.token));
   t.is((await harness.request('POST', locations, { as: 'editor', body: { name: 'x' } })).status, 403);
   const { items } = (await harness.request('GET', locations, elsewhere)).body;
@@ -125,7 +125,7 @@ test('a secret is encrypted, masked and bound to its hosts; adding hosts require
   const { items } = (await harness.request('GET', variables, { as: 'viewer' })).body;
   t.deepEqual(items[0].checks, [{ id: user.id, name: user.name }]);
   t.false(JSON.stringify(items).includes(value));
-  const stored = await harness.documents.of('a').collection(syntheticVariables).find('shop_password');
+  const stored = await harness.documents.forTenant('a').collection(syntheticVariables).find('shop_password');
   t.false(JSON.stringify(stored).includes(value));
 
   const masked = { value: '********', isSecret: true };
@@ -392,7 +392,7 @@ test('for each location the screenshots of the last passed and the last failed r
   });
   const due = lastDueAt({ id: second, every: '1m' }, other.id, Date.now());
   t.is(await send({ checkId: second, dueMs: due, startedAtMs: due }, other.token), '');
-  const pictures = harness.documents.of('a').collection(syntheticPictures);
+  const pictures = harness.documents.forTenant('a').collection(syntheticPictures);
   t.is(await pictures.count({ checkId: second }), 1);
   await harness.request('DELETE', `${checks}/${second}`);
   t.is(await pictures.count({ checkId: second }), 0);

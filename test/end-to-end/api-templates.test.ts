@@ -65,7 +65,7 @@ test.serial(
     t.deepEqual((await since()).since, { dashboardId: made.id, templateVersion, differences: [] });
 
     // As a former version of the platform would have left it.
-    const own = harness.documents.of('a');
+    const own = harness.documents.forTenant('a');
     const former = { ...document, panels: document.panels.slice(1) };
     await own.collection(templateUses).update(made.id, { templateVersion: 'former' });
     await own

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import test from 'ava';
 import { applyPlans, readPlans } from '../../commands/plans.ts';
 import { ledgerGroups } from '../../runtime/ledger-groups.ts';
-import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { buildLicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { projects } from '../../schemas/resources/project.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { usageTable } from '../../schemas/tables/usage.ts';
 import { sinkGroups } from '../../sinks/index.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -53,11 +53,11 @@ const fresh = { headers: { 'cache-control': 'no-cache' } };
 test.before(async () => {
   harness = await startHarness({ now: () => clockMs, environment: { OIQ_SELF_SERVICE_PLANS: 'true' } });
   ownerOfB = `token ${await harness.signIn('owner@b.example')}`;
-  const documents = harness.documents.of('a');
+  const documents = harness.documents.forTenant('a');
   await documents.collection(projects).insert({ id: 'shop', name: 'The shop', description: '' } as never);
   await documents
     .collection(licenseKeys)
-    .insert({ id: 'key-1', ...licenseKeyFields('a key', { name: 'First', projectId: 'shop', expiresAt: null }) });
+    .insert({ id: 'key-1', ...buildLicenseKey('a key', { name: 'First', projectId: 'shop', expiresAt: null }) });
   await insert([
     { at: '2026-02-20 00:00:00', records: 1, bytes: 1 },
     { at: '2026-03-08 05:00:00', service: 'cart', records: 10, bytes: 1_000, landed: [6, 600] },
@@ -237,7 +237,7 @@ test.serial('entitlements state which plans include what this plan lacks', async
 const plansIn = async (content: string) => {
   const path = join(harness.directory, 'plans.json');
   await writeFile(path, content);
-  return readPlans(settingsOf({ OIQ_PLANS_FILE: path }));
+  return readPlans(parseSettings({ OIQ_PLANS_FILE: path }));
 };
 
 test.serial('plans are loaded from a file, with prices; a file with an error is refused as a whole', async (t) => {
@@ -249,11 +249,15 @@ test.serial('plans are loaded from a file, with prices; a file with an error is 
   const hidden = { ...defaultPlans['enterprise'], name: 'By contract', selfService: false };
   await applyPlans(harness.documents, await plansIn(JSON.stringify({ starter: priced, contract: hidden })));
   await applyPlans(harness.documents, await plansIn(JSON.stringify({ starter: priced, contract: hidden })));
-  t.is((await harness.documents.of(plansTenant).collection(plans).find('starter'))?.version, 1, 'nothing changed');
+  t.is(
+    (await harness.documents.forTenant(plansTenant).collection(plans).find('starter'))?.version,
+    1,
+    'nothing changed',
+  );
   for (const wrong of ['no json', '[]', JSON.stringify({ starter: { ...priced, price: { currency: 'euro' } } })]) {
     await t.throwsAsync(plansIn(wrong), { message: /OIQ_PLANS_FILE/ });
   }
-  await t.throwsAsync(readPlans(settingsOf({ OIQ_PLANS_FILE: '/no/such/file' })), {
+  await t.throwsAsync(readPlans(parseSettings({ OIQ_PLANS_FILE: '/no/such/file' })), {
     message: /cannot be read/,
   });
   const { body } = await harness.request('GET', '/api/plans', { as: 'viewer' });

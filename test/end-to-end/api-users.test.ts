@@ -23,11 +23,11 @@ test.after.always(() => harness?.close());
 const person = async (places: Readonly<Record<string, Role>>): Promise<{ id: string; email: string }> => {
   const email = `${randomUUID()}@people.example`;
   const { id } = await harness.documents
-    .of(usersTenant)
+    .forTenant(usersTenant)
     .collection(users)
     .insert({ email, name: 'Somebody', passwordHash, disabled: false });
   for (const [tenant, role] of Object.entries(places))
-    await harness.documents.of(tenant).collection(memberships).insert({ id, role });
+    await harness.documents.forTenant(tenant).collection(memberships).insert({ id, role });
   return { id, email };
 };
 const patch = (id: string, body: object, as: Role = 'owner', headers: Record<string, string> = {}): Promise<Answer> =>
@@ -35,7 +35,9 @@ const patch = (id: string, body: object, as: Role = 'owner', headers: Record<str
 const status = async (token: string): Promise<number> =>
   (await harness.request('GET', '/auth/session', { as: `token ${token}` })).status;
 const recordOf = async ({ headers }: Answer): Promise<{ action: string; text: string }> => {
-  for await (const record of harness.documents.everywhere(auditRecords, { requestId: headers.get('x-request-id') }))
+  for await (const record of harness.documents.findInAllTenants(auditRecords, {
+    requestId: headers.get('x-request-id'),
+  }))
     return { action: record.action, text: JSON.stringify(record) };
   throw new Error('there is no audit record');
 };
@@ -154,7 +156,7 @@ test('disabling and removing end a member’s sessions at once, only in this org
   t.is(removed.status, 200);
   t.is((await recordOf(removed)).action, 'user.remove');
   t.is(await status(again.body.token), 401);
-  const sessionsCollection = harness.documents.of(sessionsTenant).collection(sessions);
+  const sessionsCollection = harness.documents.forTenant(sessionsTenant).collection(sessions);
   t.is(await sessionsCollection.count({ userId: id, tenantId: 'a' }), 0);
   t.is((await harness.request('GET', `/api/users/${id}`)).status, 404);
 });
@@ -178,7 +180,7 @@ test('the last Owner can’t be demoted, disabled or removed, not even by themse
 
 /** A session of somebody who belongs to organization a too, since a session needs one. */
 const signInTo = async ({ id, email }: { id: string; email: string }): Promise<string> => {
-  await harness.documents.of('a').collection(memberships).insert({ id, role: 'viewer' });
+  await harness.documents.forTenant('a').collection(memberships).insert({ id, role: 'viewer' });
   return harness.signIn(email);
 };
 const switchTo = async ({ email }: { email: string }, organizationId: string): Promise<string> => {
@@ -190,7 +192,7 @@ test('an administrator can remove a member’s second factor, but not one that p
   const enrol = async (id: string): Promise<void> => {
     const enrolment = { secret: 'sealed', confirmedAt: new Date().toISOString(), lastTimeStep: 0, recoveryCodes: [] };
     await harness.documents
-      .of(multiFactorsTenant)
+      .forTenant(multiFactorsTenant)
       .collection(multiFactors)
       .insert({ id, ...enrolment });
   };
@@ -275,7 +277,7 @@ test('preferences are per user and organization, with defaults', async (t) => {
   const as = `token ${await harness.signIn(email)}` as const;
   const first = await harness.request('GET', '/api/preferences', { as });
   t.is(first.body.timeZone, 'browser');
-  await harness.documents.of('a').collection(projects).insert({ id: 'shop', name: 'shop', description: '' });
+  await harness.documents.forTenant('a').collection(projects).insert({ id: 'shop', name: 'shop', description: '' });
   const preferences = { ...first.body, timeZone: 'Asia/Tokyo', theme: 'dark', defaultProjectId: 'shop' };
   const set = await harness.request('PUT', '/api/preferences', { as, body: preferences });
   t.deepEqual(set.body, preferences);
@@ -302,7 +304,7 @@ test.serial('a write that changes nothing creates no version and no record', asy
     ['PATCH', `/api/users/${id}`, {}, { role: 'editor', disabled: false }],
     ['PUT', '/api/usage/quotas', quota, { ...quota, day: { ...quota.day, total: { warnBytes: 1, rejectBytes: 2 } } }],
   ];
-  const chain = async (): Promise<number> => harness.documents.of('a').collection(auditRecords).count();
+  const chain = async (): Promise<number> => harness.documents.forTenant('a').collection(auditRecords).count();
   for (const [method, path, same, other] of writes) {
     const write = (body: object): Promise<Answer> => harness.request(method, path, { body });
     // The first may set what was never set; the same again is nothing.
@@ -353,7 +355,7 @@ test('a new organization has its creator as Owner, a project, and the configured
   const account = await harness.request('GET', '/api/account', { as: there });
   t.is(account.body.name, 'Another');
   t.is(account.body.plan.id, 'free');
-  t.is(await harness.documents.of(made.body.id).collection(projects).count(), 1);
+  t.is(await harness.documents.forTenant(made.body.id).collection(projects).count(), 1);
 });
 
 test('without the settings nobody can register or create organizations', async (t) => {

@@ -14,12 +14,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { httpSource } from '../../probes/http-source.ts';
+import { createHttpSource } from '../../probes/http-source.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics } from '../../processors/index.ts';
-import { openEgressPolicy } from '../../runtime/egress-policy.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { createEgressPolicy } from '../../runtime/egress-policy.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { seeded } from '../cases/random.ts';
 import { drawn, drawnSummary, drawSeed } from '../drawing.ts';
 import { freePorts } from '../services/ports.ts';
@@ -202,17 +202,17 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   );
   const random = seeded(drawSeed);
   const { locations, checks, job } = await prepare();
-  const egressPolicy = openEgressPolicy({
+  const egressPolicy = createEgressPolicy({
     allowedNetworks: ['127.0.0.0/8'],
     setting: 'OIQ_PROBE_NETWORKS',
     resolve: lookup,
   });
   const probes = locations.map(({ id, token }) =>
     startProbe({
-      source: httpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
+      source: createHttpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
       egressPolicy,
       pace: new Pace(),
-      log: silent,
+      log: silentLog,
       chromium: { program: '/none/chromium', hasSandbox: true },
     }),
   );

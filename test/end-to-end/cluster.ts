@@ -37,7 +37,7 @@ export interface Cluster {
 const spreadOver = async (url: string, shards: number): Promise<void> => {
   const documents = await mongoDocuments({ url });
   try {
-    await documents.of(organizationsTenant).collection(organizations).update('default', { shards });
+    await documents.forTenant(organizationsTenant).collection(organizations).update('default', { shards });
   } finally {
     await documents.close();
   }

@@ -7,7 +7,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
-import { requestFromJson } from '../../schemas/otlp/json.ts';
+import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { field, requestTypes } from '../cases/proto/load.ts';
 import { jsonRequest, request } from '../contract/receivers-bodies.ts';
@@ -108,7 +108,7 @@ const empty: Readonly<Record<string, string>> = {
 };
 for (const [what, text] of Object.entries(empty))
   test(`an empty request with ${what} is a success in every form`, async (t) => {
-    const bytes = requestFromJson('logs', Buffer.from(text));
+    const bytes = convertJsonRequest('logs', Buffer.from(text));
     t.is((await post('/v1/logs', text, { 'content-type': json })).status, 200);
     t.is((await post('/v1/logs', bytes)).status, 200);
     t.is((await post('/v1/logs', gzipSync(bytes), { 'content-encoding': 'gzip' })).status, 200);
@@ -340,7 +340,7 @@ const example = (file: string, suffix: string, id: string): string =>
     .replaceAll(/5B8EFFF798038103D269B633813FC6../gi, `5B8EFFF798038103D269B633813FC6${id}`);
 
 type Send = (signal: Signal, text: string) => Promise<boolean>;
-const bytesOf = (signal: Signal, text: string): Buffer => requestFromJson(signal, Buffer.from(text));
+const bytesOf = (signal: Signal, text: string): Buffer => convertJsonRequest(signal, Buffer.from(text));
 /** Encoded by a library that is not ours. */
 const byLibrary = (signal: Signal, text: string): Buffer => {
   const type = requestTypes[signal];

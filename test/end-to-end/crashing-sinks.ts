@@ -12,14 +12,14 @@ import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-cli
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { rangeRecords } from './crash.ts';
 import { lagOf } from './reliability.ts';
 
-const settings = settingsOf(process.env);
+const settings = parseSettings(process.env);
 const after = Number(process.argv[2]);
 
 const stream: Bus =
@@ -41,7 +41,7 @@ const bus: Bus = {
   offsets: (topic) => stream.offsets(topic),
   lag: (group, topics) => stream.lag(group, topics),
   members: (groups) => stream.members(groups),
-  forget: (group) => stream.forget(group),
+  deleteGroup: (group) => stream.deleteGroup(group),
   check: () => stream.check(),
   close: () => stream.close(),
 };
@@ -53,11 +53,11 @@ const columns: Columns = {
     if (block.table === 'logs' && ++inserts === after) process.kill(process.pid, 'SIGKILL');
   },
   recordWatermark: (...landings) => stored.recordWatermark(...landings),
-  of: (tenantId) => stored.of(tenantId),
+  forTenant: (tenantId) => stored.forTenant(tenantId),
   query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
   execute: (sql) => stored.execute(sql),
-  each: () => stored.each(),
-  tablesChanged: () => stored.tablesChanged(),
+  listServers: () => stored.listServers(),
+  handleTablesChanged: () => stored.handleTablesChanged(),
   check: () => stored.check(),
   close: () => stored.close(),
 };
@@ -65,8 +65,8 @@ const columns: Columns = {
 const sinks = await startSinks({
   bus,
   columns,
-  metrics: noMetrics,
-  log: silent,
+  metrics: silentMetrics,
+  log: silentLog,
   clock: systemClock,
   embedded: false,
   only: ['logs'],

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { DashboardsApi } from '../../commands/dashboards/api.ts';
 import { applySteps } from '../../commands/dashboards/apply.ts';
-import { type Deployment, folderOf, planOf, type Step } from '../../commands/dashboards/plan.ts';
+import { createPlan, type Deployment, readDashboardFolder, type Step } from '../../commands/dashboards/plan.ts';
 import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -167,7 +167,7 @@ const shared = (
   return {
     folder: own,
     deployment,
-    plan: async (takesOver = false) => planOf(await folderOf(own, source), { ...deployment, takesOver }),
+    plan: async (takesOver = false) => createPlan(await readDashboardFolder(own, source), { ...deployment, takesOver }),
   };
 };
 const wentOf = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<string[]> => {
@@ -285,7 +285,7 @@ test.serial(
     // Who may only read can plan as well, and is told what can be read.
     const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
     t.deepEqual(
-      (await wentOf(await planOf(await folderOf(own, 'git:team'), { ...deployment, api }))).at(0),
+      (await wentOf(await createPlan(await readDashboardFolder(own, 'git:team'), { ...deployment, api }))).at(0),
       'changed r-changed',
     );
   },

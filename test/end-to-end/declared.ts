@@ -1,6 +1,6 @@
 /** What the documents of the API declare, and which of it a request is. */
 import { operations } from '../../api/groups/index.ts';
-import { makeRouter } from '../../api/kernel/router.ts';
+import { createRouter } from '../../api/kernel/router.ts';
 import { liveTail } from '../../api/streams/live-tail.ts';
 import type { Declared } from '../walked.ts';
 
@@ -10,7 +10,7 @@ const documented: readonly (Declared & { readonly built: boolean })[] = [
   { ...liveTail, group: 'logs', method: 'GET', built: true },
 ];
 
-const router = makeRouter<string>();
+const router = createRouter<string>();
 for (const { method, path, operationId } of documented) router.add(method, path, operationId);
 
 /** Those that work. */

@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
-import { makeFirstStart } from '../../api/identity/accounts/first-start.ts';
+import { initializeInstallation } from '../../api/identity/accounts/first-start.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { copyColumns } from '../services/columns-template.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { owner } from './oiq-process.ts';
@@ -19,16 +19,16 @@ const setUp = async (documents: Documents): Promise<string> => {
   const licenseKey = makeLicenseKey();
   try {
     await documents.ensureCollections(collections);
-    await makeFirstStart(
+    await initializeInstallation(
       documents,
-      settingsOf({
+      parseSettings({
         OIQ_BOOTSTRAP_EMAIL: owner.email,
         OIQ_BOOTSTRAP_PASSWORD: owner.password,
         OIQ_BOOTSTRAP_LICENSE_KEY: licenseKey,
       }),
     );
     await documents
-      .of(plansTenant)
+      .forTenant(plansTenant)
       .collection(plans)
       .update('enterprise', {
         limits: { requestsPerSecond: noLimit, requestsBurst: noLimit, requestsPerMinute: noLimit, bytesPerDay: null },

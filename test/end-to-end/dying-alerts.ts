@@ -4,8 +4,8 @@
  * when the clock has come to the end. Prints the time of the clock at each step.
  */
 import { startProcessors } from '../../processors/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { eventually } from '../waiting.ts';
 import { duesOf, stepMs } from './alert-script.ts';
@@ -16,15 +16,15 @@ const [directory = '', begin, from, until, stage, times] = process.argv.slice(2)
 const { columns, documents, bus, evaluated, close } = await openDying({ directory, stage, times: Number(times) });
 
 const rules: { readonly tenantId: string; readonly id: string }[] = [];
-for await (const rule of documents.everywhere(alertRules)) rules.push(rule);
+for await (const rule of documents.findInAllTenants(alertRules)) rules.push(rule);
 const clock = { nowMs: Number(from) };
 console.log(clock.nowMs);
 const role = await startProcessors({
   bus,
   documents,
   columns,
-  metrics: noMetrics,
-  log: silent,
+  metrics: silentMetrics,
+  log: silentLog,
   clock: { now: () => clock.nowMs },
   only: ['alert-evaluation'],
 });

@@ -60,8 +60,8 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
       await reached('after an insert');
     },
     recordWatermark: (...landings) => stored.recordWatermark(...landings),
-    of(tenantId) {
-      const own = stored.of(tenantId);
+    forTenant(tenantId) {
+      const own = stored.forTenant(tenantId);
       const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
         await reached('before a statement');
         const result = await statement();
@@ -76,8 +76,8 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
     },
     query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
     execute: (sql) => stored.execute(sql),
-    each: () => stored.each(),
-    tablesChanged: () => stored.tablesChanged(),
+    listServers: () => stored.listServers(),
+    handleTablesChanged: () => stored.handleTablesChanged(),
     check: () => stored.check(),
     close: () => stored.close(),
   };
@@ -102,7 +102,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
       find: (id) => own.find(id),
       list: (options) => own.list(options),
       count: (filter) => own.count(filter),
-      counts: (fields, options) => own.counts(fields, options),
+      countValues: (fields, options) => own.countValues(fields, options),
       replace: (id, fields, version) => own.replace(id, fields, version),
       update: (id, changes, version) => own.update(id, changes, version),
       delete: (id, version) => own.delete(id, version),
@@ -125,12 +125,12 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
   };
 
   const documents: Documents = {
-    of(tenantId) {
-      const own = storedDocuments.of(tenantId);
+    forTenant(tenantId) {
+      const own = storedDocuments.forTenant(tenantId);
       return { tenantId, collection: (definition) => dying(definition, own.collection(definition)) };
     },
     ensureCollections: (definitions) => storedDocuments.ensureCollections(definitions),
-    everywhere: (definition, filter) => storedDocuments.everywhere(definition, filter),
+    findInAllTenants: (definition, filter) => storedDocuments.findInAllTenants(definition, filter),
     transaction: (work) => storedDocuments.transaction(work),
     follow: (definition, onChange) => storedDocuments.follow(definition, onChange),
     check: () => storedDocuments.check(),
@@ -163,7 +163,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
     offsets: (topic) => stream.offsets(topic),
     lag: (group, all) => stream.lag(group, all),
     members: (groups) => stream.members(groups),
-    forget: (group) => stream.forget(group),
+    deleteGroup: (group) => stream.deleteGroup(group),
     check: () => stream.check(),
     close: () => stream.close(),
   };

@@ -3,10 +3,10 @@
  * landed: `node dying-recording.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`, as `dying-alerts.ts`.
  */
 import { startProcessors } from '../../processors/index.ts';
-import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { toConsumerGroup } from '../../runtime/consumer-groups.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
@@ -18,14 +18,14 @@ const [directory = '', begin, from, until, stage, times] = process.argv.slice(2)
 const { columns, documents, bus, evaluated, close } = await openDying({ directory, stage, times: Number(times) });
 const clock = { nowMs: Number(from) };
 console.log(clock.nowMs);
-const shared = { bus, documents, columns, metrics: noMetrics, log: silent, clock: { now: () => clock.nowMs } };
+const shared = { bus, documents, columns, metrics: silentMetrics, log: silentLog, clock: { now: () => clock.nowMs } };
 const sinks = await startSinks({ ...shared, embedded: true, only: ['metrics'], threads: 1 });
-const settings = settingsOf({});
+const settings = parseSettings({});
 const role = await startProcessors({ ...shared, settings, only: ['recording-rules', 'alert-evaluation'] });
 const isPublished = ({ source: item, ruleId }: (typeof evaluatedSources)[number]): boolean =>
   dueTimesOf(item, evaluated.get(ruleId) ?? Number(begin), clock.nowMs).length === 0;
 const hasLanded = async (): Promise<boolean> => {
-  const lag = await bus.lag(consumerGroup('sinks', 'metrics'), [topics.remoteWrite.name]);
+  const lag = await bus.lag(toConsumerGroup('sinks', 'metrics'), [topics.remoteWrite.name]);
   return lag.every(({ lag: left }) => left === 0);
 };
 for (;;) {

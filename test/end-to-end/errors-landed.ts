@@ -6,10 +6,10 @@ import type { ErrorOccurrence, RaisedError } from '../../schemas/error-occurrenc
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
-import { batchHandler } from '../../sinks/engine/run.ts';
+import { createBatchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { errorOccurrences as sink } from '../../sinks/errors.ts';
 import { TaskRun } from '../cases/run-task.ts';
@@ -67,7 +67,14 @@ export const landErrors = async (columns: Columns, resources: readonly Resource[
     transaction: () => Promise.reject(new Error('nothing is published here')),
     close: async () => {},
   };
-  const handle = batchHandler(sink, { columns, producer, pool, metrics: noMetrics, log: silent, clock: systemClock });
+  const handle = createBatchHandler(sink, {
+    columns,
+    producer,
+    pool,
+    metrics: silentMetrics,
+    log: silentLog,
+    clock: systemClock,
+  });
   const [first, last] = [records[0]?.offset ?? 0, records.at(-1)?.offset ?? 0];
   await handle({ topic: topics.errorOccurrences.name, partition: 0, first, last, records });
   await pool.close();

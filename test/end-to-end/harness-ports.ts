@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import type { Harness } from './api-harness.ts';
 
 /** The real clock, counters in memory, mails in `outbox.jsonl`, and settings: all but the stores that a role needs. */
@@ -11,10 +11,10 @@ export const roleParts = (directory: string, environment: Readonly<Record<string
   const clock = { now: () => Date.now() };
   return {
     clock,
-    log: silent,
-    metrics: noMetrics,
+    log: silentLog,
+    metrics: silentMetrics,
     counters: memoryCounters({ clock }),
-    settings: settingsOf({ OIQ_DATA_DIR: directory, ...environment }),
+    settings: parseSettings({ OIQ_DATA_DIR: directory, ...environment }),
     mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
   };
 };

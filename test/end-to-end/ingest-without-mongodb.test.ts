@@ -131,7 +131,7 @@ serial('a key revoked as soon as MongoDB is back is refused, and so is a key rev
   await mongodb.start();
   const documents = await mongoDocuments({ url: mongodb.url });
   t.teardown(() => documents.close());
-  const keys = documents.of('default').collection(licenseKeys);
+  const keys = documents.forTenant('default').collection(licenseKeys);
   const [key] = (await keys.list()).items;
   if (key === undefined) throw new Error('there is a license key');
   const revoke = (revokedAt: string | null): Promise<unknown> => keys.update(key.id, { revokedAt });

@@ -5,13 +5,13 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { startReceivers } from '../../receivers/index.ts';
 import { isWellFormed } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { licenseKeyUses } from '../../schemas/resources/license-key-use.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { resourceHistory } from '../../schemas/resources/resource-history.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { jsonRequest } from '../contract/receivers-bodies.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, patient, startHarness } from './api-harness.ts';
@@ -34,13 +34,16 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
       bus: harness.bus,
       documents,
       counters: memoryCounters({ clock }),
-      metrics: noMetrics,
+      metrics: silentMetrics,
       log,
       clock,
-      settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
+      settings: parseSettings({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
     });
     url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`;
-    await harness.documents.of('a').collection(projects).insert({ id: 'default', name: 'Default', description: '' });
+    await harness.documents
+      .forTenant('a')
+      .collection(projects)
+      .insert({ id: 'default', name: 'Default', description: '' });
   });
   test.after.always(async () => {
     await receivers?.stop();
@@ -94,7 +97,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(view.lastUsedAt, null);
     await sends(key, 200);
     const rotated = (await rotate(view.id)).body;
-    const own = harness.documents.of('a');
+    const own = harness.documents.forTenant('a');
     const everything = await Promise.all([
       show(view.id),
       harness.request('GET', '/api/license-keys?limit=1000'),
@@ -281,7 +284,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     await sends(third.key, 200);
     await sends(second.key, 401);
     const { items } = await harness.documents
-      .of('a')
+      .forTenant('a')
       .collection(auditRecords)
       .list({ filter: { action: 'project.rotate-key', 'resource.id': made.body.id } });
     t.is(items.length, 3);

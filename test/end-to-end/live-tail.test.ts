@@ -286,7 +286,7 @@ test.serial('a connection ends with its session, user, membership, role, token, 
       4401,
       async () => {
         const { id, token } = await userOf('viewer');
-        const stored = documents.of(usersTenant).collection(users);
+        const stored = documents.forTenant(usersTenant).collection(users);
         return { token, end: () => stored.update(id, { disabled: true }) };
       },
     ],
@@ -295,7 +295,7 @@ test.serial('a connection ends with its session, user, membership, role, token, 
       4401,
       async () => {
         const { id, token } = await userOf('viewer');
-        const stored = documents.of('a').collection(memberships);
+        const stored = documents.forTenant('a').collection(memberships);
         return { token, end: () => stored.update(id, { disabled: true }) };
       },
     ],
@@ -304,7 +304,7 @@ test.serial('a connection ends with its session, user, membership, role, token, 
       4401,
       async () => {
         const { id, token } = await userOf('viewer');
-        return { token, end: () => documents.of('a').collection(memberships).delete(id) };
+        return { token, end: () => documents.forTenant('a').collection(memberships).delete(id) };
       },
     ],
     [
@@ -327,7 +327,7 @@ test.serial('a connection ends with its session, user, membership, role, token, 
         token: await harness.signIn('admin@b.example'),
         end: () =>
           documents
-            .of(plansTenant)
+            .forTenant(plansTenant)
             .collection(plans)
             .update('free', { entitlements: ['metrics'] }),
       }),
@@ -337,7 +337,7 @@ test.serial('a connection ends with its session, user, membership, role, token, 
       4401,
       async () => {
         await documents
-          .of(plansTenant)
+          .forTenant(plansTenant)
           .collection(plans)
           .update('free', { entitlements: ['logs', 'metrics'] });
         const token = await harness.signIn('admin@b.example');
@@ -345,7 +345,7 @@ test.serial('a connection ends with its session, user, membership, role, token, 
           const answer = await harness.request('GET', '/api/logs', { as: `token ${token}` });
           return answer.status === 200;
         });
-        const stored = documents.of(organizationsTenant).collection(organizations);
+        const stored = documents.forTenant(organizationsTenant).collection(organizations);
         return { token, end: () => stored.update('b', { disabled: true }) };
       },
     ],

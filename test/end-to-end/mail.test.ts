@@ -7,14 +7,14 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { smtpMailer } from '../../adapters/mail-smtp.ts';
 import { startMailDelivery } from '../../api/mail/delivery.ts';
-import { type MailDraft, mailOf, plainName } from '../../api/mail/mail-text.ts';
-import { openMailQueue } from '../../api/mail/queue.ts';
+import { type MailDraft, renderMail, sanitizeName } from '../../api/mail/mail-text.ts';
+import { createMailQueue } from '../../api/mail/queue.ts';
 import { openJobs } from '../../runtime/jobs.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
 import { eventually } from '../waiting.ts';
 import { startSmtpServer } from './smtp-server.ts';
@@ -23,7 +23,7 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-mail-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
 const clock = { now: () => Date.now() };
-const box = makeSecretBox('a secret key for tests of some length');
+const box = createSecretBox('a secret key for tests of some length');
 const from = 'OIQ <noreply@oiq.example>';
 const makeMail = (to: string, subject = 'Grüße'): MailDraft => ({
   to,
@@ -36,10 +36,10 @@ let files = 0;
 const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 20]) => {
   files++;
   const documents = await sqliteDocuments({ path: join(directory, `documents-${files}.sqlite`) });
-  const queue = openMailQueue({ documents, clock, box, configured: mailer.delivers });
+  const queue = createMailQueue({ documents, clock, box, configured: mailer.isDelivering });
   const start = async () => {
-    const jobs = openJobs({ documents, clock, log: silent, metrics: noMetrics });
-    const delivery = await startMailDelivery({ documents, clock, log: silent, box, mailer, jobs, waitsMs });
+    const jobs = openJobs({ documents, clock, log: silentLog, metrics: silentMetrics });
+    const delivery = await startMailDelivery({ documents, clock, log: silentLog, box, mailer, jobs, waitsMs });
     return {
       async stop() {
         await jobs.stop();
@@ -47,9 +47,9 @@ const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 2
       },
     };
   };
-  const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
+  const stored = documents.forTenant(outgoingMailsTenant).collection(outgoingMails);
   const put = (one: MailDraft | undefined, lifetimeMs?: number) =>
-    documents.transaction((transaction) => queue.put(transaction, one, lifetimeMs));
+    documents.transaction((transaction) => queue.enqueue(transaction, one, lifetimeMs));
   return { documents, queue, start, stored, put };
 };
 
@@ -65,9 +65,9 @@ test('a message reaches the server as it was written, and leaves nothing behind'
   t.is(mail.from, 'noreply@oiq.example');
   t.is(mail.headers.get('from'), 'OIQ <noreply@oiq.example>');
   t.is(mail.headers.get('auto-submitted'), 'auto-generated');
-  t.is(mail.text.replaceAll('\r\n', '\n').trim(), mailOf(makeMail('')).text.trim());
+  t.is(mail.text.replaceAll('\r\n', '\n').trim(), renderMail(makeMail('')).text.trim());
   await until(async () => (await stored.find(id)) === undefined);
-  t.is(await queue.deliveryOf(id), 'sent');
+  t.is(await queue.readDeliveryState(id), 'sent');
   await delivery.stop();
   await documents.close();
   await server.close();
@@ -77,11 +77,11 @@ test('the content of a message is encrypted while it waits, and a change that fa
   const server = await startSmtpServer();
   const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
   const id = await put(makeMail('ann@a.example'));
-  t.is(await queue.deliveryOf(id), 'queued');
+  t.is(await queue.readDeliveryState(id), 'queued');
   t.notRegex(JSON.stringify(await stored.find(id)), /ann|token|Line one/);
   await t.throwsAsync(
     documents.transaction(async (transaction) => {
-      await queue.put(transaction, makeMail('bob@a.example'));
+      await queue.enqueue(transaction, makeMail('bob@a.example'));
       throw new Error('no');
     }),
   );
@@ -137,17 +137,17 @@ test('a message is given up with a reason if the server refuses it permanently, 
   server.refusals.push('550 no such user');
   const delivery = await start();
   const refused = await put(makeMail('nobody@a.example'));
-  await until(async () => (await queue.deliveryOf(refused)) === 'failed');
+  await until(async () => (await queue.readDeliveryState(refused)) === 'failed');
   const entry = await stored.find(refused);
   t.is(entry?.attempts, 1);
   t.is(entry?.sealed, '');
   t.regex(entry?.problem ?? '', /550/);
   server.refusals.push('451 later', '451 later');
   const vain = await put(makeMail('busy@a.example'));
-  await until(async () => (await queue.deliveryOf(vain)) === 'failed');
+  await until(async () => (await queue.readDeliveryState(vain)) === 'failed');
   t.is((await stored.find(vain))?.attempts, 2);
   const old = await put(makeMail('late@a.example'), -1);
-  await until(async () => (await queue.deliveryOf(old)) === 'failed');
+  await until(async () => (await queue.readDeliveryState(old)) === 'failed');
   t.is(server.received.length, 0);
   await delivery.stop();
   await documents.close();
@@ -167,7 +167,7 @@ test('without a server messages are stored in a file that only its owner can rea
     .split('\n')
     .map((line) => JSON.parse(line) as { to: string; subject: string; text: string });
   t.deepEqual(lines.map(({ to, subject }) => `${to} ${subject}`).sort(), ['ann@a.example One', 'bob@a.example Two']);
-  t.is(await queue.deliveryOf(id), 'not-configured');
+  t.is(await queue.readDeliveryState(id), 'not-configured');
   await delivery.stop();
   await documents.close();
 });
@@ -175,7 +175,7 @@ test('without a server messages are stored in a file that only its owner can rea
 test('a header must be one line and a recipient one address, or the message is refused permanently', async (t) => {
   const server = await startSmtpServer();
   const mailers = [smtpMailer({ url: server.url, from }), fileMailer({ path: join(directory, 'refused.jsonl') })];
-  const validMail = mailOf(makeMail('ann@a.example'));
+  const validMail = renderMail(makeMail('ann@a.example'));
   const broken = [
     { ...validMail, subject: 'Hello\r\nBcc: eve@evil.example' },
     { ...validMail, subject: 'Hello\nX: y' },
@@ -191,7 +191,7 @@ test('a header must be one line and a recipient one address, or the message is r
 });
 
 test('names and texts cannot inject markup, header lines or links', (t) => {
-  const { html, subject } = mailOf({
+  const { html, subject } = renderMail({
     to: 'a@a.example',
     subject: 'x\r\nBcc: y',
     paragraphs: ['<script>"\'&'],
@@ -200,6 +200,6 @@ test('names and texts cannot inject markup, header lines or links', (t) => {
   t.is(subject, 'x Bcc: y');
   t.true(html.includes('<p>&lt;script&gt;&quot;&#39;&amp;</p>'));
   t.true(html.includes('<a href="https://x/&quot;onclick=&quot;">&lt;i&gt;</a>'));
-  t.is(plainName('a\u202eb\u2066c'), 'abc');
-  t.is(plainName('Win at http://evil.example\r\nnow'), 'Win at http: evil.example now');
+  t.is(sanitizeName('a\u202eb\u2066c'), 'abc');
+  t.is(sanitizeName('Win at http://evil.example\r\nnow'), 'Win at http: evil.example now');
 });

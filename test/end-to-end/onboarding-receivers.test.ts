@@ -3,17 +3,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { endpointsOf } from '../../api/groups/onboarding/endpoints.ts';
+import { buildEndpoints } from '../../api/groups/onboarding/endpoints.ts';
 import { keyPlaceholder } from '../../api/groups/onboarding/snippet.ts';
 import { snippets } from '../../api/groups/onboarding/snippets.ts';
 import { startReceivers } from '../../receivers/index.ts';
 import { receivers } from '../../receivers/registry.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
+import { buildLicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { running } from '../contract/receivers-fixture.ts';
 import { type Answer, startHarness } from './api-harness.ts';
 
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 
 test('the request of the curl snippet is accepted', async (t) => {
   await using fixture = await running();
-  const endpoints = { ...endpointsOf(settingsOf({}), ''), otlpHttp: fixture.http };
+  const endpoints = { ...buildEndpoints(parseSettings({}), ''), otlpHttp: fixture.http };
   const [piece] = snippets.find(({ id }) => id === 'curl')?.pieces(endpoints) ?? [];
   const script = (piece?.text ?? '').replaceAll(keyPlaceholder, fixture.secret);
   const { stdout } = await run('sh', ['-c', script]);
@@ -32,7 +32,7 @@ test('the request of the curl snippet is accepted', async (t) => {
 });
 
 test('the endpoints of Loki and Zipkin are paths that receivers serve', (t) => {
-  const { loki, zipkin } = endpointsOf(settingsOf({}), '');
+  const { loki, zipkin } = buildEndpoints(parseSettings({}), '');
   const served = receivers.flatMap(({ listens }) =>
     listens.flatMap(({ setting, paths }) => (setting === 'HTTP_ADDRESS' ? Object.values(paths) : [])),
   );
@@ -44,9 +44,9 @@ test('the doctor gets the outcome of a key’s requests from the receivers', asy
   t.teardown(() => harness.close());
   const keyOf = async (allowedCidrs: string[]): Promise<string> => {
     const key = makeLicenseKey();
-    const fields = licenseKeyFields(key, { name: 'sender', projectId: 'shop', expiresAt: null });
+    const fields = buildLicenseKey(key, { name: 'sender', projectId: 'shop', expiresAt: null });
     await harness.documents
-      .of('a')
+      .forTenant('a')
       .collection(licenseKeys)
       .insert({ ...fields, allowedCidrs });
     return key;
@@ -57,9 +57,9 @@ test('the doctor gets the outcome of a key’s requests from the receivers', asy
     documents: harness.documents,
     counters: memoryCounters(),
     clock: systemClock,
-    metrics: noMetrics,
-    log: silent,
-    settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
+    metrics: silentMetrics,
+    log: silentLog,
+    settings: parseSettings({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
   });
   const send = async (key: string): Promise<number> => {
     const headers = { 'x-license-key': key, 'content-type': 'application/json' };

@@ -6,10 +6,10 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
-import { settingsOf } from '../../schemas/settings.ts';
+import { parseSettings } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { type ChannelReceiver, services, startChannelReceiver } from '../cases/channel-receiver.ts';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -59,12 +59,12 @@ test.before(async () => {
     startChromium(),
     startChannelReceiver({ status: 200, body: 'taken <b>note</b> of' }),
   ]);
-  const settings = settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment });
+  const settings = parseSettings({ OIQ_DATA_DIR: harness.directory, ...environment });
   const options = {
     ...harness,
     settings,
-    metrics: noMetrics,
-    log: silent,
+    metrics: silentMetrics,
+    log: silentLog,
     clock: systemClock,
     counters: memoryCounters({ clock: systemClock }),
     mailer: fileMailer({ path: join(harness.directory, 'mails') }),

@@ -97,7 +97,7 @@ test.before(async () => {
   const steps = [{ url: 'https://shop.example/' }];
   id = (await made('/api/synthetics/checks', { name, type: 'http', http: { steps }, locations: ['local', far] })).id;
   await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(syntheticProbeContacts)
     .insert({
       location: far,
@@ -467,7 +467,7 @@ declare('a browser check shows the screenshots of its page that exist', async (t
     'base64',
   );
   await harness.documents
-    .of('a')
+    .forTenant('a')
     .collection(syntheticPictures)
     .insert({ checkId, location: 'local', kind: 'failed', dueMs: nowMs, content });
   await signedInAt(tab, harness.url, `/checks?open=${checkId}`);

@@ -1,6 +1,6 @@
 /** Hosts, Kubernetes, databases and the network in a real browser: lists with the API's figures, and ways to logs, traces and services. */
 import test from 'ava';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
@@ -81,7 +81,7 @@ test.before(async () => {
     gauge('k8s.node.condition_ready', 1),
     gauge('k8s.node.memory.working_set', GiB, {}, 'By'),
   ]);
-  const buckets = `map(${durationBucket(2e6)}, 3)`;
+  const buckets = `map(${getDurationBucket(2e6)}, 3)`;
   await query(
     `INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, system, address, requests, errors, timed, duration_sum, duration_max, duration_buckets) VALUES
       (now64(3), toDateTime(${minute / 1000}), 'a', 'shop', 'shop', 'query', 'cart', 'service', 'orders', 'database', 'postgresql', 'db1:5432', 3, 1, 3, 6000000, 2000000, ${buckets})`,

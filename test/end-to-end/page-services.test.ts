@@ -1,7 +1,7 @@
 /** The area of services in a real browser: what is slow stands first, says what it waits for, and its traces and logs are one step away. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
@@ -70,7 +70,7 @@ test.before(async () => {
     ]
       .map(
         ([client, server, kind]) =>
-          `(now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', '${client}', 'service', '${server}', '${kind}', 60, 60, ${60 * duration}, ${duration}, map(${durationBucket(duration)}, 60))`,
+          `(now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', '${client}', 'service', '${server}', '${kind}', 60, 60, ${60 * duration}, ${duration}, map(${getDurationBucket(duration)}, 60))`,
       )
       .join(', ')}`,
   );

@@ -1,7 +1,7 @@
 /** The area of objectives in a real browser: how each stands, and one with its budget and burn rates, as the API says; writing and importing them. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -30,7 +30,7 @@ test.before(async () => {
   const made = await harness.request('POST', '/api/slos', { as: 'editor', body });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
   id = made.body.id;
-  const stored = (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
+  const stored = (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;
   await measuring(harness)(stored, nowMs);
 });
 test.after.always(async () => {

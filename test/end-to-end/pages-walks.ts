@@ -213,7 +213,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.is(
       (
         await oidc()
-          .harness.documents.of(usersTenant)
+          .harness.documents.forTenant(usersTenant)
           .collection(users)
           .list({ filter: { email: 'ann@corp.example' } })
       ).items.length,

@@ -1,12 +1,12 @@
 /** Which evaluations of Prometheus' test language are asked over HTTP. */
-import { parse, selectionsOf } from '../../queries/promql/index.ts';
+import { listSelections, parse } from '../../queries/promql/index.ts';
 import type { Evaluation } from '../cases/promql-language/commands.ts';
 
 /** What is read for it, or that it is refused: an expression that reads nothing has no selections. */
 const readOf = ({ expression, instant, atMs, ...range }: Evaluation): unknown => {
   const window = instant ? { startMs: atMs, endMs: atMs, stepMs: 0 } : range;
   try {
-    return selectionsOf(parse(expression), window);
+    return listSelections(parse(expression), window);
   } catch {
     return 'refused';
   }

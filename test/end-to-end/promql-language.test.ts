@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
-import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { buildLicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { promqlShards, shouldRunAllPromql } from '../budget.ts';
@@ -77,21 +77,21 @@ const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
   const keys = new Map<string, string>();
   try {
     await documents
-      .of(plansTenant)
+      .forTenant(plansTenant)
       .collection(plans)
       .update('enterprise', { retentionDays: { logs: 1, metrics: retentionDays, traces: 1 } });
     // Messages go round its partitions, and so round the shards of ClickHouse.
     if (promqlShards > 0)
-      await documents.of(organizationsTenant).collection(organizations).update('default', { shards: 12 });
+      await documents.forTenant(organizationsTenant).collection(organizations).update('default', { shards: 12 });
     for (const [file, all] of parts)
       for (const index of all.keys()) {
         const projectId = projectOf(file, index);
         const key = makeLicenseKey();
         keys.set(projectId, key);
         await documents
-          .of('default')
+          .forTenant('default')
           .collection(licenseKeys)
-          .insert(licenseKeyFields(key, { name: projectId, projectId, expiresAt: null }));
+          .insert(buildLicenseKey(key, { name: projectId, projectId, expiresAt: null }));
       }
   } finally {
     await documents.close();

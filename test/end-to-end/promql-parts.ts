@@ -1,5 +1,5 @@
 /** Files of Prometheus' test language in parts: what is loaded, as remote-write sends it, and what is asked of it. */
-import { type Histogram, nativeOf } from '../../queries/promql/histograms/histogram.ts';
+import { type Histogram, toNative } from '../../queries/promql/histograms/histogram.ts';
 import type { ResetHint } from '../../queries/promql/series.ts';
 import type { Command, Evaluation } from '../cases/promql-language/commands.ts';
 import { type Sample, Store } from '../cases/promql-language/store.ts';
@@ -14,7 +14,7 @@ export interface Part {
 const resetHints: Readonly<Record<ResetHint, number>> = { unknown: 0, reset: 1, 'not-reset': 2, gauge: 3 };
 
 const histogramOf = (histogram: Histogram): Tree => {
-  const { count, sum, schema, zeroThreshold, zeroCount, customValues, resetHint, ...buckets } = nativeOf(histogram);
+  const { count, sum, schema, zeroThreshold, zeroCount, customValues, resetHint, ...buckets } = toNative(histogram);
   return {
     countFloat: count,
     sum,

@@ -7,8 +7,8 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics } from '../../processors/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { ConsumedPositions, emittedPosition } from '../../schemas/records/emitted.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
+import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { seeded } from '../cases/random.ts';
@@ -42,7 +42,7 @@ const repeatedIn = async (directory: string): Promise<number> => {
   for (const { partition, earliest, end } of await bus.offsets(topics.remoteWrite.name)) {
     const seenPositions = new ConsumedPositions();
     for await (const { headers } of bus.read(topics.remoteWrite.name, partition, earliest, end)) {
-      const position = emittedPosition(headers);
+      const position = parseEmittedPosition(headers);
       if (position !== undefined && !seenPositions.accept(position)) repeated++;
     }
   }
@@ -57,7 +57,7 @@ test('samples of recording rules and of alerts land once each, whenever the proc
   copyColumns(join(directory, 'columns'));
   const made = await chdbColumns({ directory: join(directory, 'columns') });
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
-  await migrate(made, silent);
+  await migrate(made, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   const fromMs = await prepareRecording(documents);
   await Promise.all([documents.close(), made.close(), bus.close()]);

@@ -1,7 +1,7 @@
 /** Groups of recording rules and alerts whose samples follow from their due times alone, and the samples that must have landed. */
 import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
-import { itemKey, nextDue, phaseOf, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
+import { computePhase, computeSharedPhase, itemKey, nextDue } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -40,7 +40,7 @@ export const evaluatedSources = [
 export const dueTimesOf = (source: RuleSource, afterMs: number, untilMs: number): number[] => {
   const { tenantId } = source;
   const key = itemKey(tenantId, source.id);
-  const phase = isAlert(source) ? sharedPhaseOf(tenantId, key, { everyMs, batchMs }) : phaseOf(key);
+  const phase = isAlert(source) ? computeSharedPhase(tenantId, key, { everyMs, batchMs }) : computePhase(key);
   const dues: number[] = [];
   for (let due = nextDue(phase, everyMs, afterMs); due <= untilMs; due = nextDue(phase, everyMs, due)) dues.push(due);
   return dues;
@@ -118,16 +118,16 @@ export const prepareRecording = async (documents: Documents): Promise<number> =>
   ]);
   const { enterprise } = defaultPlans;
   if (enterprise === undefined) throw new Error('the default plans changed');
-  const plan = await documents.of(plansTenant).collection(plans).insert(enterprise);
+  const plan = await documents.forTenant(plansTenant).collection(plans).insert(enterprise);
   for (const id of new Set(groupSources.map(({ tenantId }) => tenantId)))
     await documents
-      .of(organizationsTenant)
+      .forTenant(organizationsTenant)
       .collection(organizations)
       .insert({ id, name: id, planId: plan.id, retentionDays: {}, shards: 1, disabled: false });
   for (const { tenantId, id } of groupSources) {
     const labels = { group: id };
     await documents
-      .of(tenantId)
+      .forTenant(tenantId)
       .collection(recordingGroups)
       .insert({
         id,
@@ -160,7 +160,7 @@ export const prepareRecording = async (documents: Documents): Promise<number> =>
       },
     });
     await documents
-      .of(tenantId)
+      .forTenant(tenantId)
       .collection(alertRules)
       .insert({ id, ...fields, queryVersion: 1 });
   }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { deadLetterMessages } from '../../schemas/dead-letter.ts';
+import { buildDeadLetterMessages } from '../../schemas/dead-letter.ts';
 import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
 import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
@@ -67,7 +67,7 @@ const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise
   for (const id of ids) {
     const body = logsRequest('replayed', [`body of ${id}`]);
     await producer.publish(
-      deadLetterMessages(
+      buildDeadLetterMessages(
         {
           id,
           tenantId: 'default',

@@ -1,15 +1,15 @@
 /** Rules of objectives, evaluated minute by minute as slices were measured, and backtested over the same time. */
 import test from 'ava';
 import { alertBacktesting } from '../../processors/alerts/alert-backtests.ts';
-import { alertEvaluation, momentsOf } from '../../processors/alerts/alert-evaluation.ts';
-import { itemKey, nextDue, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
+import { alertEvaluation, evaluationMoments } from '../../processors/alerts/alert-evaluation.ts';
+import { computeSharedPhase, itemKey, nextDue } from '../../processors/engine/schedule-times.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { alertBacktests } from '../../schemas/resources/alert-backtest.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
-import { msOf } from '../../subjects/alerts/durations.ts';
-import { readRule } from '../../subjects/alerts/rule.ts';
+import { parseDurationMs } from '../../subjects/alerts/durations.ts';
+import { parseStoredRule } from '../../subjects/alerts/rule.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -40,11 +40,11 @@ const idle = () => ({
 const toStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** Evaluates a rule at its due times up to a time, each once. */
-const evaluating = (document: StoredAlertRule & Stored) => {
-  const rule = readRule(document);
+const evaluating = (document: StoredAlertRule & StoredMetadata) => {
+  const rule = parseStoredRule(document);
   if (rule === undefined) throw new Error('it is not understood');
-  const everyMs = msOf(rule.interval);
-  const phase = sharedPhaseOf('a', itemKey('a', rule.id), { everyMs, ...momentsOf(rule) });
+  const everyMs = parseDurationMs(rule.interval);
+  const phase = computeSharedPhase('a', itemKey('a', rule.id), { everyMs, ...evaluationMoments(rule) });
   const transitions: AlertTransition[] = [];
   let state: unknown = emptyState();
   let dueMs = nextDue(phase, everyMs, beginMs);
@@ -73,7 +73,7 @@ const evaluating = (document: StoredAlertRule & Stored) => {
 const backtested = async (ruleId: string) => {
   const [from, to] = [beginMs, endMs].map((ms) => new Date(ms).toISOString());
   const { id } = await request('POST', '/api/v2/alerts/backtests', { ruleId, from, to });
-  const find = () => harness.documents.of('a').collection(alertBacktests).find(id);
+  const find = () => harness.documents.forTenant('a').collection(alertBacktests).find(id);
   for (let found = await find(); found?.status === 'running'; found = await find())
     await alertBacktesting.run(found, { ...idle(), dueMs: Date.now(), state: null, emit: {} });
   return find();
@@ -103,10 +103,10 @@ const ruled = async (name: string) => {
   const sli = { bad: count('service:shop AND severity:error'), total: count('service:shop') };
   const made = { name, type: 'ratio', windowDays: 1, targetPct, query: { ...query, sli, alerting: { rules } } };
   const { id } = await request('POST', '/api/slos', made);
-  const own = harness.documents.of('a');
-  const slo = (await own.collection(slos).find(id)) as StoredSlo & Stored;
+  const own = harness.documents.forTenant('a');
+  const slo = (await own.collection(slos).find(id)) as StoredSlo & StoredMetadata;
   const documents = await Promise.all(rules.map((_, index) => own.collection(alertRules).find(`${id}-${index + 1}`)));
-  return (documents as (StoredAlertRule & Stored)[]).map((rule, index) => ({
+  return (documents as (StoredAlertRule & StoredMetadata)[]).map((rule, index) => ({
     name,
     slo,
     rule,

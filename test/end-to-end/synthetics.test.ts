@@ -4,14 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { openLocalWork } from '../../api/index.ts';
-import { httpSource } from '../../probes/http-source.ts';
+import { createHttpSource } from '../../probes/http-source.ts';
 import { startLocalProbes } from '../../probes/local.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { checkStates } from '../../processors/synthetics/check-states.ts';
-import { openEgressPolicy } from '../../runtime/egress-policy.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { createEgressPolicy } from '../../runtime/egress-policy.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { startSinks } from '../../sinks/index.ts';
@@ -39,7 +39,7 @@ const sinks = await startSinks({
     'events',
   ],
 });
-const egressPolicy = openEgressPolicy({
+const egressPolicy = createEgressPolicy({
   allowedNetworks: ['127.0.0.0/8'],
   setting: 'OIQ_PROBE_NETWORKS',
   resolve: lookup,
@@ -83,10 +83,10 @@ const checkAt = (name: string, locations: readonly string[]) => ({
 const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
-    source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
+    source: createHttpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
     egressPolicy,
     pace: new Pace(),
-    log: silent,
+    log: silentLog,
     chromium: { program: '/none/chromium', hasSandbox: true },
     pollMs: 300,
   });
@@ -301,7 +301,7 @@ test.serial(
   async (t) => {
     const { id: location, token } = await made('/api/synthetics/locations', { name: 'Turin' });
     const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
-    const document = await harness.documents.of('a').collection(syntheticChecks).find(id);
+    const document = await harness.documents.forTenant('a').collection(syntheticChecks).find(id);
     if (document === undefined) throw new Error('the check is not there');
     const fromMs = lastDueAt({ id, every: '1m' }, location, Date.now() - 1_800_000);
     const outcomes = ['passed', 'passed', 'failed', 'failed', 'passed', 'passed'];
@@ -368,7 +368,7 @@ test.serial('the location local runs checks of each organization, next to the st
   const role = startLocalProbes(await openLocalWork(ports), {
     egressPolicy,
     chromium: { program: '/none/chromium', hasSandbox: true },
-    log: silent,
+    log: silentLog,
   });
   stops.push(() => role.stop());
   await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');

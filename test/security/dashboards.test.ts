@@ -101,7 +101,7 @@ test.before(async () => {
   const worlds = await startWorlds();
   ({ a, b, close } = worlds);
   await worlds.harness.documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .update('free', { ...defaultPlans['enterprise'] });
   [own, theirs] = [await fill(a), await fill(b)];

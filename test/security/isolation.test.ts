@@ -22,7 +22,7 @@ test.before(async () => {
   ({ a, b, close } = worlds);
   // The other organization has everything too, so that there is something of each kind to reach for.
   await worlds.harness.documents
-    .of(plansTenant)
+    .forTenant(plansTenant)
     .collection(plans)
     .update('free', { ...defaultPlans['enterprise'] });
 });

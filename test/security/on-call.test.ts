@@ -2,18 +2,18 @@
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
-import { putToken } from '../../api/identity/accounts/one-time-tokens.ts';
-import { openMailQueue } from '../../api/mail/queue.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
+import { createToken } from '../../api/identity/accounts/one-time-tokens.ts';
+import { createMailQueue } from '../../api/mail/queue.ts';
+import { createSecretBox } from '../../runtime/secret-box.ts';
+import { getFields } from '../../runtime/stored-fields.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import { escalationActions } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
+import { createAcknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 
 let harness: Harness;
@@ -30,7 +30,7 @@ const make = async (tenant: Tenant, path: string, body: object): Promise<string>
   return answer.body.id;
 };
 const userOf = async (tenant: Tenant, role: string): Promise<string> => {
-  const { items } = await harness.documents.of(tenant).collection(memberships).list({ filter: { role } });
+  const { items } = await harness.documents.forTenant(tenant).collection(memberships).list({ filter: { role } });
   return items[0]?.id ?? '';
 };
 
@@ -44,7 +44,7 @@ const policyOf = (kind: string, id: string, name: string) => ({ name, steps: [{ 
 /** Something of everything that can be named by an id. */
 const createEntities = async (tenant: Tenant) => {
   const person = await userOf(tenant, 'viewer');
-  const stored = harness.documents.of(tenant).collection(projects);
+  const stored = harness.documents.forTenant(tenant).collection(projects);
   const hook = { type: 'webhook', url: 'https://example.com/hook' };
   return {
     person,
@@ -226,23 +226,23 @@ test.serial('refused requests wrote nothing', async (t) => {
 const baseUrl = 'https://oiq.example';
 const linkOf = async (tenant: Tenant, incidentId: string, personId: string): Promise<string> => {
   const page = { tenantId: tenant, incidentId, personId };
-  return (await acknowledgeLink(harness.documents, page, { baseUrl, nowMs: Date.now() })).token;
+  return (await createAcknowledgeLink(harness.documents, page, { baseUrl, nowMs: Date.now() })).token;
 };
 const acknowledge = (token: string, headers: Record<string, string> = {}) =>
   harness.request('POST', '/auth/acknowledge-incident', { as: 'nobody', body: { token }, headers });
 const stateOf = async (tenant: Tenant, id: string) =>
-  (await harness.documents.of(tenant).collection(incidents).find(id))?.status;
+  (await harness.documents.forTenant(tenant).collection(incidents).find(id))?.status;
 
 test.serial(
   'a link acknowledges the incident of its own organization, whoever sends it and whatever else has that ID',
   async (t) => {
     const id = theirs.incident;
-    const twin = await harness.documents.of('b').collection(incidents).find(id);
+    const twin = await harness.documents.forTenant('b').collection(incidents).find(id);
     if (twin !== undefined)
       await harness.documents
-        .of('a')
+        .forTenant('a')
         .collection(incidents)
-        .insert({ ...fieldsOf<Incident>(twin), id });
+        .insert({ ...getFields<Incident>(twin), id });
     const person = await userOf('b', 'viewer');
     const token = await linkOf('b', id, person);
     t.is((await acknowledge(token, { authorization: `Bearer ${tokens.a}` })).status, 200);
@@ -254,8 +254,8 @@ test.serial(
 test.serial('a link of a user who moved to another organization no longer acknowledges anything', async (t) => {
   const person = await userOf('a', 'auditor');
   const token = await linkOf('a', own.incident, person);
-  await harness.documents.of('a').collection(memberships).delete(person);
-  await harness.documents.of('b').collection(memberships).insert({ id: person, role: 'editor' });
+  await harness.documents.forTenant('a').collection(memberships).delete(person);
+  await harness.documents.forTenant('b').collection(memberships).insert({ id: person, role: 'editor' });
   t.is((await acknowledge(token)).body.error, 'TOKEN_INVALID');
   t.is(await stateOf('a', own.incident), 'open');
 });
@@ -264,7 +264,7 @@ test.serial('a token is valid for one purpose, and is not used up when refused f
   const { documents } = harness;
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const userId = await userOf('a', 'editor');
-  const reset = await putToken(documents, { purpose: 'reset-password', userId, expiresAt });
+  const reset = await createToken(documents, { purpose: 'reset-password', userId, expiresAt });
   t.is((await acknowledge(reset.token)).body.error, 'TOKEN_INVALID');
   const link = await linkOf('a', own.incident, userId);
   const password = 'another horse battery staple';
@@ -307,11 +307,17 @@ test.serial(
   },
 );
 
-const box = makeSecretBox('k'.repeat(40));
+const box = createSecretBox('k'.repeat(40));
 const escalate = () => {
   const { documents } = harness;
-  const mail = openMailQueue({ documents, clock: systemClock, box, configured: true });
-  const ports = { documents, mail, clock: systemClock, log: silent, counters: memoryCounters({ clock: systemClock }) };
+  const mail = createMailQueue({ documents, clock: systemClock, box, configured: true });
+  const ports = {
+    documents,
+    mail,
+    clock: systemClock,
+    log: silentLog,
+    counters: memoryCounters({ clock: systemClock }),
+  };
   const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
   return escalateDue({ ...ports, settings }, new AbortController().signal);
 };
@@ -321,8 +327,8 @@ test.serial(
   async (t) => {
     const id = await make('b', '/api/incidents', { title: 'closed', escalationPolicyId: theirs.policy });
     const [link, feed] = [await linkOf('b', id, theirs.person), await feedOf('b', null)];
-    const stored = harness.documents.of(organizationsTenant).collection(organizations);
-    const pages = () => harness.documents.of('b').collection(escalationActions).count({ incidentId: id });
+    const stored = harness.documents.forTenant(organizationsTenant).collection(organizations);
+    const pages = () => harness.documents.forTenant('b').collection(escalationActions).count({ incidentId: id });
     t.is((await nobody('GET', feed.path)).status, 200);
     await stored.update('b', { disabled: true });
     await escalate();

@@ -1,7 +1,7 @@
 /** What API tokens may do, asked of every operation: its own scope opens it, and nothing else does. */
 import test from 'ava';
-import { mayCall } from '../../api/callers/rights.ts';
-import { scopesOf } from '../../api/callers/scopes.ts';
+import { satisfiesAccess } from '../../api/callers/rights.ts';
+import { listScopes } from '../../api/callers/scopes.ts';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { memberships, type Role, users, usersTenant } from '../../schemas/resources/user.ts';
@@ -13,7 +13,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const everyScope = scopesOf(operations).map(({ scope }) => scope);
+const everyScope = listScopes(operations).map(({ scope }) => scope);
 const withSession = operations.filter(({ role }) => role !== 'none');
 const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'no-such-thing');
@@ -76,9 +76,9 @@ test('an operation accepts a token with only its own scope, if the role of the a
 /** Somebody new in the organization. */
 const member = async (role: Role, disabled = false): Promise<string> => {
   const email = `${crypto.randomUUID()}@people.example`;
-  const people = harness.documents.of(usersTenant).collection(users);
+  const people = harness.documents.forTenant(usersTenant).collection(users);
   const { id } = await people.insert({ email, name: 'Somebody', passwordHash: null, disabled: false });
-  await harness.documents.of('a').collection(memberships).insert({ id, role, disabled });
+  await harness.documents.forTenant('a').collection(memberships).insert({ id, role, disabled });
   return id;
 };
 const invite = (as: `token ${string}`, role: Role): Promise<Answer> =>
@@ -100,7 +100,7 @@ test('an API token cannot make anybody an Editor or Auditor whose rights exceed 
     t.is(status, 403, role);
     t.regex(body.message, new RegExp(`the role ${role} may do more than this API token, which lacks the scopes? `));
   }
-  const auditor = operations.filter((operation) => mayCall('auditor', operation.role));
+  const auditor = operations.filter((operation) => satisfiesAccess('auditor', operation.role));
   const covering = [...new Set(auditor.flatMap(({ scope }) => scope ?? [])), 'users:write'];
   t.is((await invite(await tokenWith(covering), 'auditor')).status, 200);
   t.is((await invite(await tokenWith(covering), 'viewer')).status, 200);

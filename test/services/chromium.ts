@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chromiumProgram as programInPath } from '../../probes/browser/program.ts';
+import { findChromium as programInPath } from '../../probes/browser/program.ts';
 import { cacheDirectory, exclusively } from './services.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** Validates a search before it is sent, with the messages of the API */
 import { QueryError } from '../../queries/errors.ts';
-import { readSearch, type SearchContext } from '../../queries/search/parser.ts';
+import { parseSearchText, type SearchContext } from '../../queries/search/parser.ts';
 import { logFields, spanFields } from '../../schemas/fields.ts';
 
 export type SearchedSignal = 'logs' | 'traces';
@@ -20,7 +20,7 @@ export const fieldNames = (signal: SearchedSignal): readonly string[] =>
 /** Returns the column and the expected input; `undefined` for a valid search. */
 export const searchProblem = (text: string, signal: SearchedSignal): string | undefined => {
   try {
-    readSearch(text, contexts[signal]);
+    parseSearchText(text, contexts[signal]);
     return undefined;
   } catch (error) {
     if (error instanceof QueryError) return error.message;

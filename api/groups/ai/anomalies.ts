@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts';
-import { anomalyFeedback, feedbackId } from '../../../schemas/resources/anomaly-feedback.ts';
+import { anomalyFeedback, buildFeedbackId } from '../../../schemas/resources/anomaly-feedback.ts';
 import { type Contributions, readContributions } from '../../../subjects/anomalies/contributions.ts';
-import { readDetector } from '../../../subjects/anomalies/detector.ts';
+import { parseStoredDetector } from '../../../subjects/anomalies/detector.ts';
 import { findAnomaly, readAnomalies, readScores, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import { FeedEvent } from '../../../subjects/events/events.ts';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { KubernetesEvent } from '../../../subjects/kubernetes/events.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { AnomalyView, anomalyView } from './anomaly-view.ts';
-import { clusterEventsNear, eventsNear, rangeOf } from './near.ts';
-import { feedbackOf } from './stored-feedback.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { AnomalyView, toAnomalyView } from './anomaly-view.ts';
+import { readClusterEventsNear, readEventsNear, toRange } from './near.ts';
+import { readFeedback } from './stored-feedback.ts';
 
 export const anomalyId = z.strictObject({ id: z.string().min(1).max(256) });
 
@@ -35,26 +35,26 @@ export const listAnomalies = defineOperation({
   }),
   response: z.strictObject({ items: z.array(AnomalyView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = historyPageOf('anomalies', query, reading);
-    const { shown, nextCursor } = cutHistoryPage('anomalies', await readAnomalies(reading, query, page), {
+    const reading = createReading(caller, ports);
+    const page = parseHistoryPage('anomalies', query, reading);
+    const { shown, nextCursor } = finishHistoryPage('anomalies', await readAnomalies(reading, query, page), {
       ...page,
       limit: query.limit,
       idOf: ({ id }) => id,
     });
-    const ids = [...new Set(shown.map(({ detectorId, key }) => feedbackId(detectorId, key)))];
-    const feedback =
-      ids.length === 0 ? [] : await feedbackOf(ports.documents.of(caller.tenantId), { id: { $in: ids } });
-    return { items: shown.map((each) => anomalyView(each, feedback)), nextCursor };
+    const ids = [...new Set(shown.map(({ detectorId, key }) => buildFeedbackId(detectorId, key)))];
+    const matchingFeedback =
+      ids.length === 0 ? [] : await readFeedback(ports.documents.forTenant(caller.tenantId), { id: { $in: ids } });
+    return { items: shown.map((each) => toAnomalyView(each, matchingFeedback)), nextCursor };
   },
 });
 
-const Part = z.strictObject({ group: z.string(), change: z.number(), share: z.number() });
-const bound = z.number().nullable();
+const GroupContribution = z.strictObject({ group: z.string(), change: z.number(), share: z.number() });
+const NullableNumber = z.number().nullable();
 
 /** Number of steps of the series in an anomaly's answer: before it, after it, and in total. */
-const shown = { before: 60, after: 20, max: 1000 };
-const similarMs = 90 * 86_400_000;
+const pointLimits = { before: 60, after: 20, max: 1000 };
+const similarWithinMs = 90 * 86_400_000;
 
 export const showAnomaly = defineOperation({
   method: 'GET',
@@ -66,16 +66,20 @@ export const showAnomaly = defineOperation({
   response: z.strictObject({
     ...AnomalyView.shape,
     points: z
-      .array(z.tuple([z.number(), z.number(), bound, bound, bound, z.number(), z.boolean()]))
+      .array(z.tuple([z.number(), z.number(), NullableNumber, NullableNumber, NullableNumber, z.number(), z.boolean()]))
       .describe(
         'Start of the step in epoch milliseconds, value, expected, low, high, score, and whether it is anomalous',
       ),
     contributions: z
       .strictObject({
         by: z.string().nullable().describe('Field that best separates the anomaly; null: see the reason'),
-        change: bound.describe('Change of all groups: the mean of its steps minus the mean of as many steps before it'),
-        groups: z.array(Part).describe('Group with the largest share; the shares of all groups add up to 1'),
-        others: Part.nullable(),
+        change: NullableNumber.describe(
+          'Change of all groups: the mean of its steps minus the mean of as many steps before it',
+        ),
+        groups: z
+          .array(GroupContribution)
+          .describe('Group with the largest share; the shares of all groups add up to 1'),
+        others: GroupContribution.nullable(),
         reason: z.string().nullable(),
       })
       .describe('Change of each group'),
@@ -88,40 +92,40 @@ export const showAnomaly = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, signal }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const anomaly = await findAnomaly(reading, params.id);
     if (anomaly === undefined) throw notFound('anomaly');
     const { beginMs, endMs, stepMs } = anomaly;
     const partial: z.output<typeof Incompleteness>[] = [];
-    const own = ports.documents.of(caller.tenantId);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const [points, contributions, events, clusterEvents, similar, concurrent, feedback] = await Promise.all([
       readScores(reading, anomaly, {
-        fromMs: beginMs - shown.before * stepMs,
-        toMs: (endMs ?? reading.nowMs) + shown.after * stepMs,
-        limit: shown.max,
+        fromMs: beginMs - pointLimits.before * stepMs,
+        toMs: (endMs ?? reading.nowMs) + pointLimits.after * stepMs,
+        limit: pointLimits.max,
       }),
-      contributionsOf(anomaly, { caller, ports, signal }),
-      eventsNear(anomaly, { caller, ports, partial }),
-      clusterEventsNear(anomaly, { reading, partial }),
+      findContributions(anomaly, { caller, ports, signal }),
+      readEventsNear(anomaly, { caller, ports, partial }),
+      readClusterEventsNear(anomaly, { reading, partial }),
       readAnomalies(
         reading,
         { detectorId: anomaly.detectorId, series: anomaly.key, direction: anomaly.direction },
-        { range: rangeOf(Math.max(0, beginMs - similarMs), beginMs - 1), limit: 10 },
+        { range: toRange(Math.max(0, beginMs - similarWithinMs), beginMs - 1), limit: 10 },
       ),
-      readAnomalies(reading, {}, { range: rangeOf(beginMs - 5 * stepMs, beginMs + 5 * stepMs), limit: 21 }),
-      own.collection(anomalyFeedback).find(feedbackId(anomaly.detectorId, anomaly.key)),
+      readAnomalies(reading, {}, { range: toRange(beginMs - 5 * stepMs, beginMs + 5 * stepMs), limit: 21 }),
+      tenantDocuments.collection(anomalyFeedback).find(buildFeedbackId(anomaly.detectorId, anomaly.key)),
     ]);
-    const marks = feedback === undefined ? [] : [feedback];
+    const ownFeedback = feedback === undefined ? [] : [feedback];
     return {
-      ...anomalyView(anomaly, marks),
+      ...toAnomalyView(anomaly, ownFeedback),
       points: points.map((point): [number, number, number | null, number | null, number | null, number, boolean] => [
         ...point,
       ]),
       contributions: { ...contributions, groups: [...contributions.groups] },
       near: events,
       kubernetes: clusterEvents,
-      similar: similar.map((each) => anomalyView(each, marks)),
-      concurrent: concurrent.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
+      similar: similar.map((each) => toAnomalyView(each, ownFeedback)),
+      concurrent: concurrent.filter(({ id }) => id !== anomaly.id).map((each) => toAnomalyView(each, [])),
       partial,
     };
   },
@@ -136,19 +140,20 @@ interface RequestContext {
  * The groups that contributed to the anomaly; a reason if they cannot be determined, because the rest of the answer is
  * still useful.
  */
-const contributionsOf = async (
+const findContributions = async (
   anomaly: StoredAnomaly,
   { caller, ports, signal }: RequestContext & { readonly signal: AbortSignal },
 ): Promise<Contributions> => {
-  const none = { by: null, change: null, groups: [], others: null };
-  const stored = await ports.documents.of(caller.tenantId).collection(anomalyDetectors).find(anomaly.detectorId);
-  const detector = stored && readDetector(stored);
-  if (detector === undefined) return { ...none, reason: 'its detector, which defined the counted value, was deleted' };
+  const noContributions = { by: null, change: null, groups: [], others: null };
+  const stored = await ports.documents.forTenant(caller.tenantId).collection(anomalyDetectors).find(anomaly.detectorId);
+  const detector = stored && parseStoredDetector(stored);
+  if (detector === undefined)
+    return { ...noContributions, reason: 'its detector, which defined the counted value, was deleted' };
   try {
-    return await readContributions(detector.query, anomaly, { reading: readingOf(caller, ports), signal });
+    return await readContributions(detector.query, anomaly, { reading: createReading(caller, ports), signal });
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof ApiError || error instanceof Error ? error.message : '';
-    return { ...none, reason: `its parts could not be read: ${message}` };
+    return { ...noContributions, reason: `its parts could not be read: ${message}` };
   }
 };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 import { type AnomalyFeedback, anomalyVerdicts } from '../../../schemas/resources/anomaly-feedback.ts';
-import { anomalyText } from '../../../subjects/anomalies/scores/anomaly-text.ts';
-import { timesAWeek } from '../../../subjects/anomalies/scores/scorer.ts';
+import { describeAnomaly } from '../../../subjects/anomalies/scores/anomaly-text.ts';
+import { weeklyOccurrences } from '../../../subjects/anomalies/scores/scorer.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 
-const bound = z.number().nullable();
+const NullableNumber = z.number().nullable();
 const labels = z.record(z.string(), z.string());
 
 /** An anomaly in API answers */
@@ -31,43 +31,55 @@ export const AnomalyView = z.strictObject({
     .datetime()
     .describe('Time of the largest deviation from the expected value; the values are from this time'),
   value: z.number(),
-  expected: bound,
-  low: bound,
-  high: bound,
-  change: bound.describe('Deviation from the expected value at its start'),
+  expected: NullableNumber,
+  low: NullableNumber,
+  high: NullableNumber,
+  change: NullableNumber.describe('Deviation from the expected value at its start'),
   text: z.string(),
   verdict: z.enum(anomalyVerdicts).nullable().describe('Feedback of a user'),
 });
 
-const timeOf = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-export const anomalyView = (
+export const toAnomalyView = (
   anomaly: StoredAnomaly,
   feedback: readonly Pick<AnomalyFeedback, 'marks'>[],
 ): z.output<typeof AnomalyView> => {
-  const { id, detectorId, detectorName, projectId, key, name, unit, labels: own, score, value, before } = anomaly;
+  const {
+    id,
+    detectorId,
+    detectorName,
+    projectId,
+    key,
+    name,
+    unit,
+    labels: seriesLabels,
+    score,
+    value,
+    before: valueBefore,
+  } = anomaly;
   const mark = feedback.flatMap(({ marks }) => marks).find(({ anomalyId }) => anomalyId === id);
   return {
     id,
     detectorId,
     detectorName,
     projectId,
-    series: { key, name, unit, labels: { ...own } },
+    series: { key, name, unit, labels: { ...seriesLabels } },
     labels: { ...anomaly.detectorLabels },
-    begin: timeOf(anomaly.beginMs),
-    end: anomaly.endMs === null ? null : timeOf(anomaly.endMs),
+    begin: toIsoTime(anomaly.beginMs),
+    end: anomaly.endMs === null ? null : toIsoTime(anomaly.endMs),
     reason: anomaly.why,
     sign: anomaly.sign,
     direction: anomaly.direction,
     score,
-    timesPerWeek: timesAWeek(score),
-    peakAt: timeOf(anomaly.peakMs),
+    timesPerWeek: weeklyOccurrences(score),
+    peakAt: toIsoTime(anomaly.peakMs),
     value,
     expected: anomaly.expected,
     low: anomaly.low,
     high: anomaly.high,
-    change: before === null ? null : value - before,
-    text: anomalyText(anomaly),
+    change: valueBefore === null ? null : value - valueBefore,
+    text: describeAnomaly(anomaly),
     verdict: mark?.verdict ?? null,
   };
 };

@@ -3,19 +3,25 @@ import { z } from 'zod';
 import { isLearning, type Point, type Scored, scoreSeries } from '../../../subjects/anomalies/scores/scorer.ts';
 import { signs } from '../../../subjects/anomalies/scores/state.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { maxPoints, namedSeries, partial, readRequestedSeries, seriesRequestFields } from './requested-series.ts';
+import {
+  maxPoints,
+  PartialResults,
+  readRequestedSeries,
+  seriesIdentityFields,
+  seriesRequestFields,
+} from './requested-series.ts';
 
-const bound = z.number().nullable();
+const NullableNumber = z.number().nullable();
 /** Scoring this many points takes a few milliseconds; other requests run in between. */
-const pointsAtOnce = 500;
+const pointsPerBatch = 500;
 
-const scoredOf = async (points: readonly Point[], falseAlarmsPerWeek: number, signal: AbortSignal) => {
+const scorePoints = async (points: readonly Point[], falseAlarmsPerWeek: number, signal: AbortSignal) => {
   const scored: Scored[] = [];
   let state: Uint8Array | undefined;
-  for (let from = 0; from < points.length; from += pointsAtOnce) {
-    const part = scoreSeries(points.slice(from, from + pointsAtOnce), { falseAlarmsPerWeek }, state);
-    state = part.state;
-    scored.push(...part.scored);
+  for (let start = 0; start < points.length; start += pointsPerBatch) {
+    const batch = scoreSeries(points.slice(start, start + pointsPerBatch), { falseAlarmsPerWeek }, state);
+    state = batch.state;
+    scored.push(...batch.scored);
     await yieldToEventLoop();
     signal.throwIfAborted();
   }
@@ -38,10 +44,10 @@ export const detectAnomalies = defineOperation({
   response: z.strictObject({
     series: z.array(
       z.strictObject({
-        ...namedSeries,
+        ...seriesIdentityFields,
         isLearning: z.boolean().describe('Whether there are too few points; then no point is anomalous'),
         points: z
-          .array(z.tuple([z.number(), z.number(), bound, bound, bound, z.boolean()]))
+          .array(z.tuple([z.number(), z.number(), NullableNumber, NullableNumber, NullableNumber, z.boolean()]))
           .describe(
             'Epoch milliseconds, score, expected, low, high, and whether it is anomalous. The score is the probability that a past week has nothing as unusual: near 1 where an anomaly begins or becomes clearly worse',
           ),
@@ -52,28 +58,28 @@ export const detectAnomalies = defineOperation({
           .describe('Episodes: first and last point, null while in progress, and the most unusual aspect at its start'),
       }),
     ),
-    partial,
+    partial: PartialResults,
   }),
   async handler({ caller, body, signal }, ports) {
-    const found = await readRequestedSeries(body, { caller, ports, signal });
-    const each = body.falseAlarmsPerWeek / Math.max(1, found.series.length);
+    const requested = await readRequestedSeries(body, { caller, ports, signal });
+    const rateOfEachSeries = body.falseAlarmsPerWeek / Math.max(1, requested.series.length);
     const series = [];
-    for (const { points, name, labels, unit } of found.series) {
-      const { scored, state } = await scoredOf(points, each, signal);
+    for (const { points, name, labels, unit } of requested.series) {
+      const { scored, state } = await scorePoints(points, rateOfEachSeries, signal);
       series.push({
         name,
         labels: { ...labels },
         unit,
         isLearning: state === undefined || isLearning(state),
-        points: scored.map(rowOf),
-        anomalies: episodesOf(scored),
+        points: scored.map(toRow),
+        anomalies: findEpisodes(scored),
       });
     }
-    return { series, partial: found.partial };
+    return { series, partial: requested.partial };
   },
 });
 
-const rowOf = ({ timeMs, score, expected, low, high, isAnomalous }: Scored) =>
+const toRow = ({ timeMs, score, expected, low, high, isAnomalous }: Scored) =>
   [timeMs, score, expected, low, high, isAnomalous] as [
     number,
     number,
@@ -83,14 +89,14 @@ const rowOf = ({ timeMs, score, expected, low, high, isAnomalous }: Scored) =>
     boolean,
   ];
 
-const episodesOf = (scored: readonly Scored[]) => {
+const findEpisodes = (scored: readonly Scored[]) => {
   const episodes: { from: number; to: number | null; score: number; sign: (typeof signs)[number] }[] = [];
   for (const [index, { timeMs, score, sign, isAnomalous }] of scored.entries()) {
-    const before = scored[index - 1];
+    const previous = scored[index - 1];
     const last = episodes.at(-1);
-    if (isAnomalous && before?.isAnomalous !== true && sign !== null)
+    if (isAnomalous && previous?.isAnomalous !== true && sign !== null)
       episodes.push({ from: timeMs, to: null, score, sign });
-    else if (!isAnomalous && before?.isAnomalous === true && last !== undefined) last.to = before.timeMs;
+    else if (!isAnomalous && previous?.isAnomalous === true && last !== undefined) last.to = previous.timeMs;
   }
   return episodes;
 };

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { Validity } from '../../../queries/validity.ts';
-import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { anomalyDetectors, maxDetectors, type StoredDetector } from '../../../schemas/resources/anomaly-detector.ts';
-import { DetectorFields, entitlementsOf, readDetector } from '../../../subjects/anomalies/detector.ts';
-import { detectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
-import { DetectorStatus, statusesOf } from '../../../subjects/anomalies/detector-status.ts';
-import { invalidFields } from '../../errors.ts';
-import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+import { DetectorFields, parseStoredDetector, requiredEntitlements } from '../../../subjects/anomalies/detector.ts';
+import { findDetectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
+import { DetectorStatus, readStatuses } from '../../../subjects/anomalies/detector-status.ts';
+import { fieldErrors } from '../../errors.ts';
+import { createReading, readValidities } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { feedbackOf } from './stored-feedback.ts';
+import { readFeedback } from './stored-feedback.ts';
 
 /** A detector that this version can parse. */
-type Document = DetectorFields & Pick<StoredDetector, 'queryVersion'>;
+type DetectorDocument = DetectorFields & Pick<StoredDetector, 'queryVersion'>;
 
 const View = z.strictObject({
   ...DetectorFields.shape,
@@ -24,27 +24,27 @@ const View = z.strictObject({
   ...storedView,
 });
 
-const show = async (
-  documents: readonly (Document & Stored)[],
+const toViews = async (
+  documents: readonly (DetectorDocument & StoredMetadata)[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
-  const read = documents.map((document) => ({ document, fields: readDetector(document) ?? document }));
-  const known = read.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
-  const own = ports.documents.of(caller.tenantId);
+  const parsed = documents.map((document) => ({ document, fields: parseStoredDetector(document) ?? document }));
+  const detectors = parsed.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
+  const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const [validities, statuses] = await Promise.all([
-    validitiesNow(
-      read.map(({ fields }) => fields.query),
+    readValidities(
+      parsed.map(({ fields }) => fields.query),
       caller,
       ports,
     ),
-    feedbackOf(own, { detectorId: { $in: documents.map(({ id }) => id) } })
-      .then((feedback) => statusesOf(readingOf(caller, ports), known, feedback))
+    readFeedback(tenantDocuments, { detectorId: { $in: documents.map(({ id }) => id) } })
+      .then((feedback) => readStatuses(createReading(caller, ports), detectors, feedback))
       .catch((error: unknown) => {
         ports.log.warn({ error: String(error) }, 'the state of detectors cannot be read');
         return [];
       }),
   ]);
-  return read.map(({ document: { id, version, createdAt, updatedAt }, fields }, index) => ({
+  return parsed.map(({ document: { id, version, createdAt, updatedAt }, fields }, index) => ({
     ...DetectorFields.parse(
       Object.fromEntries(Object.entries(fields).filter(([name]) => name in DetectorFields.shape)),
     ),
@@ -57,10 +57,10 @@ const show = async (
   }));
 };
 
-export const detectorResource = defineResource<typeof DetectorFields, Document, typeof View>({
+export const detectorResource = defineResource<typeof DetectorFields, DetectorDocument, typeof View>({
   noun: 'anomaly detector',
   path: '/api/ai/detectors',
-  collection: anomalyDetectors as CollectionDefinition<object> as CollectionDefinition<Document>,
+  collection: anomalyDetectors as CollectionDefinition<object> as CollectionDefinition<DetectorDocument>,
   verbs: ['list', 'create', 'read', 'replace', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   entitlement: 'ai',
@@ -83,12 +83,12 @@ export const detectorResource = defineResource<typeof DetectorFields, Document, 
   },
   view: View,
   live: true,
-  show,
+  show: toViews,
   initial: () => ({ queryVersion }),
   prepare(after, { caller }) {
-    const problems = detectorProblems(after);
-    if (problems.length > 0) throw invalidFields(problems);
-    for (const entitlement of entitlementsOf(after)) requireEntitlement(caller, entitlement);
+    const problems = findDetectorProblems(after);
+    if (problems.length > 0) throw fieldErrors(problems);
+    for (const entitlement of requiredEntitlements(after)) requireEntitlement(caller, entitlement);
     return { ...after, queryVersion };
   },
   maxCount: maxDetectors,

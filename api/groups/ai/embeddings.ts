@@ -5,20 +5,20 @@
 import { z } from 'zod';
 import { KeyedMutex } from '../../../runtime/keyed-mutex.ts';
 import { type PassageIndex, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
-import { cosine, directionOf, type Vector, Vectors, vectorKey } from '../../../subjects/runbooks/vectors.ts';
+import { cosine, quantize, type Vector, Vectors, vectorKey } from '../../../subjects/runbooks/vectors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { hasModel, type ModelContext, type ModelResult, sendToModel } from './model.ts';
+import { canUseModel, type ModelContext, type ModelResult, sendToModel } from './model.ts';
 import { readVectors, storeVectors } from './stored-vectors.ts';
 
 /** Texts per request, each truncated to the maximum length. Some endpoints accept no more. */
-const atOnce = 32;
+const textsPerRequest = 32;
 const maxCharacters = 2_000;
 const maxBytes = 8 * 1024 * 1024;
 /**
  * Maximum number of passages that one search embeds, and for how long it starts new requests; later searches embed the
  * rest.
  */
-const maxTexts = 8 * atOnce;
+const maxTexts = 8 * textsPerRequest;
 const maxMs = 5_000;
 /** How long a search waits for the vector of its question */
 const questionMs = 3_000;
@@ -30,16 +30,16 @@ const Embeddings = z.object({
 });
 
 /** State of a process. */
-class Known {
+class ProcessState {
   readonly vectors = new Vectors();
   /** One search of an organization at a time embeds passages, so that each passage is paid for once. */
   readonly mutex = new KeyedMutex();
   /** By organization: why the endpoint is not called, and until when. */
   readonly pausedUntil = new Map<string, { readonly reason: string; readonly untilMs: number }>();
 }
-const known = new WeakMap<Ports['settings'], Known>();
-const knownTo = ({ settings }: Pick<Ports, 'settings'>): Known => {
-  const own = known.get(settings) ?? new Known();
+const known = new WeakMap<Ports['settings'], ProcessState>();
+const processStateOf = ({ settings }: Pick<Ports, 'settings'>): ProcessState => {
+  const own = known.get(settings) ?? new ProcessState();
   known.set(settings, own);
   return own;
 };
@@ -59,14 +59,14 @@ export const EmbeddingUsage = z
   .describe('null: not available for this organization');
 
 /** One vector per text, in their order; undefined if the answer has another form. */
-const vectorsIn = (answer: unknown, count: number): readonly Vector[] | undefined => {
+const parseVectors = (answer: unknown, count: number): readonly Vector[] | undefined => {
   const { data = [] } = Embeddings.safeParse(answer).data ?? {};
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]));
   const [first = []] = byIndex.values();
   const read: Vector[] = [];
   for (let index = 0; index < count; index++) {
     const numbers = byIndex.get(index) ?? [];
-    const vector = numbers.length === first.length ? directionOf(numbers) : undefined;
+    const vector = numbers.length === first.length ? quantize(numbers) : undefined;
     if (vector === undefined) return undefined;
     read.push(vector);
   }
@@ -74,7 +74,7 @@ const vectorsIn = (answer: unknown, count: number): readonly Vector[] | undefine
 };
 
 /** Text as sent to the endpoint. */
-const cut = (text: string): string => text.slice(0, maxCharacters).toWellFormed();
+const truncateText = (text: string): string => text.slice(0, maxCharacters).toWellFormed();
 
 /** After a failure or timeout the endpoint is not called for a while, so later searches do not wait for it again. */
 const embed = async (
@@ -82,7 +82,7 @@ const embed = async (
   { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
   context: ModelContext,
 ): Promise<ModelResult<readonly Vector[]>> => {
-  const { pausedUntil } = knownTo(context.ports);
+  const { pausedUntil } = processStateOf(context.ports);
   const { tenantId } = context.caller;
   const nowMs = context.ports.clock.now();
   const resting = pausedUntil.get(tenantId);
@@ -91,7 +91,7 @@ const embed = async (
       reason: `${resting.reason}; the endpoint is called again after ${new Date(resting.untilMs).toISOString()}`,
     };
   pausedUntil.delete(tenantId);
-  const inputs = texts.map(cut);
+  const inputs = texts.map(truncateText);
   const result = await sendToModel(
     {
       purpose: 'embedding',
@@ -104,7 +104,7 @@ const embed = async (
       // An estimate, about right for English.
       tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
       body: { model, input: inputs, encoding_format: 'float' },
-      read: (answer) => vectorsIn(answer, inputs.length),
+      read: (answer) => parseVectors(answer, inputs.length),
     },
     context,
   );
@@ -113,7 +113,7 @@ const embed = async (
   return result;
 };
 
-export interface Near {
+export interface QuestionSimilarity {
   /** Similarity of a passage's text to the question; undefined if unknown. */
   readonly similarity: (text: string) => number | undefined;
   readonly usage: z.output<typeof EmbeddingUsage>;
@@ -126,7 +126,7 @@ const halves = (texts: readonly string[]): (readonly string[])[] => {
   return [texts.slice(0, middle), texts.slice(middle)];
 };
 
-interface Filling {
+interface EmbeddingBatchOptions {
   readonly model: string;
   /** Vector of a text that the endpoint rejects: similar to nothing, and not sent again. */
   readonly rejectedVector: Vector;
@@ -135,10 +135,14 @@ interface Filling {
 }
 
 /** Embeds texts; returns why some have no vector yet. */
-const fill = async (texts: readonly string[], { model, rejectedVector, store }: Filling, context: ModelContext) => {
+const embedMissing = async (
+  texts: readonly string[],
+  { model, rejectedVector, store }: EmbeddingBatchOptions,
+  context: ModelContext,
+) => {
   const begunMs = performance.now();
-  const batches = Array.from({ length: Math.ceil(texts.length / atOnce) }, (_, nth) =>
-    texts.slice(nth * atOnce, (nth + 1) * atOnce),
+  const batches = Array.from({ length: Math.ceil(texts.length / textsPerRequest) }, (_, nth) =>
+    texts.slice(nth * textsPerRequest, (nth + 1) * textsPerRequest),
   ) as (readonly string[])[];
   for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
     if (performance.now() - begunMs > maxMs) return 'the embeddings endpoint is slow';
@@ -158,14 +162,14 @@ const fillMissing = async (
   context: ModelContext,
 ): Promise<string | null> => {
   const { tenantId } = context.caller;
-  const { vectors } = knownTo(context.ports);
-  const documents = context.ports.documents.of(tenantId);
+  const { vectors } = processStateOf(context.ports);
+  const documents = context.ports.documents.forTenant(tenantId);
   const keys = new Set([...index.writtenTexts(new Set(sources))].map(vectorKey));
   await readVectors(documents, { model, keys, nowMs: context.ports.clock.now() }, (key, vector) => {
     if (vector.length === length) vectors.set(tenantId, key, vector);
   });
   const missing = texts.filter((text) => vectors.get(tenantId, vectorKey(text))?.length !== length);
-  return await fill(
+  return await embedMissing(
     missing.slice(0, maxTexts),
     {
       model,
@@ -181,15 +185,15 @@ const fillMissing = async (
 };
 
 /** Returns vectors of a question and of user-written passages, some of which are embedded now. */
-export const nearTo = async (
+export const compareToQuestion = async (
   question: string,
   { index, from }: { readonly index: PassageIndex; readonly from: ReadonlySet<Source> },
   context: ModelContext,
-): Promise<Near> => {
+): Promise<QuestionSimilarity> => {
   const { EMBEDDING_MODEL: model } = context.ports.settings;
-  if (model === undefined || !hasModel(context)) return { similarity: unknown, usage: null };
+  if (model === undefined || !canUseModel(context)) return { similarity: unknown, usage: null };
   const { tenantId } = context.caller;
-  const { vectors, mutex } = knownTo(context.ports);
+  const { vectors, mutex } = processStateOf(context.ports);
   const texts = [...index.writtenTexts(from)];
   if (texts.length === 0)
     return { similarity: unknown, usage: { used: false, without: 0, reason: 'no text written by people is searched' } };
@@ -199,16 +203,17 @@ export const nearTo = async (
   const [to = new Int8Array()] = questionResult.read;
   const lookUp = (): ReadonlyMap<string, Vector | undefined> =>
     new Map(texts.map((text) => [text, vectors.get(tenantId, vectorKey(text))]));
-  const without = (held: ReturnType<typeof lookUp>) => texts.filter((text) => held.get(text)?.length !== to.length);
+  const withoutVector = (held: ReturnType<typeof lookUp>) =>
+    texts.filter((text) => held.get(text)?.length !== to.length);
   const near = (held: ReturnType<typeof lookUp>) => (text: string) => cosine(to, held.get(text));
   const before = lookUp();
-  const missing = without(before);
+  const missing = withoutVector(before);
   if (missing.length === 0) return { similarity: near(before), usage: { used: true, without: 0, reason: null } };
   const reason = mutex.isBusy(tenantId)
     ? 'another search is computing the vectors of passages'
     : await mutex.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, context));
   const after = lookUp();
-  const { length: left } = without(after);
+  const { length: left } = withoutVector(after);
   const later = `a search computes the vectors of at most ${maxTexts} passages`;
   return {
     similarity: near(after),

@@ -5,24 +5,24 @@ import {
   type AnomalyMark,
   anomalyFeedback,
   anomalyVerdicts,
-  feedbackId,
+  buildFeedbackId,
   maxMarks,
 } from '../../../schemas/resources/anomaly-feedback.ts';
-import { adjustmentsOf } from '../../../subjects/anomalies/feedback.ts';
+import { computeAdjustments } from '../../../subjects/anomalies/feedback.ts';
 import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { anomalyId } from './anomalies.ts';
 
-const Answer = z.strictObject({
+const FeedbackResult = z.strictObject({
   anomalyId: z.string(),
   verdict: z.enum(anomalyVerdicts).nullable(),
   minChange: z.number().describe('A smaller change of this series in the same direction is no longer an anomaly'),
   factor: z.number().describe('Factor for the allowed rate of false alarms'),
 });
 
-const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: string, at: number): AnomalyMark => ({
+const createMark = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: string, at: number): AnomalyMark => ({
   anomalyId: anomaly.id,
   verdict,
   direction: anomaly.direction,
@@ -32,10 +32,10 @@ const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: str
   by,
 });
 
-const answerOf = ({ id, direction }: StoredAnomaly, feedback: Pick<AnomalyFeedback, 'marks'>) => {
-  const { minChange: min, factor } = adjustmentsOf(feedback);
+const toFeedbackResult = ({ id, direction }: StoredAnomaly, feedback: Pick<AnomalyFeedback, 'marks'>) => {
+  const { minChange: minChanges, factor } = computeAdjustments(feedback);
   const verdict = feedback.marks.find((mark) => mark.anomalyId === id)?.verdict ?? null;
-  return { anomalyId: id, verdict, minChange: min[direction], factor: factor[direction] };
+  return { anomalyId: id, verdict, minChange: minChanges[direction], factor: factor[direction] };
 };
 
 export const markAnomaly = defineOperation({
@@ -49,32 +49,35 @@ export const markAnomaly = defineOperation({
   body: z.strictObject({
     verdict: z.enum(anomalyVerdicts).nullable().describe('null: withdraw the feedback and its effect'),
   }),
-  response: Answer,
+  response: FeedbackResult,
   async handler({ caller, params, body, change }, ports) {
-    const anomaly = await findAnomaly(readingOf(caller, ports), params.id);
+    const anomaly = await findAnomaly(createReading(caller, ports), params.id);
     if (anomaly === undefined) throw notFound('anomaly');
     const { detectorId, key } = anomaly;
-    const id = feedbackId(detectorId, key);
+    const id = buildFeedbackId(detectorId, key);
     return change(async (scope) => {
-      const stored = scope.of(caller.tenantId).collection(anomalyFeedback);
+      const stored = scope.forTenant(caller.tenantId).collection(anomalyFeedback);
       const before = await stored.find(id);
-      const known = before?.marks ?? [];
-      const others = known.filter((mark) => mark.anomalyId !== anomaly.id);
+      const existingMarks = before?.marks ?? [];
+      const otherMarks = existingMarks.filter((mark) => mark.anomalyId !== anomaly.id);
       const { verdict } = body;
       const marks =
         verdict === null
-          ? others
-          : [...others, markOf(anomaly, verdict, caller.actor.id, ports.clock.now())].slice(-maxMarks);
-      const [was, is] = [answerOf(anomaly, { marks: known }), answerOf(anomaly, { marks })];
-      if (isDeepStrictEqual(was, is)) {
+          ? otherMarks
+          : [...otherMarks, createMark(anomaly, verdict, caller.actor.id, ports.clock.now())].slice(-maxMarks);
+      const [resultBefore, resultAfter] = [
+        toFeedbackResult(anomaly, { marks: existingMarks }),
+        toFeedbackResult(anomaly, { marks }),
+      ];
+      if (isDeepStrictEqual(resultBefore, resultAfter)) {
         scope.unchanged();
-        return is;
+        return resultAfter;
       }
       const fields = { detectorId, series: key, marks };
       if (before === undefined) await stored.insert({ id, ...fields });
       else await stored.replace(id, fields, before.version);
-      scope.record({ id: anomaly.id, name: anomaly.detectorName, before: was, after: is });
-      return is;
+      scope.record({ id: anomaly.id, name: anomaly.detectorName, before: resultBefore, after: resultAfter });
+      return resultAfter;
     });
   },
 });

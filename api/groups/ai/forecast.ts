@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { invalid } from '../../../queries/errors.ts';
-import { crossing, type Limit } from '../../../queries/forecast/crossing.ts';
+import { computeCrossing, type Threshold } from '../../../queries/forecast/crossing.ts';
 import type { Forecast } from '../../../queries/forecast/forecast.ts';
 import { forecastPoints, medianStepMs } from '../../../queries/forecast/points.ts';
 import { parseDuration } from '../../../queries/time.ts';
@@ -9,10 +9,10 @@ import { DurationText } from '../../../queries/time-parameters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   maxPoints,
-  type NamedPoints,
-  namedSeries,
-  partial,
+  type NamedSeries,
+  PartialResults,
   readRequestedSeries,
+  seriesIdentityFields,
   seriesRequestFields,
 } from './requested-series.ts';
 
@@ -61,7 +61,7 @@ export const forecastSeries = defineOperation({
   response: z.strictObject({
     series: z.array(
       z.strictObject({
-        ...namedSeries,
+        ...seriesIdentityFields,
         stepMs: z.number().nullable(),
         points: z
           .array(z.tuple([z.number(), z.number(), z.array(z.tuple([z.number(), z.number()]))]))
@@ -70,22 +70,22 @@ export const forecastSeries = defineOperation({
         until: Crossing.nullable().describe('null if not requested'),
       }),
     ),
-    partial,
+    partial: PartialResults,
   }),
   async handler({ caller, body, signal }, ports) {
-    const found = await readRequestedSeries(body, { caller, ports, signal });
-    if (found.series.length > maxForecasts)
+    const requested = await readRequestedSeries(body, { caller, ports, signal });
+    if (requested.series.length > maxForecasts)
       throw invalid(
         body.query === undefined ? 'series' : 'query',
-        `returns ${found.series.length} series: at most ${maxForecasts} can be forecast in one request`,
+        `returns ${requested.series.length} series: at most ${maxForecasts} can be forecast in one request`,
       );
     const series = [];
-    for (const one of found.series) {
-      series.push(forecastOf(one, found.stepMs ?? medianStepMs(one.points), body));
+    for (const requestedSeries of requested.series) {
+      series.push(toForecastView(requestedSeries, requested.stepMs ?? medianStepMs(requestedSeries.points), body));
       await yieldToEventLoop();
       signal.throwIfAborted();
     }
-    return { series, partial: found.partial };
+    return { series, partial: requested.partial };
   },
 });
 
@@ -93,10 +93,10 @@ interface ForecastOptions {
   readonly horizon: number | string;
   readonly levels: readonly number[];
   readonly kind?: 'any' | 'count' | 'share' | undefined;
-  readonly until?: Limit | undefined;
+  readonly until?: Threshold | undefined;
 }
 
-const stepsIn = (horizon: number | string, stepMs: number): number => {
+const countSteps = (horizon: number | string, stepMs: number): number => {
   if (typeof horizon === 'number') return horizon;
   const steps = Math.ceil(Number((parseDuration(horizon) ?? 0n) / 1_000_000n) / (stepMs || 1));
   if (stepMs === 0) return 1;
@@ -105,38 +105,44 @@ const stepsIn = (horizon: number | string, stepMs: number): number => {
   return steps;
 };
 
-const forecastOf = ({ name, labels, unit, points }: NamedPoints, stepMs: number, options: ForecastOptions) => {
-  const horizon = stepsIn(options.horizon, stepMs);
-  const named = { name, labels: { ...labels }, unit };
-  const found = forecastPoints(points, { horizon, stepMs, kind: options.kind });
-  if (typeof found === 'string') {
-    const until = { at: null, low: null, high: null, probability: null, reason: found };
+const toForecastView = ({ name, labels, unit, points }: NamedSeries, stepMs: number, options: ForecastOptions) => {
+  const horizon = countSteps(options.horizon, stepMs);
+  const namedSeriesFields = { name, labels: { ...labels }, unit };
+  const forecastResult = forecastPoints(points, { horizon, stepMs, kind: options.kind });
+  if (typeof forecastResult === 'string') {
+    const until = { at: null, low: null, high: null, probability: null, reason: forecastResult };
     return {
-      ...named,
+      ...namedSeriesFields,
       stepMs: stepMs || null,
       points: [],
-      reason: found,
+      reason: forecastResult,
       until: options.until === undefined ? null : until,
     };
   }
-  const { forecast, firstMs } = found;
-  const intervals = options.levels.map((level) => forecast.interval(level));
+  const { forecast, firstAtMs } = forecastResult;
+  const intervals = options.levels.map((level) => forecast.intervals(level));
   const rows = forecast.values.map((value, lead): [number, number, [number, number][]] => [
-    firstMs + lead * stepMs,
+    firstAtMs + lead * stepMs,
     value,
     intervals.map((interval) => [interval[lead]?.[0] ?? value, interval[lead]?.[1] ?? value]),
   ]);
-  const timeOf = (steps: number | null): string | null =>
-    steps === null ? null : new Date(firstMs + (steps - 1) * stepMs).toISOString();
-  return { ...named, stepMs, points: rows, reason: null, until: untilOf(forecast, options.until, timeOf) };
+  const toCrossingTime = (steps: number | null): string | null =>
+    steps === null ? null : new Date(firstAtMs + (steps - 1) * stepMs).toISOString();
+  return {
+    ...namedSeriesFields,
+    stepMs,
+    points: rows,
+    reason: null,
+    until: toCrossing(forecast, options.until, toCrossingTime),
+  };
 };
 
-const untilOf = (
+const toCrossing = (
   forecast: Forecast,
-  limit: Limit | undefined,
+  limit: Threshold | undefined,
   timeOf: (steps: number | null) => string | null,
 ): z.output<typeof Crossing> | null => {
   if (limit === undefined) return null;
-  const { steps, low, high, probability, reason } = crossing(forecast, limit);
+  const { steps, low, high, probability, reason } = computeCrossing(forecast, limit);
   return { at: timeOf(steps), low: timeOf(low), high: timeOf(high), probability, reason };
 };

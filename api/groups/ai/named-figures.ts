@@ -4,22 +4,22 @@ import { QueryError } from '../../../queries/errors.ts';
 import { Query } from '../../../queries/query.ts';
 import type { Range } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { queryOf, run } from '../../../queries/run.ts';
+import { parseQuery, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
-import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
-import { sentenceOf } from '../../../subjects/questions/sentence.ts';
-import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
-import { namedQueries } from '../../../subjects/runbooks/named-queries.ts';
+import { readCachedCatalogue, readMetricLabels } from '../../../subjects/questions/landed.ts';
+import { describeQuery } from '../../../subjects/questions/sentence.ts';
+import { findNamedMetrics, understand } from '../../../subjects/questions/understand.ts';
+import { extractQueries } from '../../../subjects/runbooks/named-queries.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+import { createReading, readValidities } from '../../kernel/reading.ts';
 
 const maxQueries = 5;
 /** Maximum values of one result next to sentences */
 const maxShown = 20;
 
-export const Figure = z.strictObject({
+export const QueryResult = z.strictObject({
   passage: z
     .int()
     .nullable()
@@ -32,16 +32,16 @@ export const Figure = z.strictObject({
   result: Result.nullable().describe(`At most ${maxShown} rows or series`),
   reason: z.string().nullable().describe('Why there is no result'),
 });
-export type Figure = z.output<typeof Figure>;
+export type QueryResult = z.output<typeof QueryResult>;
 
-interface FigureRequest {
+interface QueryRequest {
   readonly query: Query;
   readonly range: Range;
   readonly stepMs: number | undefined;
   readonly passage: number | null;
 }
 
-interface FigureContext {
+interface QueryContext {
   readonly caller: Caller;
   readonly ports: Ports;
   readonly signal: AbortSignal;
@@ -50,20 +50,20 @@ interface FigureContext {
 }
 
 /** The query of a question with a single meaning. */
-const ofQuestion = async (
+const queriesOfQuestion = async (
   question: string,
-  { caller, ports, range, timeZone }: FigureContext,
-): Promise<FigureRequest[]> => {
-  const reading = readingOf(caller, ports);
-  const catalogue = await landedCatalogue(reading);
-  const labelled = await labelledMetrics(metricsNamed(question, catalogue), reading);
+  { caller, ports, range, timeZone }: QueryContext,
+): Promise<QueryRequest[]> => {
+  const reading = createReading(caller, ports);
+  const catalogue = await readCachedCatalogue(reading);
+  const labelled = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
   const understood = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange: range }, catalogue, labelled);
   if (understood.is !== 'interpretation') return [];
-  const { query, range: own, stepMs } = understood.interpretation;
-  return [{ query: queryOf(query), range: own, stepMs, passage: null }];
+  const { query, range: questionRange, stepMs } = understood.interpretation;
+  return [{ query: parseQuery(query), range: questionRange, stepMs, passage: null }];
 };
 
-const cut = (result: Result): Result => {
+const limitResult = (result: Result): Result => {
   const { rows, series, partial } = result;
   if (Math.max(rows.length, series.length) <= maxShown) return result;
   const message = `the first ${maxShown} of ${Math.max(rows.length, series.length)} are shown: run the query for all`;
@@ -76,14 +76,17 @@ const cut = (result: Result): Result => {
 };
 
 /** A result, or the reason why there is none: one failed query must not affect the others. */
-const answered = async (
-  { query, range, stepMs }: FigureRequest,
-  { caller, ports, signal }: FigureContext,
-): Promise<Pick<Figure, 'result' | 'reason'>> => {
-  const [validity] = await validitiesNow([query], caller, ports);
+const runRequest = async (
+  { query, range, stepMs }: QueryRequest,
+  { caller, ports, signal }: QueryContext,
+): Promise<Pick<QueryResult, 'result' | 'reason'>> => {
+  const [validity] = await readValidities([query], caller, ports);
   if (validity?.isValid === false) return { result: null, reason: validity.problems[0]?.message ?? 'it is not valid' };
   try {
-    return { result: cut(await run(query, readingOf(caller, ports), { range, stepMs, signal })), reason: null };
+    return {
+      result: limitResult(await run(query, createReading(caller, ports), { range, stepMs, signal })),
+      reason: null,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof QueryError) return { result: null, reason: error.message };
@@ -92,25 +95,25 @@ const answered = async (
   }
 };
 
-export const figuresNamed = async (
+export const runNamedQueries = async (
   question: string,
   passages: readonly FoundPassage[],
-  context: FigureContext,
-): Promise<Figure[]> => {
+  context: QueryContext,
+): Promise<QueryResult[]> => {
   const { range, timeZone } = context;
-  const own = await ofQuestion(question, context);
-  const others = namedQueries(passages, maxQueries - own.length).map(
-    ({ query, passage }): FigureRequest => ({ query, passage, range, stepMs: undefined }),
+  const questionRequests = await queriesOfQuestion(question, context);
+  const passageRequests = extractQueries(passages, maxQueries - questionRequests.length).map(
+    ({ query, passage }): QueryRequest => ({ query, passage, range, stepMs: undefined }),
   );
-  const requests = [...own, ...others];
-  const results = await Promise.all(requests.map((each) => answered(each, context)));
+  const requests = [...questionRequests, ...passageRequests];
+  const results = await Promise.all(requests.map((each) => runRequest(each, context)));
   return requests.map(({ query, range: { from, to }, stepMs, passage }, index) => ({
     passage,
     query,
     from: formatTime(from),
     to: formatTime(to),
     stepMs: stepMs ?? null,
-    sentence: sentenceOf({ query, range: { from, to }, stepMs, timeZone }),
+    sentence: describeQuery({ query, range: { from, to }, stepMs, timeZone }),
     ...(results[index] ?? { result: null, reason: 'it was not run' }),
   }));
 };

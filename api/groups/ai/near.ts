@@ -4,36 +4,42 @@ import type { Reading } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import type { FeedEvent } from '../../../subjects/events/events.ts';
-import { feedPage } from '../../../subjects/events/feed.ts';
+import { readFeedPage } from '../../../subjects/events/feed.ts';
 import { type KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { eventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 /** Time range of events near an anomaly, before and after its start. */
-const near = { beforeMs: 3_600_000, afterMs: 600_000, max: 50 };
+const eventWindow = { beforeMs: 3_600_000, afterMs: 600_000, max: 50 };
 const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
 
-export const rangeOf = (fromMs: number, toMs: number): Range => ({
+export const toRange = (fromMs: number, toMs: number): Range => ({
   from: BigInt(fromMs) * 1_000_000n,
   to: BigInt(toMs) * 1_000_000n,
 });
 
-const rangeNear = ({ beginMs }: StoredAnomaly): Range => rangeOf(beginMs - near.beforeMs, beginMs + near.afterMs);
+const eventRange = ({ beginMs }: StoredAnomaly): Range =>
+  toRange(beginMs - eventWindow.beforeMs, beginMs + eventWindow.afterMs);
 
-export const eventsNear = async (
+export const readEventsNear = async (
   anomaly: StoredAnomaly,
   { caller, ports, partial }: { readonly caller: Caller; readonly ports: Ports; readonly partial: Incompleteness[] },
 ): Promise<FeedEvent[]> => {
   const query = {
-    range: rangeNear(anomaly),
+    range: eventRange(anomaly),
     kinds: nearKinds,
     isChosen: true,
     projectId: anomaly.projectId || undefined,
   };
-  const sources = eventSources(query, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
-  const { events } = await feedPage(sources, { limit: near.max, after: {} });
+  const sources = eventSources(query, {
+    reading: createReading(caller, ports),
+    ports,
+    partial,
+    tenantId: caller.tenantId,
+  });
+  const { events } = await readFeedPage(sources, { limit: eventWindow.max, after: {} });
   return events.filter(({ details }) => details['anomalyId'] !== anomaly.id);
 };
 
@@ -41,11 +47,11 @@ export const eventsNear = async (
  * Warnings are read separately, because clusters emit many other events. They are log records, which a plan may not
  * include.
  */
-export const clusterEventsNear = async (
+export const readClusterEventsNear = async (
   anomaly: StoredAnomaly,
   { reading, partial }: { readonly reading: Reading; readonly partial: Incompleteness[] },
 ): Promise<KubernetesEvent[]> => {
-  const range = rangeNear(anomaly);
+  const range = eventRange(anomaly);
   const reason = findRangeProblem(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
   if (reason !== undefined) {
     partial.push({ code: 'retention', message: `no events of Kubernetes: ${reason}` });
@@ -53,7 +59,9 @@ export const clusterEventsNear = async (
   }
   const scope = { projectId: anomaly.projectId || undefined };
   const pages = await Promise.all(
-    (['Warning', 'Normal'] as const).map((type) => readEvents(reading, range, { type, ...scope }, { limit: near.max })),
+    (['Warning', 'Normal'] as const).map((type) =>
+      readEvents(reading, range, { type, ...scope }, { limit: eventWindow.max }),
+    ),
   );
   return pages
     .flatMap(({ items }) => items)

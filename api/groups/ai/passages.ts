@@ -1,9 +1,9 @@
 /** Passages in API answers, and the search of passages for a caller. */
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
-import { PassageIndexCache, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { type EmbeddingUsage, nearTo } from './embeddings.ts';
+import { availableSources, PassageIndexCache } from '../../../subjects/runbooks/shelves.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { compareToQuestion, type EmbeddingUsage } from './embeddings.ts';
 import type { ModelContext } from './model.ts';
 
 const indexCache = new PassageIndexCache();
@@ -23,8 +23,8 @@ export const PassageView = z.strictObject({
     .describe('BM25 score, or the score of merged ranks if embeddings are used: comparable within one search only'),
 });
 
-export const passageView = ({ book, headings, text, nth, score }: FoundPassage): z.output<typeof PassageView> => {
-  const { source, id, title, url } = book;
+export const toPassageView = ({ origin, headings, text, nth, score }: FoundPassage): z.output<typeof PassageView> => {
+  const { source, id, title, url } = origin;
   return { source, id, title, url, headings: [...headings], text, nth, score };
 };
 
@@ -35,7 +35,7 @@ export const sourcesField = z
   .default([...sources])
   .describe('Documents, resolved incidents, texts of alert rules, log patterns, and the READMEs of this platform');
 
-export const notRead = z
+export const UnreadSources = z
   .array(z.strictObject({ source: z.enum(sources), reason: z.string() }))
   .describe('Requested sources that the caller may not read');
 
@@ -45,27 +45,31 @@ interface Search {
   readonly sources: readonly Source[];
 }
 
-export interface Searched {
+export interface PassageSearchResult {
   readonly passages: readonly FoundPassage[];
-  readonly notRead: z.output<typeof notRead>;
+  readonly notRead: z.output<typeof UnreadSources>;
   readonly embeddings: z.output<typeof EmbeddingUsage>;
 }
 
 /** Returns the best passages for a question, of the sources that the caller's plan includes. */
-export const passagesFor = async (
+export const searchPassages = async (
   { question, limit, sources: requestedSources }: Search,
   context: ModelContext,
-): Promise<Searched> => {
+): Promise<PassageSearchResult> => {
   const { caller, ports } = context;
-  const reading = readingOf(caller, ports);
-  const index = await indexCache.of({ documents: ports.documents.of(caller.tenantId), reading });
-  const may = new Set(sourcesOf(reading));
-  const from = new Set(requestedSources.filter((source) => may.has(source)));
+  const reading = createReading(caller, ports);
+  const index = await indexCache.of({ documents: ports.documents.forTenant(caller.tenantId), reading });
+  const allowedSources = new Set(availableSources(reading));
+  const searchedSources = new Set(requestedSources.filter((source) => allowedSources.has(source)));
   const reason = `the plan ${caller.plan.name} does not include it`;
-  const { similarity: likeness, usage: embeddings } = await nearTo(question, { index, from }, context);
+  const { similarity: similarityOf, usage: embeddings } = await compareToQuestion(
+    question,
+    { index, from: searchedSources },
+    context,
+  );
   return {
-    passages: index.search(question, { from, limit, similarity: likeness }),
-    notRead: requestedSources.filter((source) => !may.has(source)).map((source) => ({ source, reason })),
+    passages: index.search(question, { from: searchedSources, limit, similarity: similarityOf }),
+    notRead: requestedSources.filter((source) => !allowedSources.has(source)).map((source) => ({ source, reason })),
     embeddings,
   };
 };

@@ -7,15 +7,15 @@ import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { returnsRecords } from '../../../queries/query-kind.ts';
 import { parseRange } from '../../../queries/range.ts';
-import { queryOf } from '../../../queries/run.ts';
-import { stepOf } from '../../../queries/steps.ts';
+import { parseQuery } from '../../../queries/run.ts';
+import { resolveStepMs } from '../../../queries/steps.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
 import { selectRelevantNames } from '../../../subjects/questions/fitting.ts';
 import type { Interpretation, ReadWord } from '../../../subjects/questions/understanding.ts';
-import { validitiesNow } from '../../kernel/reading.ts';
-import { jsonIn, type ModelContext, queryModel } from './model.ts';
+import { readValidities } from '../../kernel/reading.ts';
+import { type ModelContext, parseJsonText, queryModel } from './model.ts';
 
-const orders = [
+const instructions = [
   'You write one query for a question of an operator about logs, spans or metrics.',
   'Answer with JSON: {"query":QUERY,"from":"now-1h","to":"now","step":"1m"}. Omit "step" for a table.',
   'QUERY is one of:',
@@ -26,21 +26,21 @@ const orders = [
   'Use names and values of the material alone. Where these do not answer the question, answer {"query":null}.',
 ].join('\n');
 
-const text = z.string().max(64);
-const Written = z.object({
+const ShortText = z.string().max(64);
+const ModelOutput = z.object({
   query: z
     .object({ kind: z.enum(['rows', 'aggregate', 'metric']) })
     .loose()
     .nullable(),
-  from: text.default('now-1h'),
-  to: text.default('now'),
-  step: text.nullish(),
+  from: ShortText.default('now-1h'),
+  to: ShortText.default('now'),
+  step: ShortText.nullish(),
 });
 
 /** The first attempt, and two with the errors. */
-const maxTries = 3;
+const maxAttempts = 3;
 const maxQuestionLength = 1_000;
-const maxMistakeLength = 500;
+const maxErrorLength = 500;
 
 export interface ModelQuery {
   readonly parsedQuestion: Interpretation | undefined;
@@ -55,13 +55,13 @@ const readAnswer = async (
   words: readonly ReadWord[],
   { caller, ports }: ModelContext,
 ): Promise<Interpretation | undefined> => {
-  const written = Written.safeParse(answer);
-  if (!written.success) throw new QueryError('VALIDATION_FAILED', 'the answer is not the requested JSON');
-  const { query: given, from, to, step } = written.data;
-  if (given === null) return undefined;
-  const query = queryOf(given);
+  const output = ModelOutput.safeParse(answer);
+  if (!output.success) throw new QueryError('VALIDATION_FAILED', 'the answer is not the requested JSON');
+  const { query: rawQuery, from, to, step } = output.data;
+  if (rawQuery === null) return undefined;
+  const query = parseQuery(rawQuery);
   const range = parseRange({ from, to }, ports.clock.now());
-  const [validity] = await validitiesNow([query], caller, ports);
+  const [validity] = await readValidities([query], caller, ports);
   const [problem] = validity?.problems ?? [];
   if (problem !== undefined) throw new QueryError('VALIDATION_FAILED', `${problem.path}: ${problem.message}`);
   const search = 'search' in query && query.search !== undefined ? [query.search] : [];
@@ -70,7 +70,7 @@ const readAnswer = async (
     range,
     conditions: search,
     words: words.map((word) => ({ ...word, mappedTo: null })),
-    stepMs: step == null || returnsRecords(query) ? undefined : stepOf(step, range),
+    stepMs: step == null || returnsRecords(query) ? undefined : resolveStepMs(step, range),
   };
 };
 
@@ -84,25 +84,29 @@ export const queryByModel = async (
     question: question.slice(0, maxQuestionLength).toWellFormed(),
     ...selectRelevantNames(question, catalogue),
   };
-  let mistake: string | undefined;
+  let previousError: string | undefined;
   for (let tries = 1; ; tries++) {
     const answer = await queryModel(
-      { purpose: 'query', orders, material: { ...material, ...(mistake !== undefined && { mistake }) } },
+      {
+        purpose: 'query',
+        instructions,
+        material: { ...material, ...(previousError !== undefined && { mistake: previousError }) },
+      },
       context,
     );
     if ('reason' in answer) return { parsedQuestion: undefined, tries, reason: answer.reason };
     try {
-      const read = await readAnswer(jsonIn(answer.text), words, context);
+      const interpretation = await readAnswer(parseJsonText(answer.text), words, context);
       return {
-        parsedQuestion: read,
+        parsedQuestion: interpretation,
         tries,
-        reason: read === undefined ? 'the model found no query for the question' : null,
+        reason: interpretation === undefined ? 'the model found no query for the question' : null,
       };
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      mistake = error.message.slice(0, maxMistakeLength).toWellFormed();
-      if (tries === maxTries)
-        return { parsedQuestion: undefined, tries, reason: `the query of the model is wrong: ${mistake}` };
+      previousError = error.message.slice(0, maxErrorLength).toWellFormed();
+      if (tries === maxAttempts)
+        return { parsedQuestion: undefined, tries, reason: `the query of the model is wrong: ${previousError}` };
     }
   }
 };

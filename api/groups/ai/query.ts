@@ -3,21 +3,21 @@ import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { Query } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { queryOf, run } from '../../../queries/run.ts';
+import { parseQuery, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { findExcludingConditions, isEmpty } from '../../../subjects/questions/excluding.ts';
-import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
-import { sentenceOf } from '../../../subjects/questions/sentence.ts';
-import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
+import { readCachedCatalogue, readMetricLabels } from '../../../subjects/questions/landed.ts';
+import { describeQuery } from '../../../subjects/questions/sentence.ts';
+import { findNamedMetrics, understand } from '../../../subjects/questions/understand.ts';
 import { type Interpretation, refusalCodes } from '../../../subjects/questions/understanding.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf, validitiesNow } from '../../kernel/reading.ts';
-import { hasModel } from './model.ts';
+import { createReading, readValidities } from '../../kernel/reading.ts';
+import { canUseModel } from './model.ts';
 import { type ModelQuery, queryByModel } from './query-by-model.ts';
 import { timeZoneField } from './requested-time-zone.ts';
 
-const words = z
+const QuestionWords = z
   .array(z.strictObject({ text: z.string(), mappedTo: z.string().nullable() }))
   .describe('Each word of the question with the part of the query that it became; null: no part');
 const queryFields = {
@@ -26,7 +26,7 @@ const queryFields = {
   to: z.string(),
   stepMs: z.int().nullable().describe('null: a table'),
   sentence: z.string().describe('Description of the query, generated from the query alone'),
-  words,
+  words: QuestionWords,
 };
 const QueryView = z.strictObject(queryFields);
 const Refusal = z.strictObject({
@@ -34,7 +34,7 @@ const Refusal = z.strictObject({
   reason: z.string(),
   nearest: z.array(z.string()).describe('Known names similar to the unknown ones'),
   operation: z.string().nullable().describe('Operation that answers this kind of question'),
-  words,
+  words: QuestionWords,
 });
 
 export const answerQuestion = defineOperation({
@@ -76,34 +76,34 @@ export const answerQuestion = defineOperation({
   async handler({ caller, body, request, signal }, ports) {
     const { question, timeZone } = body;
     const defaultRange = parseRange(body, ports.clock.now());
-    const reading = readingOf(caller, ports);
-    const catalogue = await landedCatalogue(reading);
-    const labelled = await labelledMetrics(metricsNamed(question, catalogue), reading);
-    const understood = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange }, catalogue, labelled);
+    const reading = createReading(caller, ports);
+    const catalogue = await readCachedCatalogue(reading);
+    const labelled = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
+    const parseResult = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange }, catalogue, labelled);
     const toView = (parsedQuestion: Interpretation) => toQueryView(parsedQuestion, timeZone);
-    switch (understood.is) {
+    switch (parseResult.is) {
       case 'refusal': {
-        const { words } = understood;
-        const { code, reason, nearest, operation } = understood.refusal;
+        const { words } = parseResult;
+        const { code, reason, nearest, operation } = parseResult.refusal;
         const model =
-          rewordableErrors.has(code) && hasModel({ caller, ports })
+          rewordableErrors.has(code) && canUseModel({ caller, ports })
             ? await queryByModel({ question, words }, catalogue, { caller, ports, request, signal })
             : undefined;
         if (model?.parsedQuestion !== undefined) {
           const answer = {
             ...toView(model.parsedQuestion),
-            ...(await resultOf(model.parsedQuestion, reading, signal)),
+            ...(await runInterpretation(model.parsedQuestion, reading, signal)),
           };
-          return { answer, alternatives: [], refusal: null, model: modelOf(model) };
+          return { answer, alternatives: [], refusal: null, model: toModelView(model) };
         }
         const refusal = { code, reason, nearest: [...nearest], operation, words: [...words] };
-        return { answer: null, alternatives: [], refusal, model: modelOf(model) };
+        return { answer: null, alternatives: [], refusal, model: toModelView(model) };
       }
       case 'alternatives':
-        return { answer: null, alternatives: understood.interpretations.map(toView), refusal: null, model: null };
+        return { answer: null, alternatives: parseResult.interpretations.map(toView), refusal: null, model: null };
       default: {
-        const { interpretation: parsedQuestion } = understood;
-        const [validity] = await validitiesNow([queryOf(parsedQuestion.query)], caller, ports);
+        const { interpretation: parsedQuestion } = parseResult;
+        const [validity] = await readValidities([parseQuery(parsedQuestion.query)], caller, ports);
         const [problem] = validity?.problems ?? [];
         if (validity?.isValid === false && problem !== undefined) {
           const refusal = { code: 'invalid' as const, reason: problem.message, nearest: [], operation: null };
@@ -115,7 +115,7 @@ export const answerQuestion = defineOperation({
           };
         }
         return {
-          answer: { ...toView(parsedQuestion), ...(await resultOf(parsedQuestion, reading, signal)) },
+          answer: { ...toView(parsedQuestion), ...(await runInterpretation(parsedQuestion, reading, signal)) },
           alternatives: [],
           refusal: null,
           model: null,
@@ -128,23 +128,23 @@ export const answerQuestion = defineOperation({
 /** Errors that other wording may fix; other errors hold whoever parses the question. */
 const rewordableErrors: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
 
-const modelOf = (model: ModelQuery | undefined) =>
+const toModelView = (model: ModelQuery | undefined) =>
   model === undefined ? null : { used: model.parsedQuestion !== undefined, tries: model.tries, reason: model.reason };
 
 const toQueryView = (parsedQuestion: Interpretation, timeZone: string): z.input<typeof QueryView> => ({
-  query: queryOf(parsedQuestion.query),
+  query: parseQuery(parsedQuestion.query),
   from: formatTime(parsedQuestion.range.from),
   to: formatTime(parsedQuestion.range.to),
   stepMs: parsedQuestion.stepMs ?? null,
-  sentence: sentenceOf({ ...parsedQuestion, timeZone }),
+  sentence: describeQuery({ ...parsedQuestion, timeZone }),
   words: [...parsedQuestion.words],
 });
 
-const resultOf = async (parsedQuestion: Interpretation, reading: QueryReading, signal: AbortSignal) => {
+const runInterpretation = async (parsedQuestion: Interpretation, reading: QueryReading, signal: AbortSignal) => {
   const { query, range, stepMs } = parsedQuestion;
   const result = await run(query, reading, { range, stepMs, signal });
-  const nothingFound = isEmpty(result, query)
+  const emptyReason = isEmpty(result, query)
     ? ((await findExcludingConditions(parsedQuestion, reading, signal)) ?? null)
     : null;
-  return { result, emptyReason: nothingFound };
+  return { result, emptyReason: emptyReason };
 };

@@ -5,34 +5,40 @@ import { Query } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Incompleteness, type Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
-import { stepOf, stepsOf } from '../../../queries/steps.ts';
+import { buildSteps, resolveStepMs } from '../../../queries/steps.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import type { Point } from '../../../subjects/anomalies/scores/scorer.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 /** Maximum points of all series of a request */
 export const maxPoints = 50_000;
 const maxSeries = 1000;
 
-const Posted = z.strictObject({
+const SeriesInput = z.strictObject({
   labels: z.record(z.string().max(512), z.string().max(4096)).default({}),
   points: z
     .array(z.tuple([z.int(), z.number().nullable()]))
     .min(1)
     .max(maxPoints)
     .superRefine((points, context) => {
-      const late = points.findIndex(([timeMs], index) => index > 0 && timeMs <= (points[index - 1]?.[0] ?? timeMs));
-      if (late > 0)
-        context.addIssue({ code: 'custom', path: [late, 0], message: 'must be later than the point before it' });
+      const unorderedIndex = points.findIndex(
+        ([timeMs], index) => index > 0 && timeMs <= (points[index - 1]?.[0] ?? timeMs),
+      );
+      if (unorderedIndex > 0)
+        context.addIssue({
+          code: 'custom',
+          path: [unorderedIndex, 0],
+          message: 'must be later than the point before it',
+        });
     })
     .describe('Epoch milliseconds, ascending, and a value or null'),
 });
 
 /** The fields of a body that specify series. */
 export const seriesRequestFields = {
-  series: z.array(Posted).min(1).max(maxSeries).optional().describe(`At most ${maxPoints} points in total`),
+  series: z.array(SeriesInput).min(1).max(maxSeries).optional().describe(`At most ${maxPoints} points in total`),
   query: Query.optional().describe('Alternative to series: each group of its result is a series'),
   from: TimeText.default('now-1d').describe('Start of the query range'),
   to: TimeText.default('now').describe('End of the query range'),
@@ -50,7 +56,7 @@ interface SeriesRequest {
   readonly step?: string | undefined;
 }
 
-export interface NamedPoints {
+export interface NamedSeries {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly unit: string;
@@ -58,21 +64,23 @@ export interface NamedPoints {
 }
 
 /** Fields of each series in an answer besides its points. */
-export const namedSeries = {
+export const seriesIdentityFields = {
   name: z.string().describe('Name of the measure or metric; empty for points of the request'),
   labels: z.record(z.string(), z.string()),
   unit: z.string(),
 };
-export const partial = z.array(Incompleteness).describe('Parts missing from the result; empty when it is complete');
+export const PartialResults = z
+  .array(Incompleteness)
+  .describe('Parts missing from the result; empty when it is complete');
 
-export interface SeriesFound {
-  readonly series: readonly NamedPoints[];
+export interface RequestedSeries {
+  readonly series: readonly NamedSeries[];
   /** Step of the query */
   readonly stepMs: number | undefined;
   readonly partial: Result['partial'];
 }
 
-const numberOf = (value: number | string | null): number | null => {
+const toFiniteNumber = (value: number | string | null): number | null => {
   const number = typeof value === 'string' ? Number(value) : value;
   return number !== null && Number.isFinite(number) ? number : null;
 };
@@ -83,31 +91,35 @@ const numberOf = (value: number | string | null): number | null => {
 export const readRequestedSeries = async (
   request: SeriesRequest,
   { caller, ports, signal }: { readonly caller: Caller; readonly ports: Ports; readonly signal: AbortSignal },
-): Promise<SeriesFound> => {
+): Promise<RequestedSeries> => {
   if ((request.series === undefined) === (request.query === undefined))
     throw invalid('series', 'give either series or a query');
   if (request.series !== undefined) {
     const total = request.series.reduce((sum, { points }) => sum + points.length, 0);
     if (total > maxPoints) throw invalid('series', `${total} points are too many: at most ${maxPoints} at once`);
-    return { series: request.series.map((one) => ({ name: '', unit: '', ...one })), stepMs: undefined, partial: [] };
+    return {
+      series: request.series.map((inputSeries) => ({ name: '', unit: '', ...inputSeries })),
+      stepMs: undefined,
+      partial: [],
+    };
   }
   const query = request.query as Query;
   const range = parseRange(request, ports.clock.now());
-  const stepMs = stepOf(request.step, range);
-  const result = await run(query, readingOf(caller, ports), { range, stepMs, signal });
+  const stepMs = resolveStepMs(request.step, range);
+  const result = await run(query, createReading(caller, ports), { range, stepMs, signal });
   if (result.form !== 'series') throw invalid('query', 'returns a table: only values by step can be analyzed');
-  const total = result.series.length * stepsOf(range, stepMs).count;
+  const total = result.series.length * buildSteps(range, stepMs).count;
   if (total > maxPoints)
     throw invalid(
       'step',
       `${total} points are too many: at most ${maxPoints} at once; take a larger step or fewer groups`,
     );
-  const cut = new Set(result.partialSteps);
+  const partialSteps = new Set(result.partialSteps);
   const series = result.series.map(({ name, labels, unit, points }) => ({
     name,
     labels,
     unit,
-    points: points.map(([timeMs, value]): Point => [timeMs, cut.has(timeMs) ? null : numberOf(value)]),
+    points: points.map(([timeMs, value]): Point => [timeMs, partialSteps.has(timeMs) ? null : toFiniteNumber(value)]),
   }));
   return { series, stepMs, partial: result.partial };
 };

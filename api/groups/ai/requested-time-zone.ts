@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { isZone } from '../../../queries/time-text.ts';
+import { isValidTimeZone } from '../../../queries/time-text.ts';
 
 /** Time zone of a question. */
 export const timeZoneField = z
   .string()
   .max(64)
   .default('UTC')
-  .refine(isZone, 'is not a time zone: use one such as Europe/Zurich')
+  .refine(isValidTimeZone, 'is not a time zone: use one such as Europe/Zurich')
   .describe('Time zone of the days and hours in the question, such as Europe/Zurich');

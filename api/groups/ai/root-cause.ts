@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { answerOnly } from '../../../queries/run.ts';
-import { nodeName } from '../../../subjects/causes/incident-context.ts';
-import { type Causes, causeKinds, causesOf, type Judged, minScore } from '../../../subjects/causes/judge.ts';
+import { runForAnswer } from '../../../queries/run.ts';
+import { nodeDisplayName } from '../../../subjects/causes/incident-context.ts';
+import { type Causes, causeKinds, findCauses, type JudgedCause, minScore } from '../../../subjects/causes/judge.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
 import { judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { changesOfShown } from './shown-changes.ts';
-import { symptomFields, symptomOf } from './symptom.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { readReporterChanges } from './shown-changes.ts';
+import { readSymptom, symptomFields } from './symptom.ts';
 
 const Cause = z.strictObject({
   kind: z.enum(causeKinds),
@@ -26,7 +26,7 @@ const Cause = z.strictObject({
   path: z.array(z.string()).describe('Calls from the symptom to it; may be empty'),
 });
 
-const causeView = ({
+const toCauseView = ({
   kind,
   at,
   beginMs,
@@ -36,7 +36,7 @@ const causeView = ({
   evidence,
   counterEvidence,
   path,
-}: Judged): z.output<typeof Cause> => ({
+}: JudgedCause): z.output<typeof Cause> => ({
   kind,
   at,
   title,
@@ -45,18 +45,18 @@ const causeView = ({
   begin: new Date(beginMs).toISOString(),
   evidence: [...evidence],
   counterEvidence: [...counterEvidence],
-  path: path.map(nodeName),
+  path: path.map(nodeDisplayName),
 });
 
 /** The causes on the path, and the configuration changes that explain the symptom. */
-const answered = (found: Pick<Causes, 'causes' | 'others' | 'reason'>, shown: readonly Judged[]) => {
-  const causes = [...found.causes, ...shown.filter(({ score }) => score >= minScore)];
-  const others = [...shown.filter(({ score }) => score < minScore), ...found.others].slice(0, 20);
+const toResult = (pathCauses: Pick<Causes, 'causes' | 'others' | 'reason'>, judgedChanges: readonly JudgedCause[]) => {
+  const causes = [...pathCauses.causes, ...judgedChanges.filter(({ score }) => score >= minScore)];
+  const otherCandidates = [...judgedChanges.filter(({ score }) => score < minScore), ...pathCauses.others].slice(0, 20);
   return {
     state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
-    reason: causes.length > 0 ? null : found.reason,
-    causes: causes.map(causeView),
-    others: others.map(causeView),
+    reason: causes.length > 0 ? null : pathCauses.reason,
+    causes: causes.map(toCauseView),
+    others: otherCandidates.map(toCauseView),
   };
 };
 
@@ -82,33 +82,36 @@ export const findRootCause = defineOperation({
     others: z.array(Cause).describe('Other candidates, with evidence against each; at most 20'),
   }),
   async handler({ caller, body, signal }, ports) {
-    const symptom = await symptomOf(body, { caller, ports });
-    const reading = readingOf(caller, ports);
-    const changes = await changesOfShown(symptom, caller.tenantId, ports);
+    const symptom = await readSymptom(body, { caller, ports });
+    const reading = createReading(caller, ports);
+    const changes = await readReporterChanges(symptom, caller.tenantId, ports);
     const incidentContext = await readIncidentContext(
       reading,
       symptom,
       { projectId: body.projectId, scope: body.scope },
-      (query, options) => answerOnly(query, reading, { ...options, signal }),
+      (query, options) => runForAnswer(query, reading, { ...options, signal }),
     );
-    const noticed = new Date(incidentContext?.noticedMs ?? symptom.noticedMs).toISOString();
+    const noticed = new Date(incidentContext?.detectedMs ?? symptom.noticedMs).toISOString();
     if (incidentContext === undefined) {
       const reason =
         'no evidence of the symptom names a service or a host that serves requests, so there is no path to follow';
-      const none = { services: [...symptom.services], noticed, begin: null, degradations: [] };
-      const shown = judgeSourceChanges(changes, { ...symptom, isWorse: false });
-      return { ...answered({ causes: [], others: [], reason }, shown), symptom: none };
+      const symptomView = { services: [...symptom.services], noticed, begin: null, degradations: [] };
+      const judgedChanges = judgeSourceChanges(changes, { ...symptom, areRequestsWorse: false });
+      return { ...toResult({ causes: [], others: [], reason }, judgedChanges), symptom: symptomView };
     }
-    const found = causesOf(incidentContext);
-    const { onsetMs, symptom: worse } = found;
-    const shown = judgeSourceChanges(changes, { noticedMs: incidentContext.noticedMs, isWorse: worse.length > 0 });
+    const rankedCauses = findCauses(incidentContext);
+    const { onsetMs, symptom: degradations } = rankedCauses;
+    const judgedChanges = judgeSourceChanges(changes, {
+      noticedMs: incidentContext.detectedMs,
+      areRequestsWorse: degradations.length > 0,
+    });
     return {
-      ...answered(found, shown),
+      ...toResult(rankedCauses, judgedChanges),
       symptom: {
-        services: incidentContext.symptoms.map(nodeName),
+        services: incidentContext.symptoms.map(nodeDisplayName),
         noticed,
-        degradations: [...worse],
-        begin: worse.length === 0 ? null : new Date(onsetMs).toISOString(),
+        degradations: [...degradations],
+        begin: degradations.length === 0 ? null : new Date(onsetMs).toISOString(),
       },
     };
   },

@@ -4,10 +4,10 @@ import { TimeText } from '../../../queries/time-parameters.ts';
 import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { EmbeddingUsage } from './embeddings.ts';
-import { Figure, figuresNamed } from './named-figures.ts';
-import { notRead, PassageView, passagesFor, passageView, sourcesField } from './passages.ts';
+import { QueryResult, runNamedQueries } from './named-figures.ts';
+import { PassageView, searchPassages, sourcesField, toPassageView, UnreadSources } from './passages.ts';
 import { timeZoneField } from './requested-time-zone.ts';
-import { wordedByModel } from './worded-answer.ts';
+import { answerWithModel } from './worded-answer.ts';
 
 /** Maximum passages of an answer */
 const maxPassages = 8;
@@ -33,8 +33,8 @@ export const answerFromRunbooks = defineOperation({
       .describe('Sentences, each with the indexes of its passages, from 0 on'),
     reason: z.string().nullable().describe('Why there are no sentences'),
     passages: z.array(PassageView),
-    figures: z.array(Figure),
-    notRead,
+    figures: z.array(QueryResult),
+    notRead: UnreadSources,
     embeddings: EmbeddingUsage,
     model: z
       .strictObject({
@@ -50,21 +50,26 @@ export const answerFromRunbooks = defineOperation({
   async handler({ caller, body, request, signal }, ports) {
     const { question, sources, timeZone } = body;
     const range = parseRange(body, ports.clock.now());
-    const found = await passagesFor({ question, limit: maxPassages, sources }, { caller, ports, request, signal });
-    const { sentences, reason } = bestSentences(question, found.passages);
+    const searchResult = await searchPassages(
+      { question, limit: maxPassages, sources },
+      { caller, ports, request, signal },
+    );
+    const { sentences, reason } = bestSentences(question, searchResult.passages);
     // Queries of unrelated passages are ignored.
-    const fitting = sentences.length === 0 ? [] : found.passages;
+    const relevantPassages = sentences.length === 0 ? [] : searchResult.passages;
     const model =
-      sentences.length === 0 ? null : await wordedByModel(question, found.passages, { caller, ports, request, signal });
-    const shown = model?.used ? model.sentences : sentences;
-    const figures = await figuresNamed(question, fitting, { caller, ports, signal, range, timeZone });
+      sentences.length === 0
+        ? null
+        : await answerWithModel(question, searchResult.passages, { caller, ports, request, signal });
+    const chosenSentences = model?.used ? model.sentences : sentences;
+    const figures = await runNamedQueries(question, relevantPassages, { caller, ports, signal, range, timeZone });
     return {
-      sentences: shown.map(({ text, passages }) => ({ text, passages: [...passages] })),
+      sentences: chosenSentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
       reason,
-      passages: found.passages.map(passageView),
+      passages: searchResult.passages.map(toPassageView),
       figures,
-      notRead: found.notRead,
-      embeddings: found.embeddings,
+      notRead: searchResult.notRead,
+      embeddings: searchResult.embeddings,
       model: model && { used: model.used, excluded: model.excluded, reason: model.reason },
     };
   },

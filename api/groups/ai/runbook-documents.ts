@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { hashOf } from '../../../runtime/hash-of.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { computeHashId } from '../../../runtime/hash-of.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type RunbookDocument,
   runbookDocuments,
@@ -10,7 +10,7 @@ import {
   runbookTexts,
 } from '../../../schemas/resources/runbook.ts';
 import { type Format, formats, readDocument } from '../../../subjects/runbooks/passages.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -30,7 +30,7 @@ const DocumentView = z.strictObject({
   createdAt: z.iso.datetime(),
 });
 
-const viewOf = ({ id, title, format, url, bytes, passages, addedBy, createdAt }: RunbookDocument & Stored) => ({
+const toView = ({ id, title, format, url, bytes, passages, addedBy, createdAt }: RunbookDocument & StoredMetadata) => ({
   id,
   title,
   format,
@@ -42,21 +42,21 @@ const viewOf = ({ id, title, format, url, bytes, passages, addedBy, createdAt }:
 });
 
 /** A body that is the document itself. */
-const itself = (format: Format) => (body: Uint8Array) => {
+const parseRawBody = (format: Format) => (body: Uint8Array) => {
   try {
     return { format, content: new TextDecoder('utf-8', { fatal: true }).decode(body) };
   } catch {
-    throw invalid('content', 'is not UTF-8');
+    throw fieldError('content', 'is not UTF-8');
   }
 };
 
 /** Records that documents changed, so that every process reloads them, and the number of passages. */
-const bumpIndexRevision = async (documents: TenantDocuments, passages: number): Promise<void> => {
+const updateIndexRevision = async (documents: TenantDocuments, passages: number): Promise<void> => {
   const revisions = documents.collection(runbookShelves);
   const before = await revisions.find(runbookIndexRevisionId);
   const total = (before?.passages ?? 0) + passages;
   if (passages > 0 && total > maxPassages)
-    throw invalid(
+    throw fieldError(
       'content',
       `has ${passages} passages: with the existing passages that is ${total}, and the maximum of an organization is ${maxPassages}; delete documents first`,
     );
@@ -84,7 +84,7 @@ export const addRunbookDocument = defineOperation({
       .optional()
       .describe('URL of the original, to which answers link'),
   }),
-  alsoAccepts: { 'text/markdown': itself('markdown'), 'text/html': itself('html') },
+  alsoAccepts: { 'text/markdown': parseRawBody('markdown'), 'text/html': parseRawBody('html') },
   response: z.strictObject({
     document: DocumentView,
     isNew: z.boolean().describe('false: identical content existed already'),
@@ -93,29 +93,29 @@ export const addRunbookDocument = defineOperation({
     const { format, url = '' } = body;
     const content = body.content.toWellFormed();
     const bytes = Buffer.byteLength(content);
-    if (bytes > maxBytes) throw invalid('content', `has ${bytes} bytes: the maximum is ${maxBytes}`);
+    if (bytes > maxBytes) throw fieldError('content', `has ${bytes} bytes: the maximum is ${maxBytes}`);
     const { title, passages } = readDocument(content, format, body.title?.toWellFormed());
-    if (passages.length === 0) throw invalid('content', `has no text when it is read as ${format}`);
-    const id = hashOf('runbook', caller.tenantId, content);
+    if (passages.length === 0) throw fieldError('content', `has no text when it is read as ${format}`);
+    const id = computeHashId('runbook', caller.tenantId, content);
     return change(async (scope) => {
-      const own = scope.of(caller.tenantId);
-      const stored = own.collection(runbookDocuments);
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const stored = tenantDocuments.collection(runbookDocuments);
       const before = await stored.find(id);
       if (before !== undefined) {
         scope.unchanged();
-        return { document: viewOf(before), isNew: false };
+        return { document: toView(before), isNew: false };
       }
-      await bumpIndexRevision(own, passages.length);
+      await updateIndexRevision(tenantDocuments, passages.length);
       const fields = { title, format, url, bytes, passages: passages.length, addedBy: caller.actor.id };
-      const made = await stored.insert({ id, ...fields });
-      await own.collection(runbookTexts).insert({ id, content });
+      const inserted = await stored.insert({ id, ...fields });
+      await tenantDocuments.collection(runbookTexts).insert({ id, content });
       scope.record({ id, name: title, after: fields });
-      return { document: viewOf(made), isNew: true };
+      return { document: toView(inserted), isNew: true };
     });
   },
 });
 
-const listing = {
+const listDefinition = {
   filters: { format: equals('format', z.enum(formats)) },
   searched: ['title'],
   sorts: ['title', 'createdAt'],
@@ -127,14 +127,18 @@ export const listRunbookDocuments = defineOperation({
   operationId: 'listRunbookDocuments',
   summary: 'List documents that can be found and cited',
   role: 'viewer',
-  query: listParameters(listing),
+  query: listParameters(listDefinition),
   response: z.strictObject({ items: z.array(DocumentView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, clock }) {
-    const { items, nextCursor } = await readPage(documents.of(caller.tenantId).collection(runbookDocuments), listing, {
-      query: query as ListParameters,
-      now: new Date(clock.now()).toISOString(),
-    });
-    return { items: items.map(viewOf), nextCursor };
+    const { items, nextCursor } = await readPage(
+      documents.forTenant(caller.tenantId).collection(runbookDocuments),
+      listDefinition,
+      {
+        query: query as ListParameters,
+        now: new Date(clock.now()).toISOString(),
+      },
+    );
+    return { items: items.map(toView), nextCursor };
   },
 });
 
@@ -149,14 +153,14 @@ export const deleteRunbookDocument = defineOperation({
   response: DocumentView,
   handler: ({ caller, params, change }) =>
     change(async (scope) => {
-      const own = scope.of(caller.tenantId);
-      const stored = own.collection(runbookDocuments);
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const stored = tenantDocuments.collection(runbookDocuments);
       const before = await stored.find(params.id);
       if (before === undefined) throw notFound('document');
       await stored.delete(before.id, before.version);
-      await own.collection(runbookTexts).delete(before.id);
-      await bumpIndexRevision(own, -before.passages);
-      const view = viewOf(before);
+      await tenantDocuments.collection(runbookTexts).delete(before.id);
+      await updateIndexRevision(tenantDocuments, -before.passages);
+      const view = toView(before);
       scope.record({ id: before.id, name: before.title, before: view });
       return view;
     }),

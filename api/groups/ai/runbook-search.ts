@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { EmbeddingUsage } from './embeddings.ts';
-import { notRead, PassageView, passagesFor, passageView, sourcesField } from './passages.ts';
+import { PassageView, searchPassages, sourcesField, toPassageView, UnreadSources } from './passages.ts';
 
 export const searchRunbooks = defineOperation({
   method: 'POST',
@@ -22,13 +22,13 @@ export const searchRunbooks = defineOperation({
   }),
   response: z.strictObject({
     items: z.array(PassageView).describe('Passages, the best first'),
-    notRead,
+    notRead: UnreadSources,
     embeddings: EmbeddingUsage,
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { query: question, limit, sources } = body;
-    const found = await passagesFor({ question, limit, sources }, { caller, ports, request, signal });
-    const { passages, ...rest } = found;
-    return { items: passages.map(passageView), ...rest };
+    const searchResult = await searchPassages({ question, limit, sources }, { caller, ports, request, signal });
+    const { passages, ...rest } = searchResult;
+    return { items: passages.map(toPassageView), ...rest };
   },
 });

@@ -1,11 +1,11 @@
 /** Stored vectors of an organization, so that restarts and other processes do not pay for them again. */
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { passageVectors } from '../../../schemas/resources/runbook.ts';
 import type { Vector } from '../../../subjects/runbooks/vectors.ts';
 
 /** Recent vectors may belong to passages that this process has not read yet. */
-const youngMs = 300_000;
+const minDeletionAgeMs = 300_000;
 /** Each has some tens of kilobytes. */
 const pageSize = 50;
 
@@ -15,8 +15,8 @@ export const storeVectors = async (
   model: string,
   vectors: readonly (readonly [key: string, vector: Vector])[],
 ): Promise<void> => {
-  const saved = vectors.map(([key, vector]) => [key, Buffer.from(vector).toString('base64')] as const);
-  await documents.collection(passageVectors).insert({ model, vectors: saved });
+  const encodedVectors = vectors.map(([key, vector]) => [key, Buffer.from(vector).toString('base64')] as const);
+  await documents.collection(passageVectors).insert({ model, vectors: encodedVectors });
 };
 
 /** Returns the vectors of passages, and deletes those that belong to no passage or to another model. */
@@ -27,10 +27,10 @@ export const readVectors = async (
 ): Promise<void> => {
   const stored = documents.collection(passageVectors);
   const staleIds: string[] = [];
-  for await (const { id, createdAt, model: of, vectors } of documentsIn(stored, { limit: pageSize })) {
-    const own = of === model ? vectors.filter(([key]) => keys.has(key)) : [];
-    for (const [key, vector] of own) onVector(key, Int8Array.from(Buffer.from(vector, 'base64')));
-    if (own.length === 0 && nowMs - Date.parse(createdAt) > youngMs) staleIds.push(id);
+  for await (const { id, createdAt, model: vectorModel, vectors } of iterateDocuments(stored, { limit: pageSize })) {
+    const usedVectors = vectorModel === model ? vectors.filter(([key]) => keys.has(key)) : [];
+    for (const [key, vector] of usedVectors) onVector(key, Int8Array.from(Buffer.from(vector, 'base64')));
+    if (usedVectors.length === 0 && nowMs - Date.parse(createdAt) > minDeletionAgeMs) staleIds.push(id);
   }
   for (const id of staleIds) await stored.delete(id);
 };

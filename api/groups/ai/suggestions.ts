@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type SuggestionMark, suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
-import { type Suggested, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
+import { type SuggestionResult, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
 import {
   isEvidenceUnchanged,
   isSuggestionId,
@@ -14,11 +14,11 @@ import type { Transact } from '../../changes.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 /** After a request was sent, the same request is blocked for this long: longer than it can take. */
-const applyingMs = 60_000;
+const claimTimeoutMs = 60_000;
 
 const Request = z.strictObject({
   method: z.enum(['POST', 'PUT']),
@@ -39,7 +39,7 @@ const SuggestionView = z.strictObject({
   ),
 });
 
-const viewOf = (tenantId: string, suggestion: Suggestion): z.input<typeof SuggestionView> => {
+const toView = (tenantId: string, suggestion: Suggestion): z.input<typeof SuggestionView> => {
   const { kind, subject, title, evidence, effect, request } = suggestion;
   return { id: suggestionId(tenantId, suggestion), kind, subject, title, evidence, effect, request };
 };
@@ -49,23 +49,26 @@ interface RequestContext {
   readonly ports: Ports;
 }
 
-const marksOf = async ({ caller, ports }: RequestContext, ids: readonly string[]) => {
+const readDismissals = async ({ caller, ports }: RequestContext, ids: readonly string[]) => {
   if (ids.length === 0) return [];
   const filter = { id: { $in: [...ids] }, state: 'dismissed' };
-  return (await ports.documents.of(caller.tenantId).collection(suggestionMarks).list({ filter, limit: 1000 })).items;
+  return (await ports.documents.forTenant(caller.tenantId).collection(suggestionMarks).list({ filter, limit: 1000 }))
+    .items;
 };
 
 /** Suggestions that nobody dismissed for the same evidence. */
-const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
+const readOpenSuggestions = async (context: RequestContext): Promise<SuggestionResult> => {
   const { suggestions, missing } = await suggestNow({
-    documents: context.ports.documents.of(context.caller.tenantId),
-    reading: readingOf(context.caller, context.ports),
+    documents: context.ports.documents.forTenant(context.caller.tenantId),
+    reading: createReading(context.caller, context.ports),
     log: context.ports.log,
   });
-  const idOf = (suggestion: Suggestion): string => suggestionId(context.caller.tenantId, suggestion);
-  const marks = new Map((await marksOf(context, suggestions.map(idOf))).map((mark) => [mark.id, mark]));
+  const toSuggestionId = (suggestion: Suggestion): string => suggestionId(context.caller.tenantId, suggestion);
+  const marks = new Map(
+    (await readDismissals(context, suggestions.map(toSuggestionId))).map((mark) => [mark.id, mark]),
+  );
   const isOpen = (suggestion: Suggestion): boolean => {
-    const mark = marks.get(idOf(suggestion));
+    const mark = marks.get(toSuggestionId(suggestion));
     return mark === undefined || !isEvidenceUnchanged(suggestion.weight, mark.weight);
   };
   return { suggestions: suggestions.filter(isOpen), missing };
@@ -75,9 +78,9 @@ const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
 const findOpenSuggestion = async (id: string, context: RequestContext): Promise<Suggestion> => {
   const { tenantId } = context.caller;
   if (!isSuggestionId(tenantId, id)) throw notFound('suggestion');
-  const { suggestions, missing } = await openSuggestions(context);
-  const found = suggestions.find((suggestion) => suggestionId(tenantId, suggestion) === id);
-  if (found !== undefined) return found;
+  const { suggestions, missing } = await readOpenSuggestions(context);
+  const openSuggestion = suggestions.find((suggestion) => suggestionId(tenantId, suggestion) === id);
+  if (openSuggestion !== undefined) return openSuggestion;
   if (missing.length > 0)
     throw new ApiError(
       'UNAVAILABLE',
@@ -101,13 +104,13 @@ export const listSuggestions = defineOperation({
       .describe('Sources that are currently unavailable, so that their suggestions are missing'),
   }),
   async handler({ caller, query }, ports) {
-    const { suggestions, missing } = await openSuggestions({ caller, ports });
+    const { suggestions, missing } = await readOpenSuggestions({ caller, ports });
     const matches = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
-    return { items: matches.map((each) => viewOf(caller.tenantId, each)), missing: [...missing] };
+    return { items: matches.map((each) => toView(caller.tenantId, each)), missing: [...missing] };
   },
 });
 
-interface Marking {
+interface ClaimContext {
   readonly id: string;
   readonly suggestion: Suggestion;
   readonly caller: Caller;
@@ -116,11 +119,17 @@ interface Marking {
 }
 
 /** Claims the right to send its request. Of two concurrent calls, one is rejected. */
-const claim = ({ id, suggestion: { title, weight, request }, caller, change, now }: Marking): Promise<void> =>
+const claimSuggestion = ({
+  id,
+  suggestion: { title, weight, request },
+  caller,
+  change,
+  now,
+}: ClaimContext): Promise<void> =>
   change(async (scope) => {
-    const marks = scope.of(caller.tenantId).collection(suggestionMarks);
+    const marks = scope.forTenant(caller.tenantId).collection(suggestionMarks);
     const before = await marks.find(id);
-    if (before?.state === 'applying' && now - Date.parse(before.at) < applyingMs)
+    if (before?.state === 'applying' && now - Date.parse(before.at) < claimTimeoutMs)
       throw new ApiError('CONFLICT', 'the suggestion is being applied, or was just applied');
     const mark = { state: 'applying' as const, weight, title, by: caller.actor.id, at: new Date(now).toISOString() };
     if (before === undefined) await marks.insert({ id, ...mark });
@@ -129,9 +138,9 @@ const claim = ({ id, suggestion: { title, weight, request }, caller, change, now
   });
 
 /** Releases the claim after a failed request, so that it can be sent again. */
-const releaseClaim = ({ id, suggestion: { title }, caller, change }: Marking): Promise<void> =>
+const releaseClaim = ({ id, suggestion: { title }, caller, change }: ClaimContext): Promise<void> =>
   change(async (scope) => {
-    await scope.of(caller.tenantId).collection(suggestionMarks).delete(id);
+    await scope.forTenant(caller.tenantId).collection(suggestionMarks).delete(id);
     scope.record({ id, name: title, action: 'suggestion.fail' });
   });
 
@@ -153,13 +162,13 @@ export const applySuggestion = defineOperation({
     const suggestion = await findOpenSuggestion(params.id, { caller, ports });
     const operationRequest = suggestion.request;
     if (operationRequest === null) throw new ApiError('CONFLICT', `no operation does this: ${suggestion.effect}`);
-    const marking = { id: params.id, suggestion, caller, change, now: ports.clock.now() };
-    await claim(marking);
+    const claimContext = { id: params.id, suggestion, caller, change, now: ports.clock.now() };
+    await claimSuggestion(claimContext);
     try {
       const answer = await ports.call(operationRequest, { caller, request, signal }, ports);
-      return { suggestion: viewOf(caller.tenantId, suggestion), answer };
+      return { suggestion: toView(caller.tenantId, suggestion), answer };
     } catch (error) {
-      await releaseClaim(marking);
+      await releaseClaim(claimContext);
       if (error instanceof ApiError && error.code === 'PRECONDITION_FAILED')
         throw new ApiError('CONFLICT', 'the resource to change was changed meanwhile', { cause: error });
       throw error;
@@ -167,7 +176,7 @@ export const applySuggestion = defineOperation({
   },
 });
 
-const dismissed = (mark: Pick<SuggestionMark & Stored, 'at' | 'by'>) => ({ at: mark.at, by: mark.by });
+const toDismissalView = (mark: Pick<SuggestionMark & StoredMetadata, 'at' | 'by'>) => ({ at: mark.at, by: mark.by });
 
 export const dismissSuggestion = defineOperation({
   method: 'DELETE',
@@ -183,13 +192,13 @@ export const dismissSuggestion = defineOperation({
     const { title, weight } = suggestion;
     const at = new Date(ports.clock.now()).toISOString();
     return change(async (scope) => {
-      const marks = scope.of(caller.tenantId).collection(suggestionMarks);
+      const marks = scope.forTenant(caller.tenantId).collection(suggestionMarks);
       const mark = { state: 'dismissed' as const, weight, title, by: caller.actor.id, at };
       const before = await marks.find(params.id);
       if (before === undefined) await marks.insert({ id: params.id, ...mark });
       else await marks.replace(params.id, mark, before.version);
       scope.record({ id: params.id, name: title, after: mark });
-      return { suggestion: viewOf(caller.tenantId, suggestion), ...dismissed(mark) };
+      return { suggestion: toView(caller.tenantId, suggestion), ...toDismissalView(mark) };
     });
   },
 });

@@ -7,9 +7,9 @@ import { readTransitions } from '../../../subjects/alerts/history.ts';
 import { findAnomaly } from '../../../subjects/anomalies/stored.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { type ApiError, invalid } from '../../errors.ts';
+import { type ApiError, fieldError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 const id = z.string().min(1).max(256);
 
@@ -39,50 +39,57 @@ interface RequestContext {
 
 type Labels = Readonly<Record<string, string>>;
 
-const serviceIn = (labels: Labels): string[] =>
+const servicesFromLabels = (labels: Labels): string[] =>
   [labels['service'] ?? labels['service.name'] ?? ''].filter((each) => each !== '');
-const hostIn = (labels: Labels): string[] =>
+const hostsFromLabels = (labels: Labels): string[] =>
   [labels['host.name'] ?? labels['host'] ?? labels['k8s.node.name'] ?? ''].filter((each) => each !== '');
 
-const missing = (path: string, what: string): ApiError => invalid(path, `the ${what} does not exist`);
+const missingError = (path: string, what: string): ApiError => fieldError(path, `the ${what} does not exist`);
 
 const weekMs = 7 * 86_400_000;
 
 /** The last start of each alert, and its location. */
-const ofAlerts = async (
+const readAlertSymptoms = async (
   alertIds: readonly string[],
   { caller, ports }: RequestContext,
 ): Promise<Omit<Symptom, 'isRange'>[]> => {
-  const reading = readingOf(caller, ports);
+  const reading = createReading(caller, ports);
   const range = {
     from: BigInt(Math.trunc(reading.nowMs) - 5 * weekMs) * 1_000_000n,
     to: BigInt(Math.trunc(reading.nowMs)) * 1_000_000n,
   };
   const rows = await readTransitions(reading, { alertIds }, { range, limit: 1000 });
   return alertIds.flatMap((alertId) => {
-    const own = rows.filter(({ alert_id }) => alert_id === alertId);
-    const begun = own.find(({ to_state, from_state }) => to_state === 'firing' && from_state !== 'recovering');
-    if (begun === undefined) return [];
-    const pending = own.find(({ to_state, ms }) => to_state === 'pending' && Number(ms) <= Number(begun.ms));
-    const isOfIt = begun.from_state === 'pending' && pending !== undefined;
-    const ended = own.find(({ to_state, ms }) => to_state === 'inactive' && Number(ms) > Number(begun.ms));
+    const transitions = rows.filter(({ alert_id }) => alert_id === alertId);
+    const firingTransition = transitions.find(
+      ({ to_state, from_state }) => to_state === 'firing' && from_state !== 'recovering',
+    );
+    if (firingTransition === undefined) return [];
+    const pending = transitions.find(
+      ({ to_state, ms }) => to_state === 'pending' && Number(ms) <= Number(firingTransition.ms),
+    );
+    const hasPendingPhase = firingTransition.from_state === 'pending' && pending !== undefined;
+    const ended = transitions.find(
+      ({ to_state, ms }) => to_state === 'inactive' && Number(ms) > Number(firingTransition.ms),
+    );
     return [
       {
-        services: serviceIn(begun.labels),
-        hosts: hostIn(begun.labels),
-        shownBy: [{ what: 'alert rule', id: begun.rule_id }],
-        noticedMs: Number(isOfIt ? pending.ms : begun.ms),
+        services: servicesFromLabels(firingTransition.labels),
+        hosts: hostsFromLabels(firingTransition.labels),
+        shownBy: [{ what: 'alert rule', id: firingTransition.rule_id }],
+        noticedMs: Number(hasPendingPhase ? pending.ms : firingTransition.ms),
         untilMs: ended === undefined ? reading.nowMs : Number(ended.ms),
       },
     ];
   });
 };
 
-const ofIncident = async (incidentId: string, context: RequestContext): Promise<Omit<Symptom, 'isRange'>> => {
+const readIncidentSymptom = async (incidentId: string, context: RequestContext): Promise<Omit<Symptom, 'isRange'>> => {
   const { caller, ports } = context;
-  const incident = await ports.documents.of(caller.tenantId).collection(incidents).find(incidentId);
-  if (incident === undefined) throw missing('incidentId', 'incident');
-  const alerts = incident.alertIds.length === 0 ? [] : await ofAlerts(incident.alertIds.slice(0, 100), context);
+  const incident = await ports.documents.forTenant(caller.tenantId).collection(incidents).find(incidentId);
+  if (incident === undefined) throw missingError('incidentId', 'incident');
+  const alerts =
+    incident.alertIds.length === 0 ? [] : await readAlertSymptoms(incident.alertIds.slice(0, 100), context);
   const openedMs = Date.parse(incident.openedAt);
   return {
     services: [...new Set([...alerts.flatMap(({ services }) => services), ...incident.services])].slice(0, 10),
@@ -94,29 +101,30 @@ const ofIncident = async (incidentId: string, context: RequestContext): Promise<
 };
 
 /** Returns the requested symptom. Throws if the request specifies none, or one that does not exist. */
-export const symptomOf = async (request: SymptomRequest, context: RequestContext): Promise<Symptom> => {
+export const readSymptom = async (request: SymptomRequest, context: RequestContext): Promise<Symptom> => {
   const { alertId, anomalyId, incidentId, service } = request;
-  const given = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);
-  if (given.length !== 1) throw invalid('alertId', 'specify one of alertId, anomalyId, incidentId and service');
+  const specifiedSubjects = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);
+  if (specifiedSubjects.length !== 1)
+    throw fieldError('alertId', 'specify one of alertId, anomalyId, incidentId and service');
   const { caller, ports } = context;
   if (alertId !== undefined) {
-    const [found] = await ofAlerts([alertId], context);
-    if (found === undefined) throw missing('alertId', 'alert that fired');
+    const [found] = await readAlertSymptoms([alertId], context);
+    if (found === undefined) throw missingError('alertId', 'alert that fired');
     return { ...found, isRange: false };
   }
   if (anomalyId !== undefined) {
-    const found = await findAnomaly(readingOf(caller, ports), anomalyId);
-    if (found === undefined) throw missing('anomalyId', 'anomaly');
+    const found = await findAnomaly(createReading(caller, ports), anomalyId);
+    if (found === undefined) throw missingError('anomalyId', 'anomaly');
     return {
-      services: serviceIn(found.labels),
-      hosts: hostIn(found.labels),
+      services: servicesFromLabels(found.labels),
+      hosts: hostsFromLabels(found.labels),
       isRange: false,
       shownBy: [{ what: 'detector', id: found.detectorId }],
       noticedMs: found.beginMs,
       untilMs: found.endMs ?? ports.clock.now(),
     };
   }
-  if (incidentId !== undefined) return { ...(await ofIncident(incidentId, context)), isRange: false };
+  if (incidentId !== undefined) return { ...(await readIncidentSymptom(incidentId, context)), isRange: false };
   const { from, to } = parseRange(request, ports.clock.now());
   return {
     services: [service ?? ''],

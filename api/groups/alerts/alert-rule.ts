@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
-import { kindOf } from '../../../queries/query-kind.ts';
+import { getQueryKind } from '../../../queries/query-kind.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
 import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts';
-import { minInterval, msOf } from '../../../subjects/alerts/durations.ts';
+import { minInterval, parseDurationMs } from '../../../subjects/alerts/durations.ts';
 import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
-import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
-import { type Problem, storedRuleProblemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import { AlertRuleFields, type AlertRuleFields as Fields, parseStoredRule } from '../../../subjects/alerts/rule.ts';
+import { findStoredRuleProblems, type Problem } from '../../../subjects/alerts/rule-problems.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalidFields } from '../../errors.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { ApiError, fieldErrors } from '../../errors.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
-import { Staleness, shownStaleness } from './views.ts';
+import { Staleness, toStalenessView } from './views.ts';
 
 /** A rule with a condition that this version can parse. */
-export type Document = Fields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
+export type AlertRuleDocument = Fields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 
 const Status = z
   .strictObject({
@@ -44,28 +44,32 @@ const ManagedBy = z
 
 const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, status: Status, ...storedView });
 
-export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Document>;
+export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<AlertRuleDocument>;
 
-const statusOf = (rule: Document & Stored, found: ActiveAlert | undefined, nowMs: number): z.input<typeof Status> =>
-  found === undefined
+const toStatus = (
+  rule: AlertRuleDocument & StoredMetadata,
+  ruleState: ActiveAlert | undefined,
+  nowMs: number,
+): z.input<typeof Status> =>
+  ruleState === undefined
     ? null
     : {
-        state: found.state,
-        groups: found.groups,
-        firing: found.firing,
-        error: found.error || null,
-        evaluatedAt: new Date(found.evaluatedMs).toISOString(),
-        ...shownStaleness(rule, found.evaluatedMs, nowMs),
-        durationMs: found.durationMs,
-        lateMs: found.lateMs,
+        state: ruleState.state,
+        groups: ruleState.groups,
+        firing: ruleState.firing,
+        error: ruleState.error || null,
+        evaluatedAt: new Date(ruleState.evaluatedMs).toISOString(),
+        ...toStalenessView(rule, ruleState.evaluatedMs, nowMs),
+        durationMs: ruleState.durationMs,
+        lateMs: ruleState.lateMs,
       };
 
-const show = async (
-  documents: readonly (Document & Stored)[],
+const toViews = async (
+  documents: readonly (AlertRuleDocument & StoredMetadata)[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
   const ids = documents.map(({ id }) => id);
-  const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
+  const states = await readRuleStates(createReading(caller, ports), ids).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'the state of alert rules cannot be read');
     return new Map<string, ActiveAlert>();
   });
@@ -78,11 +82,11 @@ const show = async (
     createdAt: document.createdAt,
     updatedAt: document.updatedAt,
     managedBy: document.managedBy ?? null,
-    status: statusOf(document, states.get(document.id), ports.clock.now()),
+    status: toStatus(document, states.get(document.id), ports.clock.now()),
   }));
 };
 
-const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void => {
+const requireUnmanaged = (before: Pick<AlertRuleDocument, 'managedBy'> | undefined): void => {
   const managedBy = before?.managedBy;
   if (!managedBy) return;
   const where =
@@ -93,44 +97,46 @@ const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void =>
 };
 
 /** Missing objects that a condition references. Throws if the plan does not include its data source. */
-const unknownIn = async (
+const findMissingReferences = async (
   condition: Fields['condition'],
   caller: Caller,
-  own: Pick<TenantDocuments, 'collection'>,
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
 ): Promise<Problem[]> => {
   if (condition.kind === 'composite') {
-    const stored = own.collection(collection);
+    const stored = tenantDocuments.collection(collection);
     const rules = Object.entries(condition.rules);
-    const found = await Promise.all(rules.map(async ([name, id]) => ({ name, id, rule: await stored.find(id) })));
-    return found.flatMap(({ name, id, rule }) =>
+    const referencedRules = await Promise.all(
+      rules.map(async ([name, id]) => ({ name, id, rule: await stored.find(id) })),
+    );
+    return referencedRules.flatMap(({ name, id, rule }) =>
       rule === undefined ? [{ path: `condition.rules.${name}`, message: `alert rule ${id} does not exist` }] : [],
     );
   }
   const { query } = condition;
-  if (kindOf(query).isPrediction === true) requireEntitlement(caller, 'ai');
+  if (getQueryKind(query).isPrediction === true) requireEntitlement(caller, 'ai');
   const detectorId = 'detectorId' in query ? query.detectorId : undefined;
-  if (detectorId === undefined || (await own.collection(anomalyDetectors).find(detectorId)) !== undefined) return [];
+  if (detectorId === undefined || (await tenantDocuments.collection(anomalyDetectors).find(detectorId)) !== undefined)
+    return [];
   return [{ path: 'condition.query.detectorId', message: `anomaly detector ${detectorId} does not exist` }];
 };
 
-const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, typeof View>['prepare']> = async (
-  after,
-  { caller, of, before },
-) => {
-  refuseManaged(before);
-  const problems = storedRuleProblemsOf(after);
-  if (msOf(after.interval) < msOf(minInterval))
+const prepare: NonNullable<
+  ResourceDefinition<typeof AlertRuleFields, AlertRuleDocument, typeof View>['prepare']
+> = async (after, { caller, forTenant, before }) => {
+  requireUnmanaged(before);
+  const problems = findStoredRuleProblems(after);
+  if (parseDurationMs(after.interval) < parseDurationMs(minInterval))
     problems.push({
       path: 'interval',
       message: `must be a duration from ${minInterval} to 1d, such as 30s, 5m or 1h`,
     });
-  problems.push(...(await unknownIn(after.condition, caller, of(caller.tenantId))));
-  if (problems.length > 0) throw invalidFields(problems);
+  problems.push(...(await findMissingReferences(after.condition, caller, forTenant(caller.tenantId))));
+  if (problems.length > 0) throw fieldErrors(problems);
   return { ...after, queryVersion };
 };
 
-const shared: Omit<
-  ResourceDefinition<typeof AlertRuleFields, Document, typeof View>,
+const sharedDefinition: Omit<
+  ResourceDefinition<typeof AlertRuleFields, AlertRuleDocument, typeof View>,
   'noun' | 'plural' | 'path' | 'verbs'
 > = {
   collection,
@@ -162,21 +168,21 @@ const shared: Omit<
   live: true,
   initial: () => ({ queryVersion }),
   prepare,
-  refuseRemoval: refuseManaged,
-  show,
+  refuseRemoval: requireUnmanaged,
+  show: toViews,
   list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
 };
 
 /** Alert rules, shared by both versions of the API: the same documents. */
-export const alertRuleResource = defineResource<typeof AlertRuleFields, Document, typeof View>({
-  ...shared,
+export const alertRuleResource = defineResource<typeof AlertRuleFields, AlertRuleDocument, typeof View>({
+  ...sharedDefinition,
   noun: 'alert rule',
   path: '/api/alerts/rules',
   verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
 });
 
-export const alertRuleResourceV2 = defineResource<typeof AlertRuleFields, Document, typeof View>({
-  ...shared,
+export const alertRuleResourceV2 = defineResource<typeof AlertRuleFields, AlertRuleDocument, typeof View>({
+  ...sharedDefinition,
   noun: 'alert rule v2',
   plural: 'alert rules v2',
   path: '/api/v2/alerts/rules',
@@ -184,4 +190,4 @@ export const alertRuleResourceV2 = defineResource<typeof AlertRuleFields, Docume
 });
 
 /** Returns a stored rule in the form for evaluation; undefined if this version cannot parse it. */
-export const ruleIn = (document: Document & Stored) => readRule(document);
+export const parseRuleDocument = (document: AlertRuleDocument & StoredMetadata) => parseStoredRule(document);

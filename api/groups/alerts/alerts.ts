@@ -2,11 +2,11 @@ import { z } from 'zod';
 import {
   cursorParameter,
   decodeCursor,
+  decodeText,
   encodeCursor,
-  natural,
-  someText,
-  textIn,
-  textPart,
+  encodeText,
+  nonEmptyTextPattern,
+  uint64Pattern,
 } from '../../../queries/cursor.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
@@ -14,22 +14,22 @@ import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schem
 import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
 import { type ActiveAlert, type AlertFilter, readAlerts } from '../../../subjects/alerts/history.ts';
 import { type ActivePlatformAlert, platformRuleId } from '../../../subjects/alerts/platform-alerts.ts';
-import { createTextQuery } from '../../../subjects/alerts/query-text.ts';
+import { createTemplateQuery } from '../../../subjects/alerts/query-text.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import { type Queried, withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
+import { type QueryResultLookup, renderWithQueries } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { collection, ruleIn } from './alert-rule.ts';
-import { platformAlertsOf } from './platform-alerts.ts';
-import { GroupView, iso, Staleness, shownGroup, shownStaleness } from './views.ts';
+import { collection, parseRuleDocument } from './alert-rule.ts';
+import { listFiringPlatformAlerts } from './platform-alerts.ts';
+import { GroupView, Staleness, toGroupView, toIsoTime, toStalenessView } from './views.ts';
 
 const active = alertStates.filter((state) => state !== 'inactive');
 
-const Acknowledged = z.strictObject({ by: z.string(), at: z.string(), note: z.string() });
+const AcknowledgementView = z.strictObject({ by: z.string(), at: z.string(), note: z.string() });
 
 const AlertView = z.strictObject({
   id: z.string(),
@@ -46,41 +46,41 @@ const AlertView = z.strictObject({
   projectId: z.string(),
   evaluatedAt: z.string().nullable(),
   ...Staleness.shape,
-  acknowledged: Acknowledged.nullable().describe('Acknowledgement since it began to fire'),
+  acknowledged: AcknowledgementView.nullable().describe('Acknowledgement since it began to fire'),
 });
 
 /** Alerts with the data of their rules; alerts of deleted rules are omitted. */
-const shownOfRules = async (
+const toRuleAlertViews = async (
   found: readonly ActiveAlert[],
   caller: Caller,
   ports: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
-  const own = ports.documents.of(caller.tenantId);
+  const own = ports.documents.forTenant(caller.tenantId);
   const ids = [...new Set(found.map(({ ruleId }) => ruleId))];
   const rules = new Map(
     await Promise.all(ids.map(async (id) => [id, await own.collection(collection).find(id)] as const)),
   );
   const marks = await Promise.all(found.map(({ alertId }) => own.collection(alertAcknowledgements).find(alertId)));
-  return withTextAnswers(
+  return renderWithQueries(
     (queried) =>
       found.flatMap((alert, index) => {
         const document = rules.get(alert.ruleId);
-        const rule = document && ruleIn(document);
+        const rule = document && parseRuleDocument(document);
         if (rule === undefined) return [];
         const stored = { ...rule, updatedAt: document?.updatedAt ?? '' };
-        return shownOfRule(alert, stored, { queried, mark: marks[index], nowMs: ports.clock.now() });
+        return toRuleAlertView(alert, stored, { queried, mark: marks[index], nowMs: ports.clock.now() });
       }),
-    createTextQuery(readingOf(caller, ports)),
+    createTemplateQuery(createReading(caller, ports)),
   );
 };
 
 interface ViewContext {
-  readonly queried: Queried;
+  readonly queried: QueryResultLookup;
   readonly mark: AlertAcknowledgement | undefined;
   readonly nowMs: number;
 }
 
-const shownOfRule = (
+const toRuleAlertView = (
   alert: ActiveAlert,
   rule: AlertRule & { readonly updatedAt: string },
   { queried, mark, nowMs }: ViewContext,
@@ -93,29 +93,29 @@ const shownOfRule = (
     ruleId,
     ruleName: rule.name,
     projectId: alert.projectId,
-    evaluatedAt: iso(alert.evaluatedMs),
-    ...shownStaleness(rule, alert.evaluatedMs, nowMs),
+    evaluatedAt: toIsoTime(alert.evaluatedMs),
+    ...toStalenessView(rule, alert.evaluatedMs, nowMs),
     state: alert.state,
     severity: alert.severity,
     value,
     reason: alert.reason,
-    since: iso(alert.sinceMs),
-    startedAt: iso(startedAtMs),
+    since: toIsoTime(alert.sinceMs),
+    startedAt: toIsoTime(startedAtMs),
     labels: alertLabels(rule, templateValues),
     annotations: alertAnnotations(rule, templateValues, queried),
-    acknowledged: shownMark(currentAcknowledgement(mark, startedAtMs)),
+    acknowledged: toAcknowledgementView(currentAcknowledgement(mark, startedAtMs)),
   };
 };
 
-const shownMark = (mark: AlertAcknowledgement | undefined): z.input<typeof Acknowledged> | null =>
+const toAcknowledgementView = (mark: AlertAcknowledgement | undefined): z.input<typeof AcknowledgementView> | null =>
   mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note };
 
-const shownOfPlatform = async (
+const toPlatformAlertViews = async (
   found: readonly ActivePlatformAlert[],
   { tenantId }: Caller,
   { documents }: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
-  const marks = documents.of(tenantId).collection(alertAcknowledgements);
+  const marks = documents.forTenant(tenantId).collection(alertAcknowledgements);
   return Promise.all(
     found.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
       const { labels, state, severity, value, reason, sinceMs, startedAtMs } = alert;
@@ -125,18 +125,18 @@ const shownOfPlatform = async (
         ruleId,
         ruleName,
         projectId,
-        evaluatedAt: iso(evaluatedMs),
+        evaluatedAt: toIsoTime(evaluatedMs),
         stale: false,
         staleSince: null,
         state,
         severity,
         value,
         reason,
-        since: iso(sinceMs),
-        startedAt: iso(startedAtMs),
+        since: toIsoTime(sinceMs),
+        startedAt: toIsoTime(startedAtMs),
         labels: { ...labels },
         annotations: { ...annotations },
-        acknowledged: shownMark(currentAcknowledgement(await marks.find(alertId), startedAtMs)),
+        acknowledged: toAcknowledgementView(currentAcknowledgement(await marks.find(alertId), startedAtMs)),
       };
     }),
   );
@@ -147,38 +147,38 @@ const readPlatformAlerts = async (
   { documents, clock }: Ports,
   { ruleIds, alertId, states, after }: AlertFilter,
 ): Promise<ActivePlatformAlert[]> =>
-  (await platformAlertsOf(documents, tenantId, clock.now()))
+  (await listFiringPlatformAlerts(documents, tenantId, clock.now()))
     .filter((alert) => states.includes(alert.state) && (ruleIds?.includes(alert.ruleId) ?? true))
     .filter((alert) => alertId === undefined || alert.alertId === alertId)
-    .filter((alert) => after === undefined || isBehind(alert, after));
+    .filter((alert) => after === undefined || isAfterCursor(alert, after));
 
 /** Sorts by start, the newest first, like `readAlerts`. */
-const byBegin = (one: ActiveAlert, other: ActiveAlert): number =>
+const compareByStart = (one: ActiveAlert, other: ActiveAlert): number =>
   (other.sinceMs ?? 0) - (one.sinceMs ?? 0) || (one.alertId < other.alertId ? -1 : 1);
 
-const isBehind = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<AlertFilter['after']>): boolean =>
+const isAfterCursor = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<AlertFilter['after']>): boolean =>
   (sinceMs ?? 0) < Number(after.sinceMs) || ((sinceMs ?? 0) === Number(after.sinceMs) && alertId > after.alertId);
 
 /** Alerts of rules and of the platform, in one order. */
-const readAll = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
+const readAllAlerts = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
   const [ofRules, ofPlatform] = await Promise.all([
-    readAlerts(readingOf(caller, ports), filter, limit),
+    readAlerts(createReading(caller, ports), filter, limit),
     readPlatformAlerts(caller, ports, filter),
   ]);
-  return [...ofRules, ...ofPlatform].sort(byBegin).slice(0, limit);
+  return [...ofRules, ...ofPlatform].sort(compareByStart).slice(0, limit);
 };
 
-const isOfPlatform = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
+const isPlatformAlert = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
 
 /** Alerts in the form of the API, in their order. */
-const shownAlerts = async (found: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
+const toAlertViews = async (found: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
   const [ofRules, ofPlatform] = await Promise.all([
-    shownOfRules(
-      found.filter((alert) => !isOfPlatform(alert)),
+    toRuleAlertViews(
+      found.filter((alert) => !isPlatformAlert(alert)),
       caller,
       ports,
     ),
-    shownOfPlatform(found.filter(isOfPlatform), caller, ports),
+    toPlatformAlertViews(found.filter(isPlatformAlert), caller, ports),
   ]);
   const byId = new Map([...ofRules, ...ofPlatform].map((shown) => [shown.id, shown]));
   return found.flatMap(({ alertId }) => byId.get(alertId) ?? []);
@@ -212,20 +212,20 @@ export const listAlerts = defineOperation({
   response: z.strictObject({ items: z.array(AlertView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
     const [sinceMs = '', after = ''] =
-      query.cursor === undefined ? [] : decodeCursor('alerts', query.cursor, [natural, someText]);
+      query.cursor === undefined ? [] : decodeCursor('alerts', query.cursor, [uint64Pattern, nonEmptyTextPattern]);
     const filter = {
       states:
         query.state === undefined ? active : alertStates.filter((state) => query.state?.split(',').includes(state)),
       ruleIds: query.ruleId === undefined ? undefined : [query.ruleId],
-      after: query.cursor === undefined ? undefined : { sinceMs, alertId: textIn(after) },
+      after: query.cursor === undefined ? undefined : { sinceMs, alertId: decodeText(after) },
     };
-    const found = await readAll(caller, ports, filter, query.limit + 1);
+    const found = await readAllAlerts(caller, ports, filter, query.limit + 1);
     const page = found.slice(0, query.limit);
     const last = page.at(-1);
     const hasNext = found.length > query.limit && last !== undefined;
     return {
-      items: await shownAlerts(page, caller, ports),
-      nextCursor: hasNext ? encodeCursor('alerts', [last.sinceMs ?? 0, textPart(last.alertId)]) : null,
+      items: await toAlertViews(page, caller, ports),
+      nextCursor: hasNext ? encodeCursor('alerts', [last.sinceMs ?? 0, encodeText(last.alertId)]) : null,
     };
   },
 });
@@ -241,8 +241,8 @@ export const acknowledgeAlert = defineOperation({
   body: z.strictObject({ note: z.string().max(2048).default('') }),
   response: AlertView,
   async handler({ caller, params, body, change }, ports) {
-    const [alert] = await readAll(caller, ports, { alertId: params.id, states: active }, 1);
-    const [shown] = alert === undefined ? [] : await shownAlerts([alert], caller, ports);
+    const [alert] = await readAllAlerts(caller, ports, { alertId: params.id, states: active }, 1);
+    const [shown] = alert === undefined ? [] : await toAlertViews([alert], caller, ports);
     if (alert === undefined || shown === undefined) throw notFound('alert');
     const mark: AlertAcknowledgement = {
       ruleId: alert.ruleId,
@@ -253,7 +253,7 @@ export const acknowledgeAlert = defineOperation({
     };
     try {
       await change(async (scope) => {
-        const marks = scope.of(caller.tenantId).collection(alertAcknowledgements);
+        const marks = scope.forTenant(caller.tenantId).collection(alertAcknowledgements);
         const before = await marks.find(params.id);
         if (before === undefined) await marks.insert({ id: params.id, ...mark });
         else await marks.replace(params.id, mark, before.version);
@@ -287,18 +287,18 @@ export const listRuleGroups = defineOperation({
     isCut: z.boolean().describe('Whether there are more'),
   }),
   async handler({ caller, params, query }, ports) {
-    const rule = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
+    const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
     if (rule === undefined) throw notFound('alert rule');
     const found = await readAlerts(
-      readingOf(caller, ports),
+      createReading(caller, ports),
       { ruleIds: [rule.id], states: alertStates },
       query.limit + 1,
     );
     const items = found
       .slice(0, query.limit)
       .map(({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs, evaluatedMs }) => ({
-        ...shownGroup({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }),
-        evaluatedAt: iso(evaluatedMs),
+        ...toGroupView({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }),
+        evaluatedAt: toIsoTime(evaluatedMs),
       }));
     return { items, nextCursor: null, isCut: found.length > query.limit };
   },

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { signalsOf } from '../../../queries/freshness.ts';
+import { listSignals } from '../../../queries/freshness.ts';
 import { queryVersion } from '../../../queries/query.ts';
-import { parseRange, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRange, requireRetained } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type AlertBacktest, alertBacktests } from '../../../schemas/resources/alert-backtest.ts';
-import { msOf } from '../../../subjects/alerts/durations.ts';
+import { parseDurationMs } from '../../../subjects/alerts/durations.ts';
 import { AlertRuleFields, windowMs } from '../../../subjects/alerts/rule.ts';
-import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import { findRuleProblems } from '../../../subjects/alerts/rule-problems.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid, invalidFields, notFound } from '../../errors.ts';
+import { ApiError, fieldError, fieldErrors, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { collection, ruleIn } from './alert-rule.ts';
-import { shownTransition, TransitionView } from './views.ts';
+import { collection, parseRuleDocument } from './alert-rule.ts';
+import { TransitionView, toTransitionView } from './views.ts';
 
 const maxEvaluations = 20_000;
 /** One backtest per organization runs at a time; the others wait. */
-const maxRunning = 100;
+const maxRunningBacktests = 100;
 
 const BacktestView = z.strictObject({
   id: z.string(),
@@ -50,7 +50,7 @@ const BacktestView = z.strictObject({
 });
 
 /** Returns how often and how long each alert would have fired until `doneMs`; those that never fired are omitted. */
-export const groupsOf = (transitions: readonly AlertTransition[], doneMs: number) => {
+export const summarizeGroups = (transitions: readonly AlertTransition[], doneMs: number) => {
   const byAlert = new Map<
     string,
     { labels: Record<string, string>; firings: number; firingMs: number; sinceMs?: number | undefined }
@@ -76,7 +76,7 @@ export const groupsOf = (transitions: readonly AlertTransition[], doneMs: number
     }));
 };
 
-const shown = (backtest: AlertBacktest & Stored): z.input<typeof BacktestView> => {
+const toView = (backtest: AlertBacktest & StoredMetadata): z.input<typeof BacktestView> => {
   const { id, ruleId, fromMs, toMs, status, doneMs, evaluations, failed, lastError, transitions } = backtest;
   const time = (ms: number): string => new Date(ms).toISOString();
   return {
@@ -90,8 +90,8 @@ const shown = (backtest: AlertBacktest & Stored): z.input<typeof BacktestView> =
     failed,
     lastError: lastError || null,
     progress: toMs === fromMs ? 1 : Math.min(1, Math.max(0, (doneMs - fromMs) / (toMs - fromMs))),
-    groups: groupsOf(transitions, doneMs),
-    transitions: transitions.map(shownTransition),
+    groups: summarizeGroups(transitions, doneMs),
+    transitions: transitions.map(toTransitionView),
     isCut: backtest.isCut,
     createdAt: backtest.createdAt,
   };
@@ -110,39 +110,39 @@ const resolveRule = async (
   { tenantId }: Caller,
   { documents }: Ports,
 ) => {
-  if ((ruleId === undefined) === (rule === undefined)) throw invalid('rule', 'give either a rule or the id of one');
+  if ((ruleId === undefined) === (rule === undefined)) throw fieldError('rule', 'give either a rule or the id of one');
   if (rule !== undefined) {
-    const problems = problemsOf(rule).map(({ path, message }) => ({ path: `rule.${path}`, message }));
-    if (problems.length > 0) throw invalidFields(problems);
+    const problems = findRuleProblems(rule).map(({ path, message }) => ({ path: `rule.${path}`, message }));
+    if (problems.length > 0) throw fieldErrors(problems);
     return { fields: rule, ruleId: '', ruleVersion: 0 };
   }
   const document = await documents
-    .of(tenantId)
+    .forTenant(tenantId)
     .collection(collection)
     .find(ruleId ?? '');
-  const saved = document && ruleIn(document);
+  const saved = document && parseRuleDocument(document);
   if (saved === undefined) throw notFound('alert rule');
   const { id, version, ...fields } = saved;
   return { fields, ruleId: id, ruleVersion: version };
 };
 
 /** Throws if the range exceeds the retention, or has too many evaluations. */
-const checkedRange = (
+const parseBacktestRange = (
   body: z.output<typeof BacktestRequest>,
   fields: AlertRuleFields,
   caller: Caller,
   ports: Ports,
 ) => {
-  const reading = readingOf(caller, ports);
+  const reading = createReading(caller, ports);
   const range = parseRange(body, reading.nowMs);
   const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reading.nowMs)];
   const { condition } = fields;
-  const readFrom = range.from - BigInt(windowMs(fields) + msOf(fields.delay)) * 1_000_000n;
-  for (const signal of condition.kind === 'composite' ? [] : signalsOf(condition.query))
-    refuseBeyondRetention({ from: readFrom, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
-  const count = Math.floor((toMs - fromMs) / msOf(fields.interval));
+  const readFrom = range.from - BigInt(windowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
+  for (const signal of condition.kind === 'composite' ? [] : listSignals(condition.query))
+    requireRetained({ from: readFrom, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
+  const count = Math.floor((toMs - fromMs) / parseDurationMs(fields.interval));
   if (count > maxEvaluations)
-    throw invalid(
+    throw fieldError(
       'from',
       `gives ${count} evaluations, and at most ${maxEvaluations} are run: take a shorter range or a longer interval`,
     );
@@ -159,20 +159,20 @@ export const startBacktest = defineOperation({
   body: BacktestRequest,
   response: BacktestView,
   async handler({ caller, body, change }, ports) {
-    const { fields, ...of } = await resolveRule(body, caller, ports);
-    const { fromMs, toMs } = checkedRange(body, fields, caller, ports);
-    const made = await change(async (scope) => {
-      const stored = scope.of(caller.tenantId).collection(alertBacktests);
+    const { fields, ...ruleReference } = await resolveRule(body, caller, ports);
+    const { fromMs, toMs } = parseBacktestRange(body, fields, caller, ports);
+    const createdBacktest = await change(async (scope) => {
+      const stored = scope.forTenant(caller.tenantId).collection(alertBacktests);
       const running = await stored.count({ status: 'running' });
-      if (running >= maxRunning)
+      if (running >= maxRunningBacktests)
         throw new ApiError(
           'CONFLICT',
           `${running} backtests of this organization are running already: wait for one to end`,
         );
-      const begun: AlertBacktest = {
+      const initialFields: AlertBacktest = {
         rule: fields,
         queryVersion,
-        ...of,
+        ...ruleReference,
         fromMs,
         toMs,
         status: 'running',
@@ -184,14 +184,14 @@ export const startBacktest = defineOperation({
         lastError: '',
         state: emptyState(),
       };
-      const inserted = await stored.insert(begun);
+      const inserted = await stored.insert(initialFields);
       // An unsaved rule uses the id of the backtest.
       const { id } = inserted;
-      const backtest = of.ruleId === '' ? await stored.update(id, { ruleId: id }) : inserted;
-      scope.record({ id, name: fields.name, after: { ...of, fromMs, toMs } });
+      const backtest = ruleReference.ruleId === '' ? await stored.update(id, { ruleId: id }) : inserted;
+      scope.record({ id, name: fields.name, after: { ...ruleReference, fromMs, toMs } });
       return backtest;
     });
-    return shown(made);
+    return toView(createdBacktest);
   },
 });
 
@@ -204,8 +204,8 @@ export const getBacktest = defineOperation({
   params: idParameter,
   response: BacktestView,
   async handler({ caller, params }, ports) {
-    const backtest = await ports.documents.of(caller.tenantId).collection(alertBacktests).find(params.id);
+    const backtest = await ports.documents.forTenant(caller.tenantId).collection(alertBacktests).find(params.id);
     if (backtest === undefined) throw notFound('backtest');
-    return shown(backtest);
+    return toView(backtest);
   },
 });

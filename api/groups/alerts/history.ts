@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 import { readEvaluations, readTransitions } from '../../../subjects/alerts/history.ts';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection } from './alert-rule.ts';
-import { pastTransition, TransitionView } from './views.ts';
+import { TransitionView, toPastTransitionView } from './views.ts';
 
 export const listAlertHistory = defineOperation({
   method: 'GET',
@@ -22,15 +22,15 @@ export const listAlertHistory = defineOperation({
   }),
   response: z.strictObject({ items: z.array(TransitionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = historyPageOf('alert-history', query, reading);
+    const reading = createReading(caller, ports);
+    const page = parseHistoryPage('alert-history', query, reading);
     const rows = await readTransitions(reading, query, page);
-    const { shown, nextCursor } = cutHistoryPage('alert-history', rows, {
+    const { shown, nextCursor } = finishHistoryPage('alert-history', rows, {
       ...page,
       limit: query.limit,
       idOf: ({ id }) => id,
     });
-    return { items: shown.map(pastTransition), nextCursor };
+    return { items: shown.map(toPastTransitionView), nextCursor };
   },
 });
 
@@ -63,12 +63,12 @@ export const listEvaluations = defineOperation({
   }),
   response: z.strictObject({ items: z.array(EvaluationView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
-    const rule = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
+    const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
     if (rule === undefined) throw notFound('alert rule');
-    const reading = readingOf(caller, ports);
-    const page = historyPageOf('alert-evaluations', query, reading);
+    const reading = createReading(caller, ports);
+    const page = parseHistoryPage('alert-evaluations', query, reading);
     const rows = await readEvaluations(reading, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
-    const { shown, nextCursor } = cutHistoryPage('alert-evaluations', rows, {
+    const { shown, nextCursor } = finishHistoryPage('alert-evaluations', rows, {
       ...page,
       limit: query.limit,
       idOf: () => query.alertId ?? '-',

@@ -26,13 +26,13 @@ export const syncManagedRules = async (
   const stored = documents.collection(collection);
   const [[field, id]] = Object.entries(managedBy) as [[string, string]];
   const { items } = await stored.list({ filter: { [`managedBy.${field}`]: id } });
-  const known = new Map(items.map((rule) => [rule.id, rule]));
+  const remainingRules = new Map(items.map((rule) => [rule.id, rule]));
   for (const [ruleId, fields] of desiredRules) {
     const rule: Rule = { ...fields, queryVersion, managedBy };
-    const present = known.get(ruleId);
-    known.delete(ruleId);
-    if (present === undefined) await stored.insert({ ...rule, id: ruleId });
-    else if (!hasSameContent(rule, present)) await stored.replace(ruleId, rule, present.version);
+    const existing = remainingRules.get(ruleId);
+    remainingRules.delete(ruleId);
+    if (existing === undefined) await stored.insert({ ...rule, id: ruleId });
+    else if (!hasSameContent(rule, existing)) await stored.replace(ruleId, rule, existing.version);
   }
-  for (const [ruleId, { version }] of known) await stored.delete(ruleId, version);
+  for (const [ruleId, { version }] of remainingRules) await stored.delete(ruleId, version);
 };

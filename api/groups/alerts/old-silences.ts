@@ -1,11 +1,11 @@
 /** Removes silences that ended long ago */
 
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
-import { silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
-import { matchersText } from '../../../subjects/alerts/routing/matching.ts';
-import { systemActor, systemChange } from '../../changes.ts';
+import { getSilenceState, silences } from '../../../schemas/resources/silence.ts';
+import { formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
+import { createSystemTransact, systemActor } from '../../changes.ts';
 
 /** How long an ended silence stays in the list */
 export const retentionDays = 30;
@@ -15,18 +15,18 @@ export const removeOldSilences = async (ports: {
   readonly documents: Documents;
   readonly clock: Clock;
 }): Promise<void> => {
-  const endedMs = ports.clock.now() - retentionDays * 86_400_000;
-  const old = { endsAt: { $lt: new Date(endedMs).toISOString() } };
-  for await (const { id, tenantId } of ports.documents.everywhere(silences, old))
-    await systemChange(
+  const maxEndMs = ports.clock.now() - retentionDays * 86_400_000;
+  const endedFilter = { endsAt: { $lt: new Date(maxEndMs).toISOString() } };
+  for await (const { id, tenantId } of ports.documents.findInAllTenants(silences, endedFilter))
+    await createSystemTransact(
       ports,
       'silence.remove',
-    )(async ({ of, record, unchanged }) => {
-      const stored = of(tenantId).collection(silences);
+    )(async ({ forTenant, record, unchanged }) => {
+      const stored = forTenant(tenantId).collection(silences);
       const before = await stored.find(id);
-      if (before === undefined || silenceStateAt(before, endedMs) !== 'expired') return unchanged();
+      if (before === undefined || getSilenceState(before, maxEndMs) !== 'expired') return unchanged();
       await stored.delete(id, before.version);
-      const name = matchersText(before.matchers);
-      record({ id, name, tenantId, actor: systemActor('removal of old silences'), before: fieldsOf(before) });
+      const name = formatMatchers(before.matchers);
+      record({ id, name, tenantId, actor: systemActor('removal of old silences'), before: getFields(before) });
     });
 };

@@ -17,19 +17,21 @@ import {
  * Returns the firing platform alerts of an organization. They are documents, because the components that evaluate rules
  * and store results may have failed.
  */
-export const platformAlertsOf = async (
-  documents: Pick<Documents, 'of'>,
+export const listFiringPlatformAlerts = async (
+  documents: Pick<Documents, 'forTenant'>,
   tenantId: string,
   nowMs: number,
 ): Promise<ActivePlatformAlert[]> => {
-  const own = documents.of(tenantId);
-  const [stored, failing, gaps, suspects] = await Promise.all([
-    own.collection(platformAlerts).list(),
-    own.collection(channelHealths).list({ filter: { failingSince: { $ne: null } }, limit: 1000 }),
-    own.collection(onCallGaps).list({ limit: 1000 }),
-    own.collection(syntheticSuspects).list({ limit: 1000 }),
+  const tenantDocuments = documents.forTenant(tenantId);
+  const [stored, failingHealths, gaps, suspects] = await Promise.all([
+    tenantDocuments.collection(platformAlerts).list(),
+    tenantDocuments.collection(channelHealths).list({ filter: { failingSince: { $ne: null } }, limit: 1000 }),
+    tenantDocuments.collection(onCallGaps).list({ limit: 1000 }),
+    tenantDocuments.collection(syntheticSuspects).list({ limit: 1000 }),
   ]);
-  const channels = await Promise.all(failing.items.map(({ id }) => own.collection(notificationChannels).find(id)));
+  const channels = await Promise.all(
+    failingHealths.items.map(({ id }) => tenantDocuments.collection(notificationChannels).find(id)),
+  );
   return [
     ...stored.items.flatMap(({ id, ...alert }) => {
       const kind = platformAlertKinds.find((each) => each === id);
@@ -37,7 +39,7 @@ export const platformAlertsOf = async (
     }),
     ...activeChannelAlerts(
       channels.filter((channel) => channel !== undefined),
-      failing.items,
+      failingHealths.items,
       nowMs,
     ),
     ...activeGapAlerts(gaps.items, nowMs),

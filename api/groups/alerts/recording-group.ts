@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
 import { RecordingGroupFields, recordingRuleId } from '../../../subjects/alerts/recording/group.ts';
-import { groupProblemsOf } from '../../../subjects/alerts/recording/problems.ts';
-import { invalidFields } from '../../errors.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { findGroupProblems } from '../../../subjects/alerts/recording/problems.ts';
+import { fieldErrors } from '../../errors.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { iso, Staleness, shownStaleness } from './views.ts';
+import { Staleness, toIsoTime, toStalenessView } from './views.ts';
 
 /** Maximum number per organization */
 const maxGroups = 1000;
@@ -32,29 +32,29 @@ const View = z.strictObject({
   ...storedView,
 });
 
-const statusOf = (
-  group: RecordingGroup & Stored,
+const toStatuses = (
+  group: RecordingGroup & StoredMetadata,
   states: ReadonlyMap<string, ActiveAlert>,
   nowMs: number,
 ): z.input<typeof Status>[] =>
   group.rules.map(({ record }, index) => {
-    const last = states.get(recordingRuleId(group.id, index));
+    const ruleState = states.get(recordingRuleId(group.id, index));
     return {
       record,
-      evaluatedAt: iso(last?.evaluatedMs),
-      error: last?.error || null,
-      ...shownStaleness(group, last?.evaluatedMs ?? 0, nowMs),
-      series: last?.groups ?? 0,
-      durationMs: last?.durationMs ?? 0,
+      evaluatedAt: toIsoTime(ruleState?.evaluatedMs),
+      error: ruleState?.error || null,
+      ...toStalenessView(group, ruleState?.evaluatedMs ?? 0, nowMs),
+      series: ruleState?.groups ?? 0,
+      durationMs: ruleState?.durationMs ?? 0,
     };
   });
 
-const show = async (
-  documents: readonly (RecordingGroup & Stored)[],
+const toViews = async (
+  documents: readonly (RecordingGroup & StoredMetadata)[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
   const ids = documents.flatMap(({ id, rules }) => rules.map((_, index) => recordingRuleId(id, index)));
-  const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
+  const states = await readRuleStates(createReading(caller, ports), ids).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'the state of recording rules cannot be read');
     return undefined;
   });
@@ -66,7 +66,7 @@ const show = async (
       version,
       createdAt,
       updatedAt,
-      status: states === undefined ? null : statusOf(group, states, ports.clock.now()),
+      status: states === undefined ? null : toStatuses(group, states, ports.clock.now()),
     };
   });
 };
@@ -94,10 +94,10 @@ export const recordingGroupResource = defineResource<
   live: true,
   maxCount: maxGroups,
   prepare(after) {
-    const problems = groupProblemsOf(after);
-    if (problems.length > 0) throw invalidFields(problems);
+    const problems = findGroupProblems(after);
+    if (problems.length > 0) throw fieldErrors(problems);
     return after;
   },
-  show,
+  show: toViews,
   list: { searched: ['name', 'file'], filters: { file: equals('file') } },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseTime } from '../../../queries/time.ts';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   AlertRouting,
   alertRoutingId,
@@ -11,30 +11,30 @@ import {
 import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { readAlertmanagerInWorker } from '../../../subjects/alerts/routing/alertmanager.ts';
-import { routingProblems } from '../../../subjects/alerts/routing/problems.ts';
-import { mutedByTime } from '../../../subjects/alerts/routing/times.ts';
+import { findRoutingProblems } from '../../../subjects/alerts/routing/problems.ts';
+import { findTimeMuteReason } from '../../../subjects/alerts/routing/times.ts';
 import {
   compileRoutes,
+  createGroupKey,
   explainRoutes,
-  groupKeyOf,
-  groupLabelsOf,
-  routesOf,
+  findRoutes,
+  selectGroupLabels,
 } from '../../../subjects/alerts/routing/tree.ts';
-import { invalid, invalidFields } from '../../errors.ts';
+import { fieldError, fieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 
 const noun = 'alert routing';
 const maxBodyBytes = 2 * 1024 * 1024;
 
 /** The stored document, or the default one with version 0. */
-const read = async (documents: TenantDocuments): Promise<AlertRouting & Pick<Stored, 'version'>> =>
+const readRouting = async (documents: TenantDocuments): Promise<AlertRouting & Pick<StoredMetadata, 'version'>> =>
   (await documents.collection(alertRoutings).find(alertRoutingId)) ?? { ...defaultRouting, version: 0 };
 
-const viewOf = (routing: AlertRouting & Pick<Stored, 'version'>): AlertRouting =>
-  AlertRouting.parse(onlyFields(routing));
+const toView = (routing: AlertRouting & Pick<StoredMetadata, 'version'>): AlertRouting =>
+  AlertRouting.parse(pickRoutingFields(routing));
 
-const onlyFields = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): AlertRouting => ({
+const pickRoutingFields = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): AlertRouting => ({
   route,
   receivers,
   inhibitRules,
@@ -50,28 +50,28 @@ export const getAlertRouting = defineOperation({
   versions: 'read',
   response: AlertRouting,
   async handler({ caller, request }, { documents }) {
-    const routing = await read(documents.of(caller.tenantId));
-    request.reply('ETag', etagOf(routing));
-    return viewOf(routing);
+    const routing = await readRouting(documents.forTenant(caller.tenantId));
+    request.reply('ETag', formatEtag(routing));
+    return toView(routing);
   },
 });
 
 /** Rejects unknown channels. */
-const refuseUnknownPolicies = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
+const requireKnownPolicies = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
   const policies = documents.collection(escalationPolicies);
   for (const [index, { escalationPolicyId: id }] of receivers.entries())
     if (id !== undefined && (await policies.find(id)) === undefined)
-      throw invalid(`receivers.${index}.escalationPolicyId`, `names ${id}, which is not an escalation policy`);
+      throw fieldError(`receivers.${index}.escalationPolicyId`, `names ${id}, which is not an escalation policy`);
 };
 
-const refuseUnknownChannels = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
+const requireKnownChannels = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
   const channels = documents.collection(notificationChannels);
-  const known = new Set<string>();
+  const knownChannelIds = new Set<string>();
   for (const [index, { channelIds }] of receivers.entries())
     for (const id of channelIds) {
-      if (!known.has(id) && (await channels.find(id)) === undefined)
-        throw invalid(`receivers.${index}.channelIds`, `names ${id}, which is not a notification channel`);
-      known.add(id);
+      if (!knownChannelIds.has(id) && (await channels.find(id)) === undefined)
+        throw fieldError(`receivers.${index}.channelIds`, `names ${id}, which is not a notification channel`);
+      knownChannelIds.add(id);
     }
 };
 
@@ -87,29 +87,34 @@ export const setAlertRouting = defineOperation({
   body: AlertRouting,
   response: AlertRouting,
   async handler({ caller, body, request, change }) {
-    const problems = routingProblems(body);
-    if (problems.length > 0) throw invalidFields(problems);
-    const precondition = preconditionOf(request);
+    const problems = findRoutingProblems(body);
+    if (problems.length > 0) throw fieldErrors(problems);
+    const precondition = parsePrecondition(request);
     const after = await change(async (scope) => {
-      const documents = scope.of(caller.tenantId);
-      const before = await read(documents);
+      const documents = scope.forTenant(caller.tenantId);
+      const before = await readRouting(documents);
       requireVersion(before, precondition, { noun, requiresIfMatch: true });
-      if (JSON.stringify(viewOf(before)) === JSON.stringify(body)) {
+      if (JSON.stringify(toView(before)) === JSON.stringify(body)) {
         scope.unchanged();
         return before;
       }
-      await refuseUnknownChannels(documents, body);
-      await refuseUnknownPolicies(documents, body);
+      await requireKnownChannels(documents, body);
+      await requireKnownPolicies(documents, body);
       const stored = documents.collection(alertRoutings);
-      const written =
+      const storedRouting =
         before.version === 0
           ? await stored.insert({ id: alertRoutingId, ...body })
           : await stored.replace(alertRoutingId, body, before.version);
-      scope.record({ id: alertRoutingId, name: noun, before: onlyFields(before), after: fieldsOf(written) });
-      return written;
+      scope.record({
+        id: alertRoutingId,
+        name: noun,
+        before: pickRoutingFields(before),
+        after: getFields(storedRouting),
+      });
+      return storedRouting;
     });
-    request.reply('ETag', etagOf(after));
-    return viewOf(after);
+    request.reply('ETag', formatEtag(after));
+    return toView(after);
   },
 });
 
@@ -157,32 +162,32 @@ export const testAlertRouting = defineOperation({
     ),
   }),
   async handler({ caller, body: { labels, at, routing } }, { documents, clock }) {
-    const own = documents.of(caller.tenantId);
-    const problems = routing === undefined ? [] : routingProblems(routing);
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const problems = routing === undefined ? [] : findRoutingProblems(routing);
     if (problems.length > 0)
-      throw invalidFields(problems.map(({ path, message }) => ({ path: `routing.${path}`, message })));
+      throw fieldErrors(problems.map(({ path, message }) => ({ path: `routing.${path}`, message })));
     const time = parseTime(at, clock.now());
-    if (time === undefined) throw invalid('at', 'must be ISO-8601 or an expression such as now+2h');
-    const document = routing ?? (await read(own));
+    if (time === undefined) throw fieldError('at', 'must be ISO-8601 or an expression such as now+2h');
+    const document = routing ?? (await readRouting(tenantDocuments));
     const root = compileRoutes(document);
-    const channels = own.collection(notificationChannels);
-    const receivers = routesOf(root, labels).map(async (route) => {
+    const channels = tenantDocuments.collection(notificationChannels);
+    const receivers = findRoutes(root, labels).map(async (route) => {
       const receiver = document.receivers.find(({ name }) => name === route.receiver);
-      const groupLabels = groupLabelsOf(route, labels);
-      const reached = (receiver?.channelIds ?? []).map(async (id) => {
+      const groupLabels = selectGroupLabels(route, labels);
+      const notifiedChannels = (receiver?.channelIds ?? []).map(async (id) => {
         const channel = await channels.find(id);
         return { id, name: channel?.name ?? null, enabled: channel?.enabled ?? false };
       });
       return {
         name: route.receiver,
         routeId: route.id,
-        channels: await Promise.all(reached),
-        groupKey: groupKeyOf(route, groupLabels),
+        channels: await Promise.all(notifiedChannels),
+        groupKey: createGroupKey(route, groupLabels),
         groupLabels,
         groupWaitSeconds: route.groupWaitMs / 1000,
         groupIntervalSeconds: route.groupIntervalMs / 1000,
         repeatIntervalSeconds: route.repeatIntervalMs / 1000,
-        mutedBy: mutedByTime(document, route, Number(time / 1_000_000n)) ?? null,
+        mutedBy: findTimeMuteReason(document, route, Number(time / 1_000_000n)) ?? null,
       };
     });
     return { receivers: await Promise.all(receivers), routes: explainRoutes(root, labels) };
@@ -208,11 +213,11 @@ export const importAlertRouting = defineOperation({
     notes: z.array(z.string()).describe('Parts of the file that the document does not contain'),
   }),
   async handler({ caller, body, signal }) {
-    const read = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
-    if ('problems' in read)
-      throw invalidFields(
-        read.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
+    const imported = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
+    if ('problems' in imported)
+      throw fieldErrors(
+        imported.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
       );
-    return { routing: read.routing, notes: [...read.notes] };
+    return { routing: imported.routing, notes: [...imported.notes] };
   },
 });

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
 import { type FileRule, readRuleFileInWorker } from '../../../subjects/alerts/rule-file.ts';
 import { writeRuleFile } from '../../../subjects/alerts/rule-file-writing.ts';
-import { type KnownRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
+import { type ExistingRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { alertRuleResource, collection, ruleIn } from './alert-rule.ts';
+import { alertRuleResource, collection, parseRuleDocument } from './alert-rule.ts';
 import { recordingGroupResource } from './recording-group.ts';
 
 const maxRules = 500;
@@ -34,47 +34,50 @@ const Outcome = z.strictObject({
 
 type ImportResult = Pick<z.input<typeof Outcome>, 'outcome' | 'id'>;
 
-interface Import {
+interface ImportContext {
   readonly scope: AuditedTransaction;
   readonly caller: Caller;
   readonly dryRun: boolean;
 }
 
 /** Creates or replaces a group of recording rules. */
-const importGroup = async (group: RecordingGroupFields, { scope, caller, dryRun }: Import): Promise<ImportResult> => {
+const importGroup = async (
+  group: RecordingGroupFields,
+  { scope, caller, dryRun }: ImportContext,
+): Promise<ImportResult> => {
   const { file, name } = group;
-  const stored = scope.of(caller.tenantId).collection(recordingGroups);
+  const stored = scope.forTenant(caller.tenantId).collection(recordingGroups);
   const { items } = await stored.list({ filter: { file, name }, limit: 1 });
-  const [known] = items;
+  const [existing] = items;
   const writer = recordingGroupResource.writer(scope, caller);
-  if (known === undefined) {
-    const made = dryRun ? undefined : await writer.create(group, { action: 'recording-group.create' });
-    return { outcome: 'created', id: made?.id ?? null };
+  if (existing === undefined) {
+    const createdGroup = dryRun ? undefined : await writer.create(group, { action: 'recording-group.create' });
+    return { outcome: 'created', id: createdGroup?.id ?? null };
   }
-  if (!dryRun) await writer.change(known.id, () => group, { action: 'recording-group.update' });
-  return { outcome: 'replaced', id: known.id };
+  if (!dryRun) await writer.change(existing.id, () => group, { action: 'recording-group.update' });
+  return { outcome: 'replaced', id: existing.id };
 };
 
 /** Creates or replaces an alert rule of a file, and returns the result for each rule. */
 const importRule = async (
-  { place, group, rule: read, record, problems }: FileRule,
-  { scope, caller, dryRun }: Import,
+  { place, group, rule: parsedRule, record, problems }: FileRule,
+  { scope, caller, dryRun }: ImportContext,
   { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, ImportResult> },
 ): Promise<z.input<typeof Outcome>> => {
-  const ofGroup = record === undefined ? undefined : groups.get(group);
-  if (record !== undefined && ofGroup !== undefined)
-    return { place, name: record, ...ofGroup, problems: [...problems] };
-  if (read === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
-  const { rule, replaces: known } = names.assign(read);
+  const groupResult = record === undefined ? undefined : groups.get(group);
+  if (record !== undefined && groupResult !== undefined)
+    return { place, name: record, ...groupResult, problems: [...problems] };
+  if (parsedRule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
+  const { rule, replaces: existing } = names.assign(parsedRule);
   const writer = alertRuleResource.writer(scope, caller);
   const document = { ...rule, queryVersion };
   const { name } = rule;
-  if (known === undefined) {
-    const made = dryRun ? undefined : await writer.create(document, { action: 'alert-rule.create' });
-    return { place, name, outcome: 'created', id: made?.id ?? null, problems: [...problems] };
+  if (existing === undefined) {
+    const createdRule = dryRun ? undefined : await writer.create(document, { action: 'alert-rule.create' });
+    return { place, name, outcome: 'created', id: createdRule?.id ?? null, problems: [...problems] };
   }
-  if (!dryRun) await writer.change(known.id, () => document, { action: 'alert-rule.update' });
-  return { place, name, outcome: 'replaced', id: known.id, problems: [...problems] };
+  if (!dryRun) await writer.change(existing.id, () => document, { action: 'alert-rule.update' });
+  return { place, name, outcome: 'replaced', id: existing.id, problems: [...problems] };
 };
 
 export const importAlertRules = defineOperation({
@@ -108,18 +111,19 @@ export const importAlertRules = defineOperation({
     const reader = { tenantId: caller.tenantId, signal };
     const { rules, recordings, problem } = await readRuleFileInWorker(reader, body.file, body.fileName);
     if (recordings.length > 0) requireEntitlement(caller, 'metrics');
-    if (problem !== undefined) throw invalid('file', problem);
+    if (problem !== undefined) throw fieldError('file', problem);
     if (rules.length > maxRules)
-      throw invalid('file', `has ${rules.length} rules, and at most ${maxRules} are read at once: split it`);
+      throw fieldError('file', `has ${rules.length} rules, and at most ${maxRules} are read at once: split it`);
     const items = await change(async (scope) => {
       const outcomes: z.input<typeof Outcome>[] = [];
-      const known: KnownRule[] = [];
-      for await (const one of documentsIn(scope.of(caller.tenantId).collection(collection))) known.push(one);
-      const names = new RuleNames(known);
-      const importing = { scope, caller, dryRun: body.dryRun };
+      const existingRules: ExistingRule[] = [];
+      for await (const one of iterateDocuments(scope.forTenant(caller.tenantId).collection(collection)))
+        existingRules.push(one);
+      const names = new RuleNames(existingRules);
+      const importContext = { scope, caller, dryRun: body.dryRun };
       const groups = new Map<string, ImportResult>();
-      for (const group of recordings) groups.set(group.name, await importGroup(group, importing));
-      for (const one of rules) outcomes.push(await importRule(one, importing, { names, groups }));
+      for (const group of recordings) groups.set(group.name, await importGroup(group, importContext));
+      for (const one of rules) outcomes.push(await importRule(one, importContext, { names, groups }));
       // A file may contain no changes.
       scope.unchanged();
       return outcomes;
@@ -138,15 +142,15 @@ export const exportAlertRules = defineOperation({
   contentType: 'application/yaml',
   response: z.string(),
   async handler({ caller }, { documents }) {
-    const stored = documents.of(caller.tenantId).collection(collection);
+    const stored = documents.forTenant(caller.tenantId).collection(collection);
     const rules: AlertRule[] = [];
-    for await (const document of documentsIn(stored, { sort: { name: 1 } })) {
-      const rule = ruleIn(document);
+    for await (const document of iterateDocuments(stored, { sort: { name: 1 } })) {
+      const rule = parseRuleDocument(document);
       if (rule !== undefined) rules.push(rule);
     }
     const groups: RecordingGroup[] = [];
-    const storedGroups = documents.of(caller.tenantId).collection(recordingGroups);
-    for await (const group of documentsIn(storedGroups, { sort: { name: 1 } })) groups.push(group);
+    const storedGroups = documents.forTenant(caller.tenantId).collection(recordingGroups);
+    for await (const group of iterateDocuments(storedGroups, { sort: { name: 1 } })) groups.push(group);
     return writeRuleFile(rules, groups).text;
   },
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
-import { type Silence, SilenceFields, silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
+import { getSilenceState, type Silence, SilenceFields, silences } from '../../../schemas/resources/silence.ts';
 import { readFiring } from '../../../subjects/alerts/firing.ts';
-import { compileMatchers, matcherProblem, matchersText } from '../../../subjects/alerts/routing/matching.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { compileMatchers, formatMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
 import type { ListFilter } from '../../resources/resource-list.ts';
@@ -22,7 +22,7 @@ const View = z.strictObject({
 });
 
 /** Times are compared in their stored form, UTC. */
-const byState: ListFilter = {
+const stateFilter: ListFilter = {
   schema: z.enum(states).optional(),
   where(state, now) {
     if (state === 'expired') return { endsAt: { $lte: now } };
@@ -33,13 +33,13 @@ const byState: ListFilter = {
 };
 
 /** Rejects invalid expressions, and matchers that every alert matches. */
-const checkMatchers = (matchers: readonly Matcher[]): void => {
+const validateMatchers = (matchers: readonly Matcher[]): void => {
   for (const [index, matcher] of matchers.entries()) {
     const problem = matcherProblem(matcher);
-    if (problem !== undefined) throw invalid(`matchers.${index}.value`, problem);
+    if (problem !== undefined) throw fieldError(`matchers.${index}.value`, problem);
   }
   if (compileMatchers(matchers).matches({}))
-    throw invalid('matchers', 'match alerts without any labels, so they would mute everything: name a value');
+    throw fieldError('matchers', 'match alerts without any labels, so they would mute everything: name a value');
 };
 
 export const silenceResource = defineResource<typeof SilenceFields, Silence, typeof View>({
@@ -57,25 +57,29 @@ export const silenceResource = defineResource<typeof SilenceFields, Silence, typ
   },
   view: View,
   live: true,
-  nameOf: ({ matchers }) => matchersText(matchers),
+  nameOf: ({ matchers }) => formatMatchers(matchers),
   initial: ({ caller, ports }) => ({
     createdBy: caller.actor.id,
     startsAt: new Date(ports.clock.now()).toISOString(),
   }),
   prepare(after, { before, ports }) {
     const nowMs = ports.clock.now();
-    checkMatchers(after.matchers);
+    validateMatchers(after.matchers);
     const startsAt = new Date(after.startsAt ?? before?.startsAt ?? nowMs).toISOString();
     const endsAt = new Date(after.endsAt).toISOString();
-    if (before !== undefined && silenceStateAt(before, nowMs) === 'expired')
+    if (before !== undefined && getSilenceState(before, nowMs) === 'expired')
       throw new ApiError('CONFLICT', 'the silence is over and cannot be changed: create another');
-    if (endsAt <= startsAt) throw invalid('endsAt', 'must be after startsAt');
-    if (Date.parse(endsAt) <= nowMs) throw invalid('endsAt', 'must be in the future');
+    if (endsAt <= startsAt) throw fieldError('endsAt', 'must be after startsAt');
+    if (Date.parse(endsAt) <= nowMs) throw fieldError('endsAt', 'must be in the future');
     return { ...after, startsAt, endsAt };
   },
   show: (documents, { ports }) =>
-    documents.map((silence) => ({ ...silence, state: silenceStateAt(silence, ports.clock.now()) })),
-  list: { searched: ['comment'], sorts: ['endsAt', 'startsAt', 'createdAt', 'updatedAt'], filters: { state: byState } },
+    documents.map((silence) => ({ ...silence, state: getSilenceState(silence, ports.clock.now()) })),
+  list: {
+    searched: ['comment'],
+    sorts: ['endsAt', 'startsAt', 'createdAt', 'updatedAt'],
+    filters: { state: stateFilter },
+  },
 });
 
 export const expireSilence = defineOperation({
@@ -93,11 +97,11 @@ export const expireSilence = defineOperation({
     await silenceResource.change(
       input.params.id,
       async (before) => {
-        const fields = fieldsOf(before);
-        if (silenceStateAt(before, Date.parse(now)) === 'expired') return fields;
+        const fields = getFields(before);
+        if (getSilenceState(before, Date.parse(now)) === 'expired') return fields;
         return {
           ...fields,
-          startsAt: silenceStateAt(before, Date.parse(now)) === 'pending' ? now : before.startsAt,
+          startsAt: getSilenceState(before, Date.parse(now)) === 'pending' ? now : before.startsAt,
           endsAt: now,
         };
       },
@@ -108,8 +112,8 @@ export const expireSilence = defineOperation({
 });
 
 /** Maximum number of firing alerts that are checked */
-const maxFiring = 10_000;
-const maxShown = 200;
+const maxFiringAlerts = 10_000;
+const maxItems = 200;
 
 export const previewSilence = defineOperation({
   method: 'POST',
@@ -132,10 +136,10 @@ export const previewSilence = defineOperation({
     ),
   }),
   async handler({ caller, body: { matchers } }, { columns }) {
-    checkMatchers(matchers);
+    validateMatchers(matchers);
     const { matches } = compileMatchers(matchers);
-    const firing = await readFiring(columns.of(caller.tenantId), maxFiring);
+    const firing = await readFiring(columns.forTenant(caller.tenantId), maxFiringAlerts);
     const muted = firing.filter(({ labels }) => matches(labels));
-    return { firing: firing.length, muted: muted.length, items: muted.slice(0, maxShown) };
+    return { firing: firing.length, muted: muted.length, items: muted.slice(0, maxItems) };
   },
 });

@@ -5,26 +5,26 @@ import { Incompleteness, Series } from '../../../queries/result.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
 import { evaluate } from '../../../subjects/alerts/evaluate.ts';
-import { hasPast, maxValues, type PastValues, pastValues } from '../../../subjects/alerts/past-values.ts';
-import { createTextQuery } from '../../../subjects/alerts/query-text.ts';
+import { hasPastValues, maxValues, type PastValues, pastValues } from '../../../subjects/alerts/past-values.ts';
+import { createTemplateQuery } from '../../../subjects/alerts/query-text.ts';
 import { type AlertRule, AlertRuleFields } from '../../../subjects/alerts/rule.ts';
-import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
-import { warningsOf } from '../../../subjects/alerts/rule-warnings.ts';
-import { messageOf, queryRule } from '../../../subjects/alerts/run-query.ts';
+import { findRuleProblems } from '../../../subjects/alerts/rule-problems.ts';
+import { findRuleWarnings } from '../../../subjects/alerts/rule-warnings.ts';
+import { queryErrorMessage, queryRule } from '../../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
-import { withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
-import { testFiring } from '../../../subjects/alerts/test-firing.ts';
-import { ApiError, invalidFields, notFound } from '../../errors.ts';
+import { renderWithQueries } from '../../../subjects/alerts/templates/queries.ts';
+import { createTestTransitions } from '../../../subjects/alerts/test-firing.ts';
+import { ApiError, fieldErrors, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { collection, ruleIn } from './alert-rule.ts';
-import { GroupView, shownGroup, shownTransition, TransitionView } from './views.ts';
+import { collection, parseRuleDocument } from './alert-rule.ts';
+import { GroupView, TransitionView, toGroupView, toTransitionView } from './views.ts';
 
 /** Maximum groups in a preview */
-const maxShown = 1000;
+const maxGroups = 1000;
 
-const Past = z.strictObject({
+const PastValuesView = z.strictObject({
   from: z.string(),
   to: z.string(),
   stepMs: z.int(),
@@ -47,11 +47,18 @@ const Past = z.strictObject({
   error: z.string().nullable().describe('Why there are no values; null if there are'),
 });
 
-const time = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-const shownPast = ({ fromMs, toMs, stepMs, series, limits, partial }: PastValues): z.input<typeof Past> => ({
-  from: time(fromMs),
-  to: time(toMs),
+const toPastValuesView = ({
+  fromMs,
+  toMs,
+  stepMs,
+  series,
+  limits,
+  partial,
+}: PastValues): z.input<typeof PastValuesView> => ({
+  from: toIsoTime(fromMs),
+  to: toIsoTime(toMs),
   stepMs,
   error: null,
   series: [...series],
@@ -65,22 +72,28 @@ interface PastRange {
 }
 
 /** A failed query returns its error: the rest of the answer does not need past values. */
-const pastOf = async (
+const readPastValues = async (
   { condition, delay }: AlertRule,
   { from, to }: PastRange,
   reading: QueryReading,
   signal: AbortSignal,
-): Promise<z.input<typeof Past> | null> => {
+): Promise<z.input<typeof PastValuesView> | null> => {
   const range = parseRange({ from, to }, reading.nowMs);
-  if (!hasPast(condition)) return null;
+  if (!hasPastValues(condition)) return null;
   try {
-    return shownPast(await pastValues({ condition, delay }, reading, { range, signal }));
+    return toPastValuesView(await pastValues({ condition, delay }, reading, { range, signal }));
   } catch (error) {
     signal.throwIfAborted();
-    return { from: time(reading.nowMs), to: time(reading.nowMs), stepMs: 0, error: messageOf(error), ...empty };
+    return {
+      from: toIsoTime(reading.nowMs),
+      to: toIsoTime(reading.nowMs),
+      stepMs: 0,
+      error: queryErrorMessage(error),
+      ...noPastValues,
+    };
   }
 };
-const empty = { series: [], limits: [], partial: [] };
+const noPastValues = { series: [], limits: [], partial: [] };
 
 export const previewAlertRule = defineOperation({
   method: 'POST',
@@ -103,21 +116,21 @@ export const previewAlertRule = defineOperation({
     error: z.string().nullable().describe('Why the evaluation failed; null if it succeeded'),
     at: z.string(),
     groupCount: z.int(),
-    groups: z.array(GroupView).describe(`At most ${maxShown}`),
-    transitions: z.array(TransitionView).describe(`Notifications that it would send; at most ${maxShown}`),
+    groups: z.array(GroupView).describe(`At most ${maxGroups}`),
+    transitions: z.array(TransitionView).describe(`Notifications that it would send; at most ${maxGroups}`),
     warnings: z
       .array(z.strictObject({ path: z.string(), message: z.string() }))
       .describe('Warnings about settings that are valid but probably not intended'),
-    past: Past.nullable().describe(
+    past: PastValuesView.nullable().describe(
       'null if not requested, or if the condition has no values over time, for example an SLO, a check or other rules',
     ),
   }),
   async handler({ caller, query, body, signal }, ports) {
-    const problems = problemsOf(body);
-    if (problems.length > 0) throw invalidFields(problems);
+    const problems = findRuleProblems(body);
+    if (problems.length > 0) throw fieldErrors(problems);
     const nowMs = ports.clock.now();
     const rule = { ...body, id: 'preview', version: 1 };
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { from, to } = query;
     const [answer, past] = await Promise.all([
       queryRule(rule, reading, {
@@ -125,21 +138,21 @@ export const previewAlertRule = defineOperation({
         signal,
         onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
       }),
-      from === undefined ? null : pastOf(rule, { from, to }, reading, signal),
+      from === undefined ? null : readPastValues(rule, { from, to }, reading, signal),
     ]);
     const { tenantId } = caller;
-    const evaluation = await withTextAnswers(
-      (queried) => evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs, queried }),
-      createTextQuery(reading, { signal }),
+    const evaluation = await renderWithQueries(
+      (queryResults) => evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs, queryResults }),
+      createTemplateQuery(reading, { signal }),
     );
     return {
       state: evaluation.ruleState,
       error: evaluation.error ?? null,
       at: new Date(nowMs).toISOString(),
       groupCount: evaluation.groups.length,
-      groups: evaluation.groups.slice(0, maxShown).map(shownGroup),
-      transitions: evaluation.transitions.slice(0, maxShown).map(shownTransition),
-      warnings: await warningsOf(rule, reading, answer, nowMs),
+      groups: evaluation.groups.slice(0, maxGroups).map(toGroupView),
+      transitions: evaluation.transitions.slice(0, maxGroups).map(toTransitionView),
+      warnings: await findRuleWarnings(rule, reading, answer, nowMs),
       past,
     };
   },
@@ -162,18 +175,18 @@ export const testAlertRule = defineOperation({
   }),
   response: z.strictObject({ transitions: z.array(TransitionView) }),
   async handler({ caller, params, body, change, signal }, ports) {
-    const document = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
+    const document = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
     if (document === undefined) throw notFound('alert rule');
-    const rule = ruleIn(document);
+    const rule = parseRuleDocument(document);
     if (rule === undefined) throw new ApiError('CONFLICT', 'the format of this rule is not supported');
     const { tenantId } = caller;
     const nowMs = ports.clock.now();
-    const transitions = await withTextAnswers(
-      (queried) => testFiring(rule, { tenantId, labels: body.labels, nowMs, queried }),
-      createTextQuery(readingOf(caller, ports), { signal }),
+    const transitions = await renderWithQueries(
+      (queried) => createTestTransitions(rule, { tenantId, labels: body.labels, nowMs, queried }),
+      createTemplateQuery(createReading(caller, ports), { signal }),
     );
     await ports.alertTransitions.publish(...transitions);
     await change(async ({ record }) => record({ id: rule.id, name: rule.name, after: { labels: body.labels } }));
-    return { transitions: transitions.map(shownTransition) };
+    return { transitions: transitions.map(toTransitionView) };
   },
 });

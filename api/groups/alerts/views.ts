@@ -5,10 +5,10 @@ import type { GroupResult } from '../../../subjects/alerts/evaluate.ts';
 import type { PastTransition } from '../../../subjects/alerts/history.ts';
 import { staleSinceMs } from '../../../subjects/alerts/staleness.ts';
 
-const labels = z.record(z.string(), z.string());
+const Labels = z.record(z.string(), z.string());
 
 /** An optional instant */
-export const iso = (ms: number | string | null | undefined): string | null =>
+export const toIsoTime = (ms: number | string | null | undefined): string | null =>
   ms === null || ms === undefined || Number(ms) === 0 ? null : new Date(Number(ms)).toISOString();
 
 /** Whether evaluations of the rule are missing. */
@@ -19,13 +19,13 @@ export const Staleness = z.strictObject({
   staleSince: z.string().nullable().describe('Time of the last evaluation, if stale'),
 });
 
-export const shownStaleness = (
+export const toStalenessView = (
   rule: Parameters<typeof staleSinceMs>[0],
   evaluatedMs: number,
   nowMs: number,
 ): z.input<typeof Staleness> => {
   const sinceMs = staleSinceMs(rule, evaluatedMs, nowMs);
-  return { stale: sinceMs !== undefined, staleSince: iso(sinceMs) };
+  return { stale: sinceMs !== undefined, staleSince: toIsoTime(sinceMs) };
 };
 
 export const TransitionView = z.strictObject({
@@ -39,8 +39,8 @@ export const TransitionView = z.strictObject({
   from: z.enum(alertStates),
   to: z.enum(alertStates),
   severity: z.enum(alertSeverities),
-  labels,
-  annotations: labels,
+  labels: Labels,
+  annotations: Labels,
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   value: z.number().nullable(),
@@ -48,7 +48,7 @@ export const TransitionView = z.strictObject({
   isTest: z.boolean(),
 });
 
-export const shownTransition = ({
+export const toTransitionView = ({
   tenantId: _,
   held: _held,
   atMs,
@@ -59,12 +59,12 @@ export const shownTransition = ({
   ...rest,
   projectId: rest.projectId ?? '',
   at: new Date(atMs).toISOString(),
-  startedAt: iso(startedAtMs),
-  endedAt: iso(endedAtMs),
+  startedAt: toIsoTime(startedAtMs),
+  endedAt: toIsoTime(endedAtMs),
   isTest: rest.isTest === true,
 });
 
-export const pastTransition = (row: PastTransition): z.input<typeof TransitionView> => ({
+export const toPastTransitionView = (row: PastTransition): z.input<typeof TransitionView> => ({
   id: row.id,
   alertId: row.alert_id,
   ruleId: row.rule_id,
@@ -77,8 +77,8 @@ export const pastTransition = (row: PastTransition): z.input<typeof TransitionVi
   severity: row.severity,
   labels: { ...row.labels },
   annotations: { ...row.annotations },
-  startedAt: iso(row.started),
-  endedAt: iso(row.ended),
+  startedAt: toIsoTime(row.started),
+  endedAt: toIsoTime(row.ended),
   value: row.value,
   reason: row.reason,
   isTest: row.is_test,
@@ -86,7 +86,7 @@ export const pastTransition = (row: PastTransition): z.input<typeof TransitionVi
 
 export const GroupView = z.strictObject({
   alertId: z.string(),
-  labels: labels.describe('Labels of the group'),
+  labels: Labels.describe('Labels of the group'),
   state: z.enum(alertStates),
   severity: z.enum(alertSeverities).nullable(),
   value: z.number().nullable(),
@@ -95,9 +95,9 @@ export const GroupView = z.strictObject({
   startedAt: z.string().nullable().describe('Time since which it is firing'),
 });
 
-export const shownGroup = ({ sinceMs, startedAtMs, ...group }: GroupResult): z.input<typeof GroupView> => ({
+export const toGroupView = ({ sinceMs, startedAtMs, ...group }: GroupResult): z.input<typeof GroupView> => ({
   ...group,
   labels: { ...group.labels },
-  since: iso(sinceMs),
-  startedAt: iso(startedAtMs),
+  since: toIsoTime(sinceMs),
+  startedAt: toIsoTime(startedAtMs),
 });

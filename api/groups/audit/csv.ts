@@ -20,7 +20,7 @@ const columns: Readonly<Record<string, (record: StoredRecord) => string | number
 };
 
 /** Records as lines of CSV */
-export async function* csvLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
+export async function* writeCsvLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
   yield csvRow(Object.keys(columns));
   for await (const record of records) yield csvRow(Object.values(columns).map((cell) => cell(record)));
 }

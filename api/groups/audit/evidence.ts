@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { Actor, auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { evidenceBreakKinds, firstBrokenEvidence } from '../siem/case-evidence.ts';
-import { leafHashOf } from './chain/merkle.ts';
-import { consistencyRanges, inclusionRanges, type LeafRange, rootOfInclusion, rootsOf } from './chain/merkle-proofs.ts';
-import { notedEnd, recordsInOrder } from './chain/record-pages.ts';
+import { evidenceBreakKinds, findBrokenEvidence } from '../siem/case-evidence.ts';
+import { hashLeaf } from './chain/merkle.ts';
+import {
+  computeInclusionRoot,
+  computeRoots,
+  consistencyRanges,
+  inclusionRanges,
+  type LeafRange,
+} from './chain/merkle-proofs.ts';
+import { readRecordsInOrder, readStoredEnd } from './chain/record-pages.ts';
 import { breakKinds } from './chain/verification.ts';
 import { verifyChain } from './chain/verify-chain.ts';
-import { HeadView, headViewOf } from './views.ts';
+import { HeadView, toHeadView } from './views.ts';
 
 export const getEvidenceHead = defineOperation({
   method: 'GET',
@@ -39,17 +45,17 @@ export const getEvidenceHead = defineOperation({
       .nullable(),
   }),
   async handler({ caller: { tenantId }, query: { since } }, { evidence, documents }) {
-    const newest = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
-    const head = newest ?? (await evidence.signer.sign(tenantId));
-    const { sequence } = await notedEnd(documents, tenantId);
+    const newestSigned = (await evidence.heads.listNewest(tenantId)).find((head) => evidence.key.isSignedBy(head));
+    const head = newestSigned ?? (await evidence.signer.sign(tenantId));
+    const { sequence } = await readStoredEnd(documents, tenantId);
     if (since !== undefined && since > (head?.size ?? 0))
-      throw invalid('since', `is larger than the newest tree head, which covers ${head?.size ?? 0} records`);
+      throw fieldError('since', `is larger than the newest tree head, which covers ${head?.size ?? 0} records`);
     const proof =
       since === undefined || head === undefined
         ? undefined
-        : await proofOf(documents, tenantId, head.size, consistencyRanges(since, head.size));
+        : await computeProof(documents, tenantId, head.size, consistencyRanges(since, head.size));
     return {
-      head: head === undefined ? null : headViewOf(head),
+      head: head === undefined ? null : toHeadView(head),
       publicKey: evidence.key.publicKey,
       records: sequence,
       consistency:
@@ -75,23 +81,24 @@ export const proveAuditRecord = defineOperation({
     publicKey: z.string().describe('Ed25519, PEM'),
   }),
   async handler({ caller: { tenantId }, params: { id } }, { documents, evidence }) {
-    const record = await documents.of(tenantId).collection(auditRecords).find(id);
+    const record = await documents.forTenant(tenantId).collection(auditRecords).find(id);
     if (record === undefined) throw notFound('audit record');
     const index = record.sequence - 1;
-    const known = (await evidence.heads.newest(tenantId)).find((head) => evidence.key.signed(head));
+    const newestSigned = (await evidence.heads.listNewest(tenantId)).find((head) => evidence.key.isSignedBy(head));
     // Sign a record that is not signed yet.
-    const head = known !== undefined && known.size > index ? known : await evidence.signer.sign(tenantId);
-    if (head === undefined || head.size <= index) throw notAsSigned();
-    const proof = await proofOf(documents, tenantId, head.size, inclusionRanges(index, head.size));
-    const leaf = leafHashOf(Buffer.from(record.hash, 'hex'));
-    const root = rootOfInclusion({ index, size: head.size }, leaf, proof)?.toString('hex');
-    if (root !== head.root) throw notAsSigned();
+    const head =
+      newestSigned !== undefined && newestSigned.size > index ? newestSigned : await evidence.signer.sign(tenantId);
+    if (head === undefined || head.size <= index) throw mismatchError();
+    const proof = await computeProof(documents, tenantId, head.size, inclusionRanges(index, head.size));
+    const leaf = hashLeaf(Buffer.from(record.hash, 'hex'));
+    const root = computeInclusionRoot({ index, size: head.size }, leaf, proof)?.toString('hex');
+    if (root !== head.root) throw mismatchError();
     return {
       recordId: id,
       hash: record.hash,
       index,
       proof: proof.map((node) => node.toString('hex')),
-      head: headViewOf(head),
+      head: toHeadView(head),
       publicKey: evidence.key.publicKey,
     };
   },
@@ -136,7 +143,7 @@ export const verifyEvidence = defineOperation({
     const stores = { documents, clock, heads: evidence.heads, key: evidence.key };
     const verified = await verifyChain(stores, tenantId);
     const { records, erasedDetails, erasures, heads, lastHead, extent } = verified;
-    const firstBreak = verified.firstBreak ?? (await firstBrokenEvidence(documents, tenantId));
+    const firstBreak = verified.firstBreak ?? (await findBrokenEvidence(documents, tenantId));
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,
@@ -144,7 +151,7 @@ export const verifyEvidence = defineOperation({
       erasedDetails,
       erasures: [...erasures],
       heads,
-      lastHead: lastHead === undefined ? null : headViewOf(lastHead),
+      lastHead: lastHead === undefined ? null : toHeadView(lastHead),
       unsigned: Math.max(0, extent.upTo - (extent.newestHead?.size ?? 0)),
       checkedAt: new Date(clock.now()).toISOString(),
     };
@@ -152,25 +159,25 @@ export const verifyEvidence = defineOperation({
 });
 
 /** Leaves of a tenant's tree, computed from the current records. */
-async function* leavesOf(documents: Documents, tenantId: string, size: number): AsyncGenerator<Buffer> {
-  for await (const { hash } of recordsInOrder(documents, tenantId, { upTo: size }))
-    yield leafHashOf(Buffer.from(hash, 'hex'));
+async function* readLeaves(documents: Documents, tenantId: string, size: number): AsyncGenerator<Buffer> {
+  for await (const { hash } of readRecordsInOrder(documents, tenantId, { upTo: size }))
+    yield hashLeaf(Buffer.from(hash, 'hex'));
 }
 
 /** Nodes of a proof in a tree of `size` leaves. Reads all records below it, page by page. */
-const proofOf = (
+const computeProof = (
   documents: Documents,
   tenantId: string,
   size: number,
   ranges: readonly LeafRange[],
 ): Promise<Buffer[]> =>
-  rootsOf(ranges, leavesOf(documents, tenantId, size)).catch((cause: unknown) => {
-    if (cause instanceof RangeError) throw notAsSigned(cause);
+  computeRoots(ranges, readLeaves(documents, tenantId, size)).catch((cause: unknown) => {
+    if (cause instanceof RangeError) throw mismatchError(cause);
     throw cause;
   });
 
 /** There is no proof if the records differ from the signed ones. */
-const notAsSigned = (cause?: unknown): ApiError =>
+const mismatchError = (cause?: unknown): ApiError =>
   new ApiError(
     'CONFLICT',
     'the records are not those that were signed, so there is no proof: GET /api/evidence/verify names the first break',

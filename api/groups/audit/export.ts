@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '../../callers/caller.ts';
-import { csvType, inPieces, jsonLinesType } from '../../csv.ts';
-import { invalidFields } from '../../errors.ts';
-import { defineOperation, type Sent } from '../../kernel/operation.ts';
+import { csvType, joinIntoChunks, jsonLinesType } from '../../csv.ts';
+import { fieldErrors } from '../../errors.ts';
+import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { evidenceLines } from './chain/evidence-file.ts';
-import { recordsInOrder, type StoredRecord } from './chain/record-pages.ts';
-import { filterOf, spanOf } from './chain/record-search.ts';
-import { chainItems, extentOf } from './chain/verify-chain.ts';
-import { csvLines } from './csv.ts';
-import { filterFields, recordFilterOf, viewOf } from './views.ts';
+import { writeEvidenceLines } from './chain/evidence-file.ts';
+import { readRecordsInOrder, type StoredRecord } from './chain/record-pages.ts';
+import { findSequenceRange, toDocumentFilter } from './chain/record-search.ts';
+import { readChainItems, readExtent } from './chain/verify-chain.ts';
+import { writeCsvLines } from './csv.ts';
+import { filterFields, toRecordFilter, toRecordView } from './views.ts';
 
 export const exportAuditRecords = defineOperation({
   method: 'GET',
@@ -21,49 +21,52 @@ export const exportAuditRecords = defineOperation({
   audit: 'audit-log.export',
   contentType: [jsonLinesType, csvType],
   query: z.strictObject({ format: z.enum(['ndjson', 'csv', 'evidence']).default('ndjson'), ...filterFields }),
-  response: z.custom<Sent>(),
-  async handler({ caller, query: { format, ...given }, request }, ports): Promise<Sent> {
-    const filter = recordFilterOf(given, ports.clock.now());
-    if (format === 'evidence') refuseFilter(given);
+  response: z.custom<ContentResponse>(),
+  async handler({ caller, query: { format, ...filterQuery }, request }, ports): Promise<ContentResponse> {
+    const filter = toRecordFilter(filterQuery, ports.clock.now());
+    if (format === 'evidence') requireNoFilter(filterQuery);
     const day = new Date(ports.clock.now()).toISOString().slice(0, 10);
-    const lines = format === 'evidence' ? await evidence(caller, ports) : await selected(format, filter, caller, ports);
+    const lines =
+      format === 'evidence'
+        ? await evidenceFileLines(caller, ports)
+        : await selectedLines(format, filter, caller, ports);
     request.reply('Content-Disposition', `attachment; filename="audit-${day}.${format === 'csv' ? 'csv' : 'ndjson'}"`);
-    return { contentType: format === 'csv' ? csvType : jsonLinesType, content: Readable.from(inPieces(lines)) };
+    return { contentType: format === 'csv' ? csvType : jsonLinesType, content: Readable.from(joinIntoChunks(lines)) };
   },
 });
 
-const refuseFilter = (given: object): void => {
+const requireNoFilter = (given: object): void => {
   const details = Object.entries(given)
     .filter(([, value]) => value !== undefined)
     .map(([path]) => ({
       path,
       message: 'cannot be combined with format=evidence: only the whole chain can be verified',
     }));
-  if (details.length > 0) throw invalidFields(details);
+  if (details.length > 0) throw fieldErrors(details);
 };
 
-const selected = async (
+const selectedLines = async (
   format: 'ndjson' | 'csv',
-  filter: Parameters<typeof filterOf>[0],
+  filter: Parameters<typeof toDocumentFilter>[0],
   { tenantId }: Caller,
   { documents }: Ports,
 ): Promise<AsyncIterable<string>> => {
-  const span = await spanOf(documents, tenantId, filter);
-  const records = recordsInOrder(documents, tenantId, span, filterOf(filter));
-  return format === 'csv' ? csvLines(records) : viewLines(records);
+  const span = await findSequenceRange(documents, tenantId, filter);
+  const records = readRecordsInOrder(documents, tenantId, span, toDocumentFilter(filter));
+  return format === 'csv' ? writeCsvLines(records) : writeViewLines(records);
 };
 
-async function* viewLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
-  for await (const record of records) yield `${JSON.stringify(viewOf(record))}\n`;
+async function* writeViewLines(records: AsyncIterable<StoredRecord>): AsyncGenerator<string> {
+  for await (const record of records) yield `${JSON.stringify(toRecordView(record))}\n`;
 }
 
 /** Signs first, so that the last head of the file covers all records. */
-const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promise<AsyncIterable<string>> => {
+const evidenceFileLines = async ({ tenantId, organization }: Caller, ports: Ports): Promise<AsyncIterable<string>> => {
   const { documents, clock } = ports;
   const { heads, key, signer } = ports.evidence;
   await signer.sign(tenantId);
-  const extent = await extentOf({ documents, heads, key }, tenantId);
-  return evidenceLines(
+  const extent = await readExtent({ documents, heads, key }, tenantId);
+  return writeEvidenceLines(
     {
       tenantId,
       organization: organization.name,
@@ -71,7 +74,7 @@ const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promi
       keyId: key.id,
       publicKey: key.publicKey,
     },
-    chainItems({ documents, heads }, tenantId, extent),
+    readChainItems({ documents, heads }, tenantId, extent),
     extent.end,
   );
 };

@@ -1,13 +1,20 @@
 import { z } from 'zod';
-import { cursorParameter, decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
+import { cursorParameter, decodeCursor, encodeCursor, uint64Pattern } from '../../../queries/cursor.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { auditRecords } from '../../../schemas/resources/audit-record.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { erasureAction } from './chain/erasures.ts';
-import { newestRecords } from './chain/record-search.ts';
-import { AuditRecordSummary, AuditRecordView, filterFields, recordFilterOf, summaryOf, viewOf } from './views.ts';
+import { findNewestRecords } from './chain/record-search.ts';
+import {
+  AuditRecordSummary,
+  AuditRecordView,
+  filterFields,
+  toRecordFilter,
+  toRecordSummary,
+  toRecordView,
+} from './views.ts';
 
 const cursorKind = 'audit';
 
@@ -24,13 +31,16 @@ export const listAuditRecords = defineOperation({
   }),
   response: z.strictObject({ items: z.array(AuditRecordSummary), nextCursor: z.string().nullable() }),
   async handler({ caller: { tenantId }, query: { limit, cursor, ...filter } }, { documents, clock }) {
-    const before = cursor === undefined ? undefined : Number(decodeCursor(cursorKind, cursor, [natural])[0]);
-    const recordFilter = recordFilterOf(filter, clock.now());
-    const found = await newestRecords(documents, tenantId, recordFilter, { limit: limit + 1, before });
-    const items = found.slice(0, limit);
+    const before = cursor === undefined ? undefined : Number(decodeCursor(cursorKind, cursor, [uint64Pattern])[0]);
+    const recordFilter = toRecordFilter(filter, clock.now());
+    const matchingRecords = await findNewestRecords(documents, tenantId, recordFilter, { limit: limit + 1, before });
+    const items = matchingRecords.slice(0, limit);
     const last = items.at(-1);
-    const more = found.length > limit && last !== undefined;
-    return { items: items.map(summaryOf), nextCursor: more ? encodeCursor(cursorKind, [last.sequence]) : null };
+    const hasMore = matchingRecords.length > limit && last !== undefined;
+    return {
+      items: items.map(toRecordSummary),
+      nextCursor: hasMore ? encodeCursor(cursorKind, [last.sequence]) : null,
+    };
   },
 });
 
@@ -43,27 +53,27 @@ export const getAuditRecord = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: AuditRecordView,
   async handler({ caller: { tenantId }, params: { id } }, { documents }) {
-    const record = await documents.of(tenantId).collection(auditRecords).find(id);
+    const record = await documents.forTenant(tenantId).collection(auditRecords).find(id);
     if (record === undefined) throw notFound('audit record');
-    return viewOf(record);
+    return toRecordView(record);
   },
 });
 
 /** Enough to find the actions of the platform itself; operations declare their actions. */
-const newest = 1_000;
+const maxNewestRecords = 1_000;
 
 /** Every action declared by operations, and those of the newest records. */
-const actionsOf = async ({ documents, auditActions }: Ports, tenantId: string): Promise<string[]> => {
-  const recorded = await recordedActions(documents, tenantId);
+const listActions = async ({ documents, auditActions }: Ports, tenantId: string): Promise<string[]> => {
+  const recorded = await readRecordedActions(documents, tenantId);
   return [...new Set([...auditActions, erasureAction, ...recorded])].sort();
 };
 
-const recordedActions = async (documents: Documents, tenantId: string): Promise<string[]> => {
-  const records = await newestRecords(documents, tenantId, {}, { limit: newest });
+const readRecordedActions = async (documents: Documents, tenantId: string): Promise<string[]> => {
+  const records = await findNewestRecords(documents, tenantId, {}, { limit: maxNewestRecords });
   return records.map(({ action }) => action);
 };
 
-const typeOf = (action: string): string => action.slice(0, action.indexOf('.'));
+const toResourceType = (action: string): string => action.slice(0, action.indexOf('.'));
 const Names = z.strictObject({ items: z.array(z.string()), nextCursor: z.null() });
 
 export const listAuditActions = defineOperation({
@@ -73,7 +83,7 @@ export const listAuditActions = defineOperation({
   summary: 'List the actions that audit records can have',
   role: 'auditor',
   response: Names,
-  handler: async ({ caller }, ports) => ({ items: await actionsOf(ports, caller.tenantId), nextCursor: null }),
+  handler: async ({ caller }, ports) => ({ items: await listActions(ports, caller.tenantId), nextCursor: null }),
 });
 
 export const listAuditResourceTypes = defineOperation({
@@ -84,7 +94,7 @@ export const listAuditResourceTypes = defineOperation({
   role: 'auditor',
   response: Names,
   handler: async ({ caller }, ports) => {
-    const actions = await actionsOf(ports, caller.tenantId);
-    return { items: [...new Set(actions.map(typeOf))], nextCursor: null };
+    const actions = await listActions(ports, caller.tenantId);
+    return { items: [...new Set(actions.map(toResourceType))], nextCursor: null };
   },
 });

@@ -1,15 +1,15 @@
-import { makeSecretBox, secretKeyOf } from '../../../runtime/secret-box.ts';
+import { createSecretBox, loadSecretKey } from '../../../runtime/secret-box.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import type { Log } from '../../../schemas/ports/log.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import { systemActor, systemChange } from '../../changes.ts';
-import { chainSigning } from './chain/chain-signing.ts';
-import { evidenceKeyOf } from './chain/evidence-key.ts';
-import { newestSequence } from './chain/record-pages.ts';
-import { openHeadStore } from './chain/tree-head-store.ts';
+import { createSystemTransact, systemActor } from '../../changes.ts';
+import { createChainSigner } from './chain/chain-signing.ts';
+import { deriveEvidenceKey } from './chain/evidence-key.ts';
+import { findNewestSequence } from './chain/record-pages.ts';
+import { createHeadStore } from './chain/tree-head-store.ts';
 
 export interface ResignPorts {
   readonly documents: Documents;
@@ -28,15 +28,15 @@ export const resignChain = async (
   { documents, bus, columns, clock, log, settings }: ResignPorts,
   tenantId: string,
 ): Promise<number> => {
-  const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
-  const heads = openHeadStore(bus, columns);
+  const key = deriveEvidenceKey(createSecretBox(await loadSecretKey(settings)));
+  const heads = createHeadStore(bus, columns);
   try {
-    if ((await newestSequence(documents, tenantId)) === 0) throw new Error(`${tenantId} has no audit chain`);
-    if ((await heads.newest(tenantId)).some((head) => key.signed(head)))
+    if ((await findNewestSequence(documents, tenantId)) === 0) throw new Error(`${tenantId} has no audit chain`);
+    if ((await heads.listNewest(tenantId)).some((head) => key.isSignedBy(head)))
       throw new Error(`the audit chain of ${tenantId} has signed tree heads: new records are signed automatically`);
-    const change = systemChange({ documents, clock }, 'audit-log.sign');
+    const change = createSystemTransact({ documents, clock }, 'audit-log.sign');
     await change(async ({ record }) => record({ id: tenantId, tenantId, actor: systemActor('command line') }));
-    const head = await chainSigning({ documents, heads, key, clock, log, fromBeginning: true }).signNew(tenantId);
+    const head = await createChainSigner({ documents, heads, key, clock, log, fromBeginning: true }).signNew(tenantId);
     return head?.size ?? 0;
   } finally {
     await heads.close();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { millisecondsOf } from '../../../queries/range.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { EvidenceHead } from '../../../schemas/evidence.ts';
 import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
@@ -29,7 +29,7 @@ export const AuditRecordView = AuditRecordSummary.extend({
   hash: Sha256,
 });
 
-export const summaryOf = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordSummary> => {
+export const toRecordSummary = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordSummary> => {
   const { id, sequence, at, action, actor, resource, requestId, details } = record;
   return {
     id,
@@ -44,10 +44,10 @@ export const summaryOf = (record: AuditRecord & { readonly id: string }): z.outp
   };
 };
 
-export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordView> => {
+export const toRecordView = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordView> => {
   const { details, detailsHash, previousHash, hash } = record;
   return {
-    ...summaryOf(record),
+    ...toRecordSummary(record),
     changes: details === null ? null : [...details.changes],
     salt: details?.salt ?? null,
     detailsHash,
@@ -59,7 +59,7 @@ export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<
 /** A signed tree head in API answers. */
 export const HeadView = EvidenceHead.omit({ tenantId: true });
 
-export const headViewOf = ({ tenantId: _, ...head }: EvidenceHead): z.output<typeof HeadView> =>
+export const toHeadView = ({ tenantId: _, ...head }: EvidenceHead): z.output<typeof HeadView> =>
   HeadView.strip().parse(head);
 
 /** Filters of the list and the export. */
@@ -73,11 +73,11 @@ export const filterFields = {
   to: timeParameter.optional(),
 };
 
-export const recordFilterOf = (
+export const toRecordFilter = (
   { from, to, ...filter }: Partial<Record<keyof typeof filterFields, string | undefined>>,
   nowMs: number,
 ): RecordFilter => ({
   ...filter,
-  fromMs: millisecondsOf('from', from, nowMs),
-  toMs: millisecondsOf('to', to, nowMs),
+  fromMs: parseMilliseconds('from', from, nowMs),
+  toMs: parseMilliseconds('to', to, nowMs),
 });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { ApiError, invalid } from '../../errors.ts';
-import { knownAddressMail, registrationMail } from '../../identity/accounts/account-mails.ts';
-import { addressOfToken, type Joining, join } from '../../identity/accounts/joining.ts';
-import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
+import { ApiError, fieldError } from '../../errors.ts';
+import { createExistingAccountMail, createRegistrationMail } from '../../identity/accounts/account-mails.ts';
+import { type JoiningUser, readTokenAddress, redeemJoinToken } from '../../identity/accounts/joining.ts';
+import { canSendMailTo, countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
-import { findToken, putToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
+import { createToken, findToken, invalidateTokens } from '../../identity/accounts/one-time-tokens.ts';
 import { NewPassword } from '../../identity/password.ts';
-import { refuseGuessable } from '../../identity/password-rules.ts';
+import { requireHardToGuess } from '../../identity/password-rules.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -34,15 +34,17 @@ export const register = defineOperation({
         'FORBIDDEN',
         'registration is off on this installation; ask an organization’s administrator to invite you',
       );
-    const mayWrite = await mayWriteTo(counters, request.address, email);
-    const known = directory.userByEmail(email) !== undefined;
+    const canSendMail = await canSendMailTo(counters, request.address, email);
+    const hasAccount = directory.userByEmail(email) !== undefined;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     // A known address takes the same steps, so that the response time reveals nothing either.
     await documents.transaction(async (scope) => {
-      await voidTokens(scope, { email });
-      const { token } = await putToken(scope, { purpose: 'registration', email, organization, expiresAt });
-      const draft = known ? knownAddressMail(settings, email) : registrationMail(settings, email, organization, token);
-      await mail.put(scope, mayWrite ? draft : undefined, lifetimeMs);
+      await invalidateTokens(scope, { email });
+      const { token } = await createToken(scope, { purpose: 'registration', email, organization, expiresAt });
+      const draft = hasAccount
+        ? createExistingAccountMail(settings, email)
+        : createRegistrationMail(settings, email, organization, token);
+      await mail.enqueue(scope, canSendMail ? draft : undefined, lifetimeMs);
     });
     return {};
   },
@@ -58,7 +60,7 @@ const Body = z.strictObject({
     .optional()
     .describe('New users choose a password; users with an account give their current one, which does not change'),
 });
-type Given = z.output<typeof Body>;
+type AcceptRequest = z.output<typeof Body>;
 
 export const acceptInvite = defineOperation({
   method: 'POST',
@@ -78,16 +80,16 @@ export const acceptInvite = defineOperation({
     const { counters, documents, settings, clock } = ports;
     await countTokenUse(counters, request.address);
     const token = await findToken(documents, body.token, ['invitation', 'registration'], clock.now());
-    const email = await addressOfToken(ports, token);
-    const [known] = (await documents.of(usersTenant).collection(users).list({ filter: { email } })).items;
-    const joining: Joining =
-      known === undefined
-        ? { fresh: await newUser(email, body, ports) }
-        : { known: await proved(known, body, request.address, ports) };
+    const email = await readTokenAddress(ports, token);
+    const [existingUser] = (await documents.forTenant(usersTenant).collection(users).list({ filter: { email } })).items;
+    const joiningUser: JoiningUser =
+      existingUser === undefined
+        ? { fresh: await prepareNewUser(email, body, ports) }
+        : { known: await verifyExistingUser(existingUser, body, request.address, ports) };
     const { user, organization } = await change((scope) =>
-      join(scope, token, joining, { planId: settings.NEW_ORGANIZATION_PLAN }),
+      redeemJoinToken(scope, token, joiningUser, { planId: settings.NEW_ORGANIZATION_PLAN }),
     );
-    if (known === undefined) return beginSession({ user, organization, request, change }, ports);
+    if (existingUser === undefined) return beginSession({ user, organization, request, change }, ports);
     return {
       user: { id: user.id, email: user.email, name: user.name },
       tenant: { id: organization.id, name: organization.name },
@@ -95,30 +97,35 @@ export const acceptInvite = defineOperation({
   },
 });
 
-const newUser = async (email: string, { name, password }: Given, { passwords }: Ports): Promise<User> => {
-  if (name === undefined) throw invalid('name', 'is required');
-  const chosen = NewPassword.safeParse(password);
-  if (!chosen.success) throw invalid('password', chosen.error.issues[0]?.message ?? 'choose a password');
-  await refuseGuessable(chosen.data, email);
-  return { email, name, passwordHash: await passwords.hash(chosen.data), disabled: false };
+const prepareNewUser = async (
+  email: string,
+  { name, password }: AcceptRequest,
+  { passwords }: Ports,
+): Promise<User> => {
+  if (name === undefined) throw fieldError('name', 'is required');
+  const parsedPassword = NewPassword.safeParse(password);
+  if (!parsedPassword.success)
+    throw fieldError('password', parsedPassword.error.issues[0]?.message ?? 'choose a password');
+  await requireHardToGuess(parsedPassword.data, email);
+  return { email, name, passwordHash: await passwords.hash(parsedPassword.data), disabled: false };
 };
 
 /**
  * The invitation proves the address, and the password proves the account. This starts no session: the user signs in
  * afterwards, with the second factor.
  */
-const proved = async (
-  user: User & Stored,
-  { password }: Given,
+const verifyExistingUser = async (
+  user: User & StoredMetadata,
+  { password }: AcceptRequest,
   address: string,
   { counters, passwords, settings }: Ports,
-): Promise<User & Stored> => {
-  const refused = new ApiError('UNAUTHENTICATED', 'this address has an account: enter its password to join');
-  if (user.disabled) throw refused;
+): Promise<User & StoredMetadata> => {
+  const refusal = new ApiError('UNAUTHENTICATED', 'this address has an account: enter its password to join');
+  if (user.disabled) throw refusal;
   if (user.passwordHash === null) return user;
-  if (password === undefined) throw refused;
+  if (password === undefined) throw refusal;
   const attempt = await countAttempt({ counters, settings }, address, user.email);
-  if (!(await passwords.verify(user.passwordHash, password))) throw refused;
+  if (!(await passwords.verify(user.passwordHash, password))) throw refusal;
   await attempt.succeeded();
   return user;
 };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ConflictError, type Stored } from '../../../schemas/ports/documents.ts';
+import { ConflictError, type StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { Transact } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import { signInChangedMail } from '../../identity/accounts/account-mails.ts';
+import { createSignInChangedMail } from '../../identity/accounts/account-mails.ts';
 import { checkSecondFactor } from '../../identity/second-factor.ts';
 import { unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
@@ -40,57 +40,61 @@ export const login = defineOperation({
     const email = body.email.trim().toLowerCase();
     const attempt = await countAttempt(ports, request.address, email);
     const user = directory.userByEmail(email);
-    const right = await passwords.verify(user?.passwordHash, body.password);
-    const places = user === undefined ? [] : directory.organizationsOf(user.id);
-    const named = body.organizationId;
+    const isPasswordCorrect = await passwords.verify(user?.passwordHash, body.password);
+    const userOrganizations = user === undefined ? [] : directory.organizationsOf(user.id);
+    const requestedId = body.organizationId;
     const organization =
-      named === undefined
-        ? (places.find(({ id }) => id === user?.lastTenantId) ?? places[0])
-        : places.find(({ id }) => id === named);
-    if (!right || user === undefined || user.disabled) {
-      signInFailures.refused({ email, user, tenantId: organization?.id, change });
+      requestedId === undefined
+        ? (userOrganizations.find(({ id }) => id === user?.lastTenantId) ?? userOrganizations[0])
+        : userOrganizations.find(({ id }) => id === requestedId);
+    if (!isPasswordCorrect || user === undefined || user.disabled) {
+      signInFailures.recordRefusal({ email, user, tenantId: organization?.id, change });
       throw unauthenticated('the e-mail address or the password is wrong');
     }
     if (organization === undefined)
       throw new ApiError(
         'FORBIDDEN',
-        named === undefined
+        requestedId === undefined
           ? 'this user is not a member of any organization'
-          : `you are not a member of the organization ${named}`,
+          : `you are not a member of the organization ${requestedId}`,
       );
-    let shownBy: Awaited<ReturnType<typeof checkSecondFactor>>;
+    let secondFactor: Awaited<ReturnType<typeof checkSecondFactor>>;
     try {
-      shownBy = await checkSecondFactor({ user, code: body.code, request }, ports);
+      secondFactor = await checkSecondFactor({ user, code: body.code, request }, ports);
     } catch (error) {
-      if (body.code !== undefined) signInFailures.refused({ email, user, tenantId: organization.id, change });
+      if (body.code !== undefined) signInFailures.recordRefusal({ email, user, tenantId: organization.id, change });
       throw error;
     }
     await attempt.succeeded();
-    if (shownBy === 'recovery-code') await recordRecovery(user, organization.id, { change, ports });
-    await rehash(user, body.password, ports);
-    return beginSession({ user, organization, request, change, isNamed: named !== undefined }, ports);
+    if (secondFactor === 'recovery-code') await recordRecoveryCodeUse(user, organization.id, { change, ports });
+    await rehashIfOutdated(user, body.password, ports);
+    return beginSession({ user, organization, request, change, isNamed: requestedId !== undefined }, ports);
   },
 });
 
 /** Records the use of a recovery code and informs the user by mail, because a thief may have used it. */
-const recordRecovery = (
-  user: User & Stored,
+const recordRecoveryCodeUse = (
+  user: User & StoredMetadata,
   tenantId: string,
   { change, ports }: { readonly change: Transact; readonly ports: Ports },
 ): Promise<void> =>
   change(async (scope) => {
-    const happened = 'Someone, hopefully you, signed in with a recovery code instead of the authenticator.';
-    await ports.mail.put(scope, signInChangedMail(ports.settings, user.email, happened));
+    const mailText = 'Someone, hopefully you, signed in with a recovery code instead of the authenticator.';
+    await ports.mail.enqueue(scope, createSignInChangedMail(ports.settings, user.email, mailText));
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
   });
 
 /** Hashes the password again if its hash has weaker parameters than the current ones. */
-const rehash = async (user: User & Stored, password: string, { documents, passwords }: Ports): Promise<void> => {
+const rehashIfOutdated = async (
+  user: User & StoredMetadata,
+  password: string,
+  { documents, passwords }: Ports,
+): Promise<void> => {
   if (user.passwordHash === null || !passwords.isOutdated(user.passwordHash)) return;
   const passwordHash = await passwords.hash(password);
   try {
-    await documents.of(usersTenant).collection(users).update(user.id, { passwordHash }, user.version);
+    await documents.forTenant(usersTenant).collection(users).update(user.id, { passwordHash }, user.version);
   } catch (error) {
     // The user was changed in the meantime, perhaps the password. The next sign-in retries.
     if (!(error instanceof ConflictError)) throw error;

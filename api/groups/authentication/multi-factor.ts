@@ -2,11 +2,11 @@ import { generateSecret, generateURI } from 'otplib';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { personOf } from '../../callers/caller.ts';
-import { ApiError, invalid } from '../../errors.ts';
-import { signInChangedMail } from '../../identity/accounts/account-mails.ts';
-import { makeRecoveryCodes, sealedFor } from '../../identity/multi-factor-codes.ts';
-import { enrolmentOf, useCode } from '../../identity/second-factor.ts';
+import { requirePerson } from '../../callers/caller.ts';
+import { ApiError, fieldError } from '../../errors.ts';
+import { createSignInChangedMail } from '../../identity/accounts/account-mails.ts';
+import { createRecoveryCodes, secretContext } from '../../identity/multi-factor-codes.ts';
+import { findEnrolment, useCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -29,21 +29,21 @@ export const enrollMultiFactor = defineOperation({
     qrCode: z.string().describe('QR code of the URI: an SVG image as a data: URI'),
   }),
   async handler({ caller, change }, { secretBox }) {
-    const { user, provedBy } = personOf(caller);
+    const { user, identityProviderTenantId } = requirePerson(caller);
     // One organization's provider must not decide how the user signs in to the others.
-    if (provedBy !== undefined)
+    if (identityProviderTenantId !== undefined)
       throw new ApiError(
         'FORBIDDEN',
         'this session began at an identity provider, whose second factor counts; sign in with the password to set one up here',
       );
     const secret = generateSecret();
-    await change(async ({ of, record }) => {
-      const enrolments = of(multiFactorsTenant).collection(multiFactors);
+    await change(async ({ forTenant, record }) => {
+      const enrolments = forTenant(multiFactorsTenant).collection(multiFactors);
       const before = await enrolments.find(user.id);
       if (before?.confirmedAt)
         throw new ApiError('CONFLICT', 'multi-factor is on; turn it off before you enroll another authenticator');
       const pending = {
-        secret: secretBox.seal(sealedFor(user.id), secret),
+        secret: secretBox.seal(secretContext(user.id), secret),
         confirmedAt: null,
         lastTimeStep: 0,
         recoveryCodes: [],
@@ -53,8 +53,8 @@ export const enrollMultiFactor = defineOperation({
       record({ id: user.id, name: user.email });
     });
     const uri = generateURI({ issuer: 'OIQ', label: user.email, secret });
-    const picture = Buffer.from(renderSVG(uri, { border: 2 })).toString('base64');
-    return { secret, uri, qrCode: `data:image/svg+xml;base64,${picture}` };
+    const svgBase64 = Buffer.from(renderSVG(uri, { border: 2 })).toString('base64');
+    return { secret, uri, qrCode: `data:image/svg+xml;base64,${svgBase64}` };
   },
 });
 
@@ -74,29 +74,29 @@ export const confirmMultiFactor = defineOperation({
   }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
-    const { user, sessionId, provedBy } = personOf(caller);
-    const enrolment = await enrolmentOf(user.id, ports);
+    const { user, sessionId, identityProviderTenantId } = requirePerson(caller);
+    const enrolment = await findEnrolment(user.id, ports);
     if (enrolment === undefined)
       throw new ApiError('CONFLICT', 'no authenticator is enrolled; call POST /auth/mfa/enroll first');
     if (enrolment.confirmedAt !== null) throw new ApiError('CONFLICT', 'multi-factor is on already');
     if ((await useCode(user.id, body.code, request, ports)) === undefined)
-      throw invalid('code', 'is not the authenticator’s current code; check its clock');
-    const codes = makeRecoveryCodes(ports.secretBox, user.id);
+      throw fieldError('code', 'is not the authenticator’s current code; check its clock');
+    const codes = createRecoveryCodes(ports.secretBox, user.id);
     await change(async (scope) => {
-      const enrolments = scope.of(multiFactorsTenant).collection(multiFactors);
+      const enrolments = scope.forTenant(multiFactorsTenant).collection(multiFactors);
       // The code belongs to this secret only if no other was enrolled in the meantime.
       const current = await enrolments.find(user.id);
       if (current?.secret !== enrolment.secret || current.confirmedAt !== null)
         throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');
       const confirmedAt = new Date(ports.clock.now()).toISOString();
       await enrolments.update(user.id, { confirmedAt, recoveryCodes: [...codes.hashes] }, current.version);
-      const happened = 'A second factor was set up. Signing in now requires a code.';
-      await ports.mail.put(scope, signInChangedMail(ports.settings, user.email, happened));
+      const mailText = 'A second factor was set up. Signing in now requires a code.';
+      await ports.mail.enqueue(scope, createSignInChangedMail(ports.settings, user.email, mailText));
       scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
-      const where = provedBy === undefined ? {} : { tenantId: provedBy };
-      if (body.endOtherSessions) await removeSessions(scope, { userId: user.id, ...where }, sessionId);
+      const sessionFilter = identityProviderTenantId === undefined ? {} : { tenantId: identityProviderTenantId };
+      if (body.endOtherSessions) await removeSessions(scope, { userId: user.id, ...sessionFilter }, sessionId);
     });
-    return { recoveryCodes: [...codes.shown] };
+    return { recoveryCodes: [...codes.displayed] };
   },
 });
 
@@ -110,17 +110,17 @@ export const renewRecoveryCodes = defineOperation({
   body: z.strictObject({ code: z.string().min(6).max(32).describe('Code of the authenticator, or a recovery code') }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
-    const { user } = personOf(caller);
-    await refuseUnlessOn(user.id, ports);
-    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw invalid('code', 'is wrong');
-    const codes = makeRecoveryCodes(ports.secretBox, user.id);
-    await change(async ({ of, record }) => {
-      await of(multiFactorsTenant)
+    const { user } = requirePerson(caller);
+    await requireMultiFactor(user.id, ports);
+    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
+    const codes = createRecoveryCodes(ports.secretBox, user.id);
+    await change(async ({ forTenant, record }) => {
+      await forTenant(multiFactorsTenant)
         .collection(multiFactors)
         .update(user.id, { recoveryCodes: [...codes.hashes] });
       record({ id: user.id, name: user.email });
     });
-    return { recoveryCodes: [...codes.shown] };
+    return { recoveryCodes: [...codes.displayed] };
   },
 });
 
@@ -137,18 +137,18 @@ export const turnMultiFactorOff = defineOperation({
   }),
   response: z.strictObject({}),
   async handler({ caller, body, request, change }, ports) {
-    const { user } = personOf(caller);
-    await refuseUnlessOn(user.id, ports);
+    const { user } = requirePerson(caller);
+    await requireMultiFactor(user.id, ports);
     if (user.passwordHash !== null) {
       const attempt = await countAttempt(ports, request.address, user.email);
-      if (!(await ports.passwords.verify(user.passwordHash, body.password))) throw invalid('password', 'is wrong');
+      if (!(await ports.passwords.verify(user.passwordHash, body.password))) throw fieldError('password', 'is wrong');
       await attempt.succeeded();
     }
-    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw invalid('code', 'is wrong');
+    if ((await useCode(user.id, body.code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
     await change(async (scope) => {
-      await scope.of(multiFactorsTenant).collection(multiFactors).delete(user.id);
+      await scope.forTenant(multiFactorsTenant).collection(multiFactors).delete(user.id);
       const happened = 'Your second factor was turned off. You can now sign in with the password alone.';
-      await ports.mail.put(scope, signInChangedMail(ports.settings, user.email, happened));
+      await ports.mail.enqueue(scope, createSignInChangedMail(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });
     return {};
@@ -156,7 +156,7 @@ export const turnMultiFactorOff = defineOperation({
 });
 
 /** Throws `CONFLICT` if multi-factor is disabled. */
-const refuseUnlessOn = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
-  const enrolment = await enrolmentOf(userId, ports);
+const requireMultiFactor = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
+  const enrolment = await findEnrolment(userId, ports);
   if (!enrolment?.confirmedAt) throw new ApiError('CONFLICT', 'multi-factor is not on');
 };

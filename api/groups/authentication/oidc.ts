@@ -1,17 +1,17 @@
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
 import type { User } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../callers/caller.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { requirePerson } from '../../callers/caller.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { authenticate, unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
-import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
-import { domainOfEmail } from '../../identity/sso/domains.ts';
+import { admissionActions, admitUser, linkIdentity } from '../../identity/sso/admission.ts';
+import { extractDomain } from '../../identity/sso/domains.ts';
 import { consumeFlow, type Flow, flowLifetimeMs, isLocalPath, storeFlow } from '../../identity/sso/flow.ts';
-import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
-import { authorizationUrl, claimsOf, discoverNow } from '../../identity/sso/provider.ts';
+import { buildRedirectUri, findEnabledProvider } from '../../identity/sso/oidc-client.ts';
+import { authorizationUrl, discoverOrUnavailable, exchangeCode } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import type { RequestFacts } from '../../request-facts.ts';
@@ -44,16 +44,16 @@ export const startOidc = defineOperation({
   async handler({ query, request }, ports) {
     const { settings, outbound, secretBox, clock } = ports;
     const email = query.email?.trim().toLowerCase();
-    const person = query.link === undefined ? undefined : await personIn(request, ports);
-    const tenantId = person?.tenantId ?? query.organization ?? (await tenantOf(email, ports));
-    const known = tenantId === undefined ? undefined : await providerOf(tenantId, ports);
+    const linkingPerson = query.link === undefined ? undefined : await authenticatePerson(request, ports);
+    const tenantId = linkingPerson?.tenantId ?? query.organization ?? (await findTenantByEmail(email, ports));
+    const registeredProvider = tenantId === undefined ? undefined : await findEnabledProvider(tenantId, ports);
     // An unknown organization gives the same error, so that it does not reveal which organizations exist.
-    if (tenantId === undefined || known === undefined)
+    if (tenantId === undefined || registeredProvider === undefined)
       throw new ApiError('NOT_FOUND', 'this organization or address has no single sign-on');
-    const { client, provider } = known;
+    const { client, provider } = registeredProvider;
     const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
-    const configuration = await discoverNow(client, outbound);
-    const redirectUri = redirectUriOf(settings, request.host);
+    const configuration = await discoverOrUnavailable(client, outbound);
+    const redirectUri = buildRedirectUri(settings, request.host);
     const url = await authorizationUrl(configuration, secrets, { redirectUri, scopes: provider.scopes, email });
     storeFlow(request, secretBox, {
       tenantId,
@@ -61,7 +61,9 @@ export const startOidc = defineOperation({
       clientId: client.clientId,
       ...secrets,
       returnTo: query.returnTo,
-      ...(person === undefined ? {} : { link: { userId: person.userId, sessionId: person.sessionId } }),
+      ...(linkingPerson === undefined
+        ? {}
+        : { link: { userId: linkingPerson.userId, sessionId: linkingPerson.sessionId } }),
       expiresAtMs: clock.now() + flowLifetimeMs,
     });
     request.redirect(url);
@@ -70,15 +72,15 @@ export const startOidc = defineOperation({
 });
 
 /** The organization with single sign-on that verified the domain of an address; of several, the first one. */
-const tenantOf = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
-  if (email === undefined) throw invalid('organization', 'is required, unless an e-mail address is given');
-  const domain = domainOfEmail(email);
-  if (domain === undefined) throw invalid('email', 'is not an e-mail address');
+const findTenantByEmail = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
+  if (email === undefined) throw fieldError('organization', 'is required, unless an e-mail address is given');
+  const domain = extractDomain(email);
+  if (domain === undefined) throw fieldError('email', 'is not an e-mail address');
   const { items } = await ports.documents
-    .of(provedDomainsTenant)
+    .forTenant(provedDomainsTenant)
     .collection(provedDomains)
     .list({ filter: { domain }, sort: { createdAt: 1 }, limit: 10 });
-  for (const { tenantId } of items) if ((await providerOf(tenantId, ports)) !== undefined) return tenantId;
+  for (const { tenantId } of items) if ((await findEnabledProvider(tenantId, ports)) !== undefined) return tenantId;
   return undefined;
 };
 
@@ -86,11 +88,11 @@ const tenantOf = async (email: string | undefined, ports: Ports): Promise<string
  * The signed-in user who links an identity. The request must be from a page of this site: another site must not link
  * identities.
  */
-const personIn = async ({ header }: RequestFacts, ports: Ports) => {
+const authenticatePerson = async ({ header }: RequestFacts, ports: Ports) => {
   const headers: Record<string, string> = {};
   for (const name of ['authorization', 'cookie', 'origin', 'host', 'sec-fetch-site'])
     if (header(name) !== '') headers[name] = header(name);
-  return personOf(await authenticate({ headers, method: 'POST' }, ports));
+  return requirePerson(await authenticate({ headers, method: 'POST' }, ports));
 };
 
 export const finishOidc = defineOperation({
@@ -110,20 +112,24 @@ export const finishOidc = defineOperation({
   async handler({ query, request, change }, ports) {
     const { secretBox, counters, clock, settings, outbound } = ports;
     const flow = await consumeFlow(request, query.state, { box: secretBox, counters, nowMs: clock.now() });
-    const known = await providerOf(flow.tenantId, ports);
-    if (known === undefined || known.client.issuer !== flow.issuer || known.client.clientId !== flow.clientId)
+    const registeredProvider = await findEnabledProvider(flow.tenantId, ports);
+    if (
+      registeredProvider === undefined ||
+      registeredProvider.client.issuer !== flow.issuer ||
+      registeredProvider.client.clientId !== flow.clientId
+    )
       throw unauthenticated('the identity provider was changed meanwhile; start again');
-    const { provider, client } = known;
+    const { provider, client } = registeredProvider;
     const { roleMapping } = provider;
-    const claims = await claimsOf(await discoverNow(client, outbound), flow, {
-      answered: answeredTo(redirectUriOf(settings, request.host), query),
+    const claims = await exchangeCode(await discoverOrUnavailable(client, outbound), flow, {
+      callbackUrl: toCallbackUrl(buildRedirectUri(settings, request.host), query),
       needed: ['email', ...(roleMapping === null ? [] : [roleMapping.claim])],
     });
     const { tenantId } = flow;
     if (flow.link !== undefined) {
-      await linkIdentity({ tenantId, claims, change }, linkingUser(flow.link, tenantId, ports), ports);
+      await linkIdentity({ tenantId, claims, change }, findLinkingUser(flow.link, tenantId, ports), ports);
     } else {
-      const user = await admit({ tenantId, provider, claims, change }, ports);
+      const user = await admitUser({ tenantId, provider, claims, change }, ports);
       const organization = ports.directory.organizationsOf(user.id).find(({ id }) => id === tenantId);
       if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user is not in the organization');
       await beginSession({ user, organization, request, change, provedBy: tenantId }, ports);
@@ -134,19 +140,19 @@ export const finishOidc = defineOperation({
 });
 
 /** The callback URL with the provider's answer, with the redirect URI that the provider received. */
-const answeredTo = (redirectUri: string, query: Readonly<Record<string, unknown>>): URL => {
+const toCallbackUrl = (redirectUri: string, query: Readonly<Record<string, unknown>>): URL => {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(query))
-    for (const one of [value].flat()) url.searchParams.append(name, String(one));
+    for (const singleValue of [value].flat()) url.searchParams.append(name, String(singleValue));
   return url;
 };
 
 /** The user who started the link. Throws if the session has ended. */
-const linkingUser = (
+const findLinkingUser = (
   { userId, sessionId }: NonNullable<Flow['link']>,
   tenantId: string,
   { directory }: Ports,
-): User & Stored => {
+): User & StoredMetadata => {
   const caller = directory.caller(sessionId, userId, tenantId);
   if (caller === undefined) throw unauthenticated('sign in before you link an identity');
   return caller.user;

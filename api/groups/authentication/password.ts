@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { platformTenant, type Stored } from '../../../schemas/ports/documents.ts';
+import { platformTenant, type StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../callers/caller.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { requirePerson } from '../../callers/caller.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import {
-  noPasswordMail,
-  passwordChangedMail,
-  passwordResetMail,
-  signInChangedMail,
+  createNoPasswordMail,
+  createPasswordChangedMail,
+  createPasswordResetMail,
+  createSignInChangedMail,
 } from '../../identity/accounts/account-mails.ts';
-import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
+import { canSendMailTo, countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
-import { findToken, putToken, useToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
+import { consumeToken, createToken, findToken, invalidateTokens } from '../../identity/accounts/one-time-tokens.ts';
 import { NewPassword } from '../../identity/password.ts';
-import { refuseGuessable } from '../../identity/password-rules.ts';
+import { requireHardToGuess } from '../../identity/password-rules.ts';
 import { requireCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
@@ -40,26 +40,26 @@ export const changePassword = defineOperation({
   response: z.strictObject({ endedSessions: z.int() }),
   async handler({ caller, body, request, change }, ports) {
     const { mail, passwords, settings } = ports;
-    const { user, userId, sessionId } = personOf(caller);
+    const { user, userId, sessionId } = requirePerson(caller);
     const attempt = await countAttempt(ports, request.address, user.email);
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
-      throw invalid('currentPassword', 'is not your password');
+      throw fieldError('currentPassword', 'is not your password');
     await attempt.succeeded();
     if (body.newPassword === body.currentPassword)
-      throw invalid('newPassword', 'must differ from the current password');
-    await refuseGuessable(body.newPassword, user.email, 'newPassword');
+      throw fieldError('newPassword', 'must differ from the current password');
+    await requireHardToGuess(body.newPassword, user.email, 'newPassword');
     await requireCode(user.id, { code: body.code, request }, ports);
     const passwordHash = await passwords.hash(body.newPassword);
     const endedSessions = await change(async (scope) => {
-      const { of, record } = scope;
-      const stored = of(usersTenant).collection(users);
+      const { forTenant, record } = scope;
+      const stored = forTenant(usersTenant).collection(users);
       const before = await stored.find(userId);
       if (before?.passwordHash !== user.passwordHash)
         throw new ApiError('CONFLICT', 'the password was changed elsewhere meanwhile; sign in again');
-      const changed = await stored.update(userId, { passwordHash });
-      const happened = 'Your password was changed, and your other sessions were ended.';
-      await mail.put(scope, signInChangedMail(settings, user.email, happened));
-      record({ id: userId, name: user.email, before, after: changed });
+      const updated = await stored.update(userId, { passwordHash });
+      const mailText = 'Your password was changed, and your other sessions were ended.';
+      await mail.enqueue(scope, createSignInChangedMail(settings, user.email, mailText));
+      record({ id: userId, name: user.email, before, after: updated });
       return removeSessions(scope, { userId }, sessionId);
     });
     return { endedSessions };
@@ -79,26 +79,26 @@ export const forgotPassword = defineOperation({
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({}),
   async handler({ body: { email }, request }, { counters, directory, documents, mail, settings, clock }) {
-    const mayWrite = await mayWriteTo(counters, request.address, email);
-    const user = mayWrite ? directory.userByEmail(email) : undefined;
-    const active = user === undefined || user.disabled ? undefined : user;
+    const canSendMail = await canSendMailTo(counters, request.address, email);
+    const user = canSendMail ? directory.userByEmail(email) : undefined;
+    const activeUser = user === undefined || user.disabled ? undefined : user;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     // An unknown address takes the same steps, so that the response time reveals nothing either.
     await documents.transaction(async (scope) => {
-      const userId = active?.id ?? '';
-      await voidTokens(scope, { userId });
-      const { token } = await putToken(scope, { purpose: 'reset-password', userId, expiresAt });
+      const userId = activeUser?.id ?? '';
+      await invalidateTokens(scope, { userId });
+      const { token } = await createToken(scope, { purpose: 'reset-password', userId, expiresAt });
       const draft =
-        active === undefined || active.passwordHash !== null
-          ? passwordResetMail(settings, email, token)
-          : noPasswordMail(settings, email);
-      await mail.put(scope, active && draft, lifetimeMs);
+        activeUser === undefined || activeUser.passwordHash !== null
+          ? createPasswordResetMail(settings, email, token)
+          : createNoPasswordMail(settings, email);
+      await mail.enqueue(scope, activeUser && draft, lifetimeMs);
     });
     return {};
   },
 });
 
-const active = (user: (User & Stored) | undefined): User & Stored => {
+const requireResettable = (user: (User & StoredMetadata) | undefined): User & StoredMetadata => {
   if (user !== undefined && !user.disabled && user.passwordHash !== null) return user;
   throw new ApiError('TOKEN_INVALID', 'the password of this account cannot be reset');
 };
@@ -119,20 +119,20 @@ export const resetPassword = defineOperation({
   async handler({ body, request, change }, { counters, directory, documents, mail, passwords, settings, clock }) {
     await countTokenUse(counters, request.address);
     const token = await findToken(documents, body.token, ['reset-password'], clock.now());
-    const stored = documents.of(usersTenant).collection(users);
-    const { email } = active(await stored.find(token.userId));
-    await refuseGuessable(body.password, email);
+    const stored = documents.forTenant(usersTenant).collection(users);
+    const { email } = requireResettable(await stored.find(token.userId));
+    await requireHardToGuess(body.password, email);
     const passwordHash = await passwords.hash(body.password);
-    await change(async ({ of, record }) => {
-      await useToken({ of }, token);
-      const people = of(usersTenant).collection(users);
-      const before = active(await people.find(token.userId));
+    await change(async ({ forTenant, record }) => {
+      await consumeToken({ forTenant }, token);
+      const people = forTenant(usersTenant).collection(users);
+      const before = requireResettable(await people.find(token.userId));
       const after = await people.update(before.id, { passwordHash });
-      await removeSessions({ of }, { userId: before.id });
-      await mail.put({ of }, passwordChangedMail(settings, before.email));
+      await removeSessions({ forTenant }, { userId: before.id });
+      await mail.enqueue({ forTenant }, createPasswordChangedMail(settings, before.email));
       const actor = { type: 'user', id: before.id, name: before.email } as const;
-      const places = directory.organizationsOf(before.id).map(({ id }) => id);
-      for (const tenantId of places.length > 0 ? places : [platformTenant])
+      const tenantIds = directory.organizationsOf(before.id).map(({ id }) => id);
+      for (const tenantId of tenantIds.length > 0 ? tenantIds : [platformTenant])
         record({ id: before.id, name: before.email, before, after, tenantId, actor });
     });
     return {};

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ApiError } from '../../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method } from '../../kernel/operation.ts';
 
-const notServed = (method: Method, path: string, operationId: string): DeclaredOperation =>
+const defineUnsupported = (method: Method, path: string, operationId: string): DeclaredOperation =>
   defineOperation({
     method,
     path,
@@ -21,7 +21,7 @@ const notServed = (method: Method, path: string, operationId: string): DeclaredO
   });
 
 export const samlOperations: readonly DeclaredOperation[] = [
-  notServed('GET', '/auth/sso/saml/login', 'startSamlLogin'),
-  notServed('POST', '/auth/sso/saml/acs', 'finishSamlLogin'),
-  notServed('GET', '/auth/sso/saml/metadata', 'getSamlMetadata'),
+  defineUnsupported('GET', '/auth/sso/saml/login', 'startSamlLogin'),
+  defineUnsupported('POST', '/auth/sso/saml/acs', 'finishSamlLogin'),
+  defineUnsupported('GET', '/auth/sso/saml/metadata', 'getSamlMetadata'),
 ];

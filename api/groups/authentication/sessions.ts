@@ -3,12 +3,12 @@ import { cursorParameter } from '../../../queries/cursor.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { roles } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../callers/caller.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
-import { cookieIn, endedCookies, refreshCookie, refuseForeignPage } from '../../identity/cookies.ts';
+import { requirePerson } from '../../callers/caller.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
+import { formatExpiredCookies, readCookie, refreshCookie, requireOwnPage } from '../../identity/cookies.ts';
 import { refreshSession } from '../../identity/refresh-session.ts';
 import { unauthenticated } from '../../identity/session.ts';
-import { beginSession, giveTokens } from '../../identity/sessions.ts';
+import { beginSession, issueTokens } from '../../identity/sessions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { RequestFacts } from '../../request-facts.ts';
 import { Person, SignedIn, Tenant, Tokens } from './views.ts';
@@ -28,7 +28,7 @@ export const currentSession = defineOperation({
     expiresAt: z.iso.datetime().describe('When the session expires unless it is refreshed'),
   }),
   handler({ caller }) {
-    const { user, organization, role, plan, sessionId, sessionExpiresAt } = personOf(caller);
+    const { user, organization, role, plan, sessionId, sessionExpiresAt } = requirePerson(caller);
     return {
       user: { id: user.id, email: user.email, name: user.name },
       tenant: { id: organization.id, name: organization.name },
@@ -64,15 +64,16 @@ export const listSessions = defineOperation({
   }),
   response: z.strictObject({ items: z.array(SessionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, directory, clock }) {
-    const { userId, sessionId, provedBy } = personOf(caller);
-    const where = provedBy === undefined ? { userId } : { userId, tenantId: provedBy };
-    const filter = { ...where, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
+    const { userId, sessionId, identityProviderTenantId } = requirePerson(caller);
+    const ownerFilter =
+      identityProviderTenantId === undefined ? { userId } : { userId, tenantId: identityProviderTenantId };
+    const filter = { ...ownerFilter, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
     const page = await documents
-      .of(sessionsTenant)
+      .forTenant(sessionsTenant)
       .collection(sessions)
       .list({ filter, sort: { refreshedAt: -1 }, limit: query.limit, after: query.cursor })
       .catch((error: unknown) => {
-        if (error instanceof PermanentError) throw invalid('cursor', 'is not a cursor of this list');
+        if (error instanceof PermanentError) throw fieldError('cursor', 'is not a cursor of this list');
         throw error;
       });
     const names = new Map(directory.organizationsOf(userId).map(({ id, name }) => [id, name]));
@@ -100,11 +101,12 @@ export const endSession = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({}),
   async handler({ caller, params: { id }, change }, { documents }) {
-    const { userId, user, provedBy } = personOf(caller);
-    const session = await documents.of(sessionsTenant).collection(sessions).find(id);
-    if (session?.userId !== userId || (provedBy ?? session.tenantId) !== session.tenantId) throw notFound('session');
-    await change(async ({ of, record }) => {
-      await of(sessionsTenant).collection(sessions).delete(id);
+    const { userId, user, identityProviderTenantId } = requirePerson(caller);
+    const session = await documents.forTenant(sessionsTenant).collection(sessions).find(id);
+    if (session?.userId !== userId || (identityProviderTenantId ?? session.tenantId) !== session.tenantId)
+      throw notFound('session');
+    await change(async ({ forTenant, record }) => {
+      await forTenant(sessionsTenant).collection(sessions).delete(id);
       record({ id, name: user.email, tenantId: session.tenantId });
     });
     return {};
@@ -120,12 +122,12 @@ export const logout = defineOperation({
   audit: 'session.end',
   response: z.strictObject({}),
   async handler({ caller, request, change }) {
-    const { sessionId, user } = personOf(caller);
-    await change(async ({ of, record }) => {
-      await of(sessionsTenant).collection(sessions).delete(sessionId);
+    const { sessionId, user } = requirePerson(caller);
+    await change(async ({ forTenant, record }) => {
+      await forTenant(sessionsTenant).collection(sessions).delete(sessionId);
       record({ id: sessionId, name: user.email });
     });
-    for (const cookie of endedCookies(request)) request.reply('Set-Cookie', cookie);
+    for (const cookie of formatExpiredCookies(request)) request.reply('Set-Cookie', cookie);
     return {};
   },
 });
@@ -144,17 +146,17 @@ export const refresh = defineOperation({
   maxBodyBytes: 16 * 1024,
   response: Tokens,
   async handler({ body, request, change }, ports) {
-    const token = body?.refreshToken ?? tokenOfPage(request, ports.settings.PUBLIC_URL);
+    const token = body?.refreshToken ?? readCookieToken(request, ports.settings.PUBLIC_URL);
     const { session, refreshToken } = await refreshSession(token, change, ports);
-    return giveTokens(session, refreshToken, request, ports);
+    return issueTokens(session, refreshToken, request, ports);
   },
 });
 
-const tokenOfPage = (request: RequestFacts, publicUrl: string | undefined): string => {
-  const token = cookieIn(request.header('cookie'), refreshCookie);
+const readCookieToken = (request: RequestFacts, publicUrl: string | undefined): string => {
+  const token = readCookie(request.header('cookie'), refreshCookie);
   if (token === undefined) throw unauthenticated('the request has no refresh token; sign in');
   const site = request.header('sec-fetch-site') || undefined;
-  refuseForeignPage({ site, origin: request.header('origin') || undefined, host: request.host }, publicUrl);
+  requireOwnPage({ site, origin: request.header('origin') || undefined, host: request.host }, publicUrl);
   return token;
 };
 
@@ -168,11 +170,11 @@ export const switchTenant = defineOperation({
   body: z.strictObject({ organizationId: z.string().min(1).max(64) }),
   response: SignedIn,
   async handler({ caller, body, request, change }, ports) {
-    const { user, sessionId } = personOf(caller);
-    const mine = ports.directory.organizationsOf(user.id);
-    const organization = mine.find(({ id }) => id === body.organizationId);
+    const { user, sessionId } = requirePerson(caller);
+    const userOrganizations = ports.directory.organizationsOf(user.id);
+    const organization = userOrganizations.find(({ id }) => id === body.organizationId);
     if (organization === undefined) throw new ApiError('NOT_FOUND', 'you are not a member of this organization');
-    const session = await ports.documents.of(sessionsTenant).collection(sessions).find(sessionId);
+    const session = await ports.documents.forTenant(sessionsTenant).collection(sessions).find(sessionId);
     if (session === undefined) throw unauthenticated('the session has ended; sign in again');
     const { provedBy } = session;
     // An identity provider proves an identity for its own organization only.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { defineOperation, validated } from '../../kernel/operation.ts';
+import { defineOperation, parseOrThrow } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { completed, DashboardView, dashboardResource, parseSavedDashboard } from './dashboard.ts';
+import { completeDashboard, DashboardView, dashboardResource, parseSavedDashboard } from './dashboard.ts';
 
 const { name, folder, visibility } = DashboardFields.shape;
 
@@ -23,12 +23,16 @@ export const cloneDashboard = defineOperation({
   response: DashboardView,
   async handler(input, ports) {
     const { caller, params, body, change } = input;
-    const made = await change(async (scope) => {
+    const copied = await change(async (scope) => {
       const writer = dashboardResource.writer(scope, caller);
       const { document } = parseSavedDashboard(await writer.find(params.id));
-      const copy = validated(DashboardFields, { ...document, name: `Copy of ${document.name}`.slice(0, 256), ...body });
-      return writer.create(await completed(copy, { before: undefined, caller, of: scope.of }));
+      const copy = parseOrThrow(DashboardFields, {
+        ...document,
+        name: `Copy of ${document.name}`.slice(0, 256),
+        ...body,
+      });
+      return writer.create(await completeDashboard(copy, { before: undefined, caller, of: scope.forTenant }));
     });
-    return dashboardResource.answer(made, input, ports);
+    return dashboardResource.answer(copied, input, ports);
   },
 });

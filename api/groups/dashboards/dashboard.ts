@@ -1,28 +1,33 @@
 import { z } from 'zod';
 import { type Query, readSaved } from '../../../queries/query.ts';
 import { Validity } from '../../../queries/validity.ts';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   dashboardOpenings,
   dashboardSummaries,
   dashboards,
   type StoredDashboard,
-  savedQueriesOfPanels,
+  savedQueryIdPath,
 } from '../../../schemas/resources/dashboard.ts';
 import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
 import { type SavedQuery, savedQueries } from '../../../schemas/resources/saved-query.ts';
 import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
-import { comparedDashboards } from '../../../subjects/dashboards/compared.ts';
+import { selectDifferences } from '../../../subjects/dashboards/compared.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { withStableIds } from '../../../subjects/dashboards/ids.ts';
-import { countedDays, timesOpened } from '../../../subjects/dashboards/openings.ts';
-import { Loss, presentForm, readDashboard, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
+import { countedDays, countViews } from '../../../subjects/dashboards/openings.ts';
+import {
+  currentVersions,
+  Loss,
+  parseStoredDashboard,
+  type SavedVersions,
+} from '../../../subjects/dashboards/read-saved.ts';
 import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
-import { summaryOf } from '../../../subjects/dashboards/summary.ts';
-import { checkStatically, validityOf } from '../../../subjects/dashboards/validity.ts';
+import { toSummary } from '../../../subjects/dashboards/summary.ts';
+import { checkWithoutReads, combineValidity } from '../../../subjects/dashboards/validity.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid } from '../../errors.ts';
-import { validitiesNow } from '../../kernel/reading.ts';
+import { ApiError, fieldError } from '../../errors.ts';
+import { readValidities } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -44,7 +49,7 @@ const force = z
   .describe('true: manually changes a dashboard that is managed as code; the next plan of its source shows the change');
 
 /** Parameters of changes without a source. */
-export const byHand = z.strictObject({ force });
+export const manualChangeParameters = z.strictObject({ force });
 
 const NewParameters = z.strictObject({
   id: DashboardId.optional().describe('Chosen by the author; generated if omitted'),
@@ -76,34 +81,34 @@ export const DashboardView = z.strictObject({
 });
 
 /** Converts a stored dashboard to the current form. */
-export const parseSavedDashboard = (stored: SavedForm) => {
-  const read = readDashboard(stored);
+export const parseSavedDashboard = (stored: SavedVersions) => {
+  const read = parseStoredDashboard(stored);
   if (read !== undefined) return read;
   const message = `the format of this dashboard, version ${stored.documentVersion}, is not supported`;
   throw new ApiError('CONFLICT', message);
 };
 
-const savedQueryIdsIn = ({ panels }: Pick<DashboardFields, 'panels'>): string[] =>
+const listSavedQueryIds = ({ panels }: Pick<DashboardFields, 'panels'>): string[] =>
   panels.flatMap(({ queries }) => queries.flatMap(({ savedQueryId }) => savedQueryId ?? []));
 
 /** Saved queries of the panels that the caller may read. */
-const savedQueriesIn = async (
+const readSavedQueries = async (
   documents: Pick<TenantDocuments, 'collection'>,
   document: DashboardFields,
   caller: Caller,
 ): Promise<ReadonlyMap<string, SavedQuery>> => {
-  const ids = new Set(savedQueryIdsIn(document));
+  const ids = new Set(listSavedQueryIds(document));
   const found = await Promise.all([...ids].map((id) => documents.collection(savedQueries).find(id)));
   return new Map(found.flatMap((one) => (one === undefined || !sharedOrOwn.to(one, caller) ? [] : [[one.id, one]])));
 };
 
 /** The parsed queries of these saved queries, as far as this version can parse them. */
-export const understoodQueriesIn = async (
+export const readParsedQueries = async (
   documents: Pick<TenantDocuments, 'collection'>,
   document: DashboardFields,
   caller: Caller,
 ): Promise<ReadonlyMap<string, Query>> => {
-  const saved = await savedQueriesIn(documents, document, caller);
+  const saved = await readSavedQueries(documents, document, caller);
   const understood = [...saved].flatMap(([id, { query, queryVersion }]): [string, Query][] => {
     const read = readSaved(query, queryVersion);
     return read === undefined ? [] : [[id, read]];
@@ -111,14 +116,14 @@ export const understoodQueriesIn = async (
   return new Map(understood);
 };
 
-const validityFor = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
-  const resolvedDocument = checkStatically(
+const checkValidity = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
+  const resolvedDocument = checkWithoutReads(
     document,
-    await understoodQueriesIn(ports.documents.of(caller.tenantId), document, caller),
+    await readParsedQueries(ports.documents.forTenant(caller.tenantId), document, caller),
   );
-  return validityOf(
+  return combineValidity(
     resolvedDocument,
-    await validitiesNow(
+    await readValidities(
       resolvedDocument.toRead.map(({ query }) => query),
       caller,
       ports,
@@ -126,15 +131,15 @@ const validityFor = async (document: DashboardFields, { caller, ports }: Resourc
   );
 };
 
-const show = (documents: readonly (Document & Stored)[], context: ResourceContext) => {
+const show = (documents: readonly (Document & StoredMetadata)[], context: ResourceContext) => {
   const { caller, ports } = context;
-  const own = ports.documents.of(caller.tenantId);
+  const own = ports.documents.forTenant(caller.tenantId);
   return Promise.all(
     documents.map(async (stored) => {
       const { document, losses } = parseSavedDashboard(stored);
       const { id, version, createdAt, updatedAt, ownerId, changedBy, documentVersion } = stored;
       const [validity, opened, use] = await Promise.all([
-        validityFor(document, context),
+        checkValidity(document, context),
         own.collection(dashboardOpenings).find(id),
         own.collection(templateUses).find(id),
       ]);
@@ -148,7 +153,7 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
         source: stored.source ?? null,
         createdFrom:
           use === undefined || use.isGone ? null : { templateId: use.templateId, templateVersion: use.templateVersion },
-        opened: { days: countedDays, times: timesOpened(opened, ports.clock.now()) },
+        opened: { days: countedDays, times: countViews(opened, ports.clock.now()) },
         id,
         version,
         createdAt,
@@ -159,15 +164,15 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
 };
 
 /** Inputs for completing a dashboard that is about to be stored, within its transaction. */
-interface Completing {
-  readonly before: (Document & Stored) | undefined;
+interface CompletionContext {
+  readonly before: (Document & StoredMetadata) | undefined;
   readonly caller: Caller;
   of(tenantId: string): TenantDocuments;
   readonly how?: ChangeOptions;
 }
 
 /** Rejects a manual change of a dashboard that is managed as code. */
-const refuseByHand = (before: Document | undefined, how: ChangeOptions): void => {
+const requireManualChangeAllowed = (before: Document | undefined, how: ChangeOptions): void => {
   if (before?.source === undefined || before.source === how.source || how.force === 'true') return;
   throw new ApiError(
     'CONFLICT',
@@ -176,37 +181,37 @@ const refuseByHand = (before: Document | undefined, how: ChangeOptions): void =>
 };
 
 /** Rejects a private saved query of another owner like a missing one. */
-const refuseUnseen = async (
+const requireVisibleQueries = async (
   after: DashboardFields,
   former: DashboardFields | undefined,
-  { caller, of }: Completing,
+  { caller, of }: CompletionContext,
 ): Promise<void> => {
-  const known = new Set(former === undefined ? [] : savedQueryIdsIn(former));
-  const seen = await savedQueriesIn(of(caller.tenantId), after, caller);
-  const unseen = savedQueryIdsIn(after).find((id) => !known.has(id) && !seen.has(id));
+  const known = new Set(former === undefined ? [] : listSavedQueryIds(former));
+  const seen = await readSavedQueries(of(caller.tenantId), after, caller);
+  const unseen = listSavedQueryIds(after).find((id) => !known.has(id) && !seen.has(id));
   if (unseen !== undefined)
-    throw invalid(savedQueriesOfPanels, `${savedQueriesOfPanels}: ${unseen} does not exist in ${savedQueries.name}`);
+    throw fieldError(savedQueryIdPath, `${savedQueryIdPath}: ${unseen} does not exist in ${savedQueries.name}`);
 };
 
 /** Returns the dashboard to store for the given fields. */
-export const completed = async (after: DashboardFields, completing: Completing): Promise<Document> => {
-  const { before, caller, how = {} } = completing;
-  const source = how.source ?? before?.source;
-  const former = before && readDashboard(before)?.document;
-  await refuseUnseen(after, former, completing);
+export const completeDashboard = async (after: DashboardFields, completing: CompletionContext): Promise<Document> => {
+  const { before, caller, how: options = {} } = completing;
+  const source = options.source ?? before?.source;
+  const former = before && parseStoredDashboard(before)?.document;
+  await requireVisibleQueries(after, former, completing);
   const ownerId = before?.ownerId ?? caller.actor.id;
   const document: Document = {
     ...(former === undefined ? after : withStableIds(former, after)),
     // It stays with its owner, so that nobody takes over another person's private dashboard.
     visibility: before !== undefined && ownerId !== caller.actor.id ? before.visibility : after.visibility,
-    ...presentForm,
+    ...currentVersions,
     ownerId,
     changedBy: before?.changedBy ?? ownerId,
     ...(source === undefined ? {} : { source: source }),
   };
   const isSame = before !== undefined && hasSameContent(document, before);
   if (isSame) return document;
-  refuseByHand(before, how);
+  requireManualChangeAllowed(before, options);
   return { ...document, changedBy: caller.actor.id };
 };
 
@@ -247,15 +252,15 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   requiresIfMatch: true,
   maxBodyBytes: 4 * 1024 * 1024,
   visible: sharedOrOwn,
-  initial: ({ caller }) => ({ ...presentForm, ownerId: caller.actor.id, changedBy: caller.actor.id }),
+  initial: ({ caller }) => ({ ...currentVersions, ownerId: caller.actor.id, changedBy: caller.actor.id }),
   parameters: { create: NewParameters, change: ChangeParameters },
-  async prepare(after, { before, caller, of, parameters }) {
+  async prepare(after, { before, caller, forTenant, parameters }) {
     const how: ChangeOptions = parameters;
-    const document = await completed(after, { before, caller, of, how });
+    const document = await completeDashboard(after, { before, caller, of: forTenant, how });
     return how.id === undefined ? document : { ...document, id: how.id };
   },
-  refuseRemoval: (before, parameters) => refuseByHand(before, parameters),
-  compared: comparedDashboards,
+  refuseRemoval: (before, parameters) => requireManualChangeAllowed(before, parameters),
+  compared: selectDifferences,
   async alongside(documents, { before, after }) {
     const summaries = documents.collection(dashboardSummaries);
     if (before === undefined || after === undefined) await endTemplateUse(documents, (before ?? after)?.id ?? '');
@@ -263,8 +268,8 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
       await summaries.delete(before?.id ?? '');
       await documents.collection(dashboardOpenings).delete(before?.id ?? '');
       await removeSnapshots(documents, { dashboardId: before?.id ?? '' });
-    } else if (before === undefined) await summaries.insert({ id: after.id, ...summaryOf(after) });
-    else await summaries.replace(after.id, summaryOf(after));
+    } else if (before === undefined) await summaries.insert({ id: after.id, ...toSummary(after) });
+    else await summaries.replace(after.id, toSummary(after));
   },
   show,
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { exportFormats, exportInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
-import { defineOperation, type Sent } from '../../kernel/operation.ts';
+import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { parseSavedDashboard } from './dashboard.ts';
-import { foundDashboard } from './read.ts';
+import { findDashboard } from './read.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 const yamlType = 'application/yaml; charset=utf-8';
@@ -24,17 +24,17 @@ export const exportDashboard = defineOperation({
         'oiq and yaml are lossless when imported again; in grafana, panels that Grafana does not support become text panels',
       ),
   }),
-  response: z.custom<Sent>(),
-  async handler({ caller, params, query, request, signal }, ports): Promise<Sent> {
-    const found = await foundDashboard(params.id, caller, ports);
+  response: z.custom<ContentResponse>(),
+  async handler({ caller, params, query, request, signal }, ports): Promise<ContentResponse> {
+    const dashboard = await findDashboard(params.id, caller, ports);
     const reader = { tenantId: caller.tenantId, signal };
     const content = await exportInWorker(
       reader,
       query.format,
-      found.id,
-      JSON.stringify(parseSavedDashboard(found).document),
+      dashboard.id,
+      JSON.stringify(parseSavedDashboard(dashboard).document),
     );
-    const name = found.id.replaceAll(/[^\w.-]/g, '_');
+    const name = dashboard.id.replaceAll(/[^\w.-]/g, '_');
     request.reply('Content-Disposition', `attachment; filename="${name}.${query.format === 'yaml' ? 'yaml' : 'json'}"`);
     return { contentType: query.format === 'yaml' ? yamlType : jsonType, content };
   },

@@ -1,15 +1,21 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { jsonOfYamlInWorker, readImportedInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
 import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid, invalidFields } from '../../errors.ts';
-import { refuseTooDeep } from '../../kernel/json-body.ts';
+import { ApiError, fieldError, fieldErrors } from '../../errors.ts';
+import { requireShallow } from '../../kernel/json-body.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
-import { byHand, completed, type Document, dashboardResource, parseSavedDashboard } from './dashboard.ts';
+import {
+  completeDashboard,
+  type Document,
+  dashboardResource,
+  manualChangeParameters,
+  parseSavedDashboard,
+} from './dashboard.ts';
 
 const Query = z.strictObject({
   dryRun: z
@@ -21,7 +27,7 @@ const Query = z.strictObject({
     .optional()
     .describe('Default: the present folder, or the folder of the document'),
   id: DashboardId.optional().describe('Default: the id of the document, or one derived from its uid'),
-  ...byHand.shape,
+  ...manualChangeParameters.shape,
 });
 type Query = z.output<typeof Query>;
 
@@ -37,24 +43,27 @@ const Body = z
 const outcomes = ['created', 'changed', 'unchanged'] as const;
 
 /** Returns the dashboard to store. Its folder and visibility stay unchanged if the document does not contain them. */
-const next = async ({ document, report }: Imported, { before, query, caller, of }: Importing): Promise<Document> => {
+const toStoredDashboard = async (
+  { document, report }: Imported,
+  { before, query, caller, of }: Importing,
+): Promise<Document> => {
   const former = before && parseSavedDashboard(before).document;
-  const isOurs = report.from === 'oiq';
-  const folder = query.folder ?? (isOurs ? document.folder : (former?.folder ?? document.folder));
-  const visibility = isOurs ? document.visibility : (former?.visibility ?? document.visibility);
+  const isOiqFormat = report.from === 'oiq';
+  const folder = query.folder ?? (isOiqFormat ? document.folder : (former?.folder ?? document.folder));
+  const visibility = isOiqFormat ? document.visibility : (former?.visibility ?? document.visibility);
   // The document was validated when it was parsed, and the folder with the parameters.
-  return completed({ ...document, folder, visibility }, { before, caller, of, how: { force: query.force } });
+  return completeDashboard({ ...document, folder, visibility }, { before, caller, of, how: { force: query.force } });
 };
 
 interface Importing {
-  readonly before: (Document & Stored) | undefined;
+  readonly before: (Document & StoredMetadata) | undefined;
   readonly query: Query;
   readonly caller: Caller;
   of(tenantId: string): TenantDocuments;
 }
 
 /** Returns the dashboard with the id; an id is also occupied by a dashboard that the caller cannot see. */
-const presentOf = async (id: string, documents: TenantDocuments, caller: Caller) => {
+const findExisting = async (id: string, documents: TenantDocuments, caller: Caller) => {
   const before = await documents.collection(dashboardResource.collection).find(id);
   if (before === undefined || dashboardResource.visibleTo(before, caller)) return before;
   throw new ApiError('CONFLICT', `another dashboard has the id ${id}: choose another one in the parameter id`);
@@ -73,10 +82,13 @@ export const importDashboard = defineOperation({
   body: Body,
   alsoAccepts: {
     'application/yaml': async (bytes, caller) => {
-      const read = await jsonOfYamlInWorker({ tenantId: caller?.tenantId ?? '' }, Buffer.from(bytes).toString('utf8'));
-      if ('problem' in read) throw invalid('', `the body is not YAML: ${read.problem}`);
-      refuseTooDeep(Buffer.from(read.json));
-      return JSON.parse(read.json);
+      const converted = await jsonOfYamlInWorker(
+        { tenantId: caller?.tenantId ?? '' },
+        Buffer.from(bytes).toString('utf8'),
+      );
+      if ('problem' in converted) throw fieldError('', `the body is not YAML: ${converted.problem}`);
+      requireShallow(Buffer.from(converted.json));
+      return JSON.parse(converted.json);
     },
   },
   response: z.strictObject({
@@ -89,18 +101,23 @@ export const importDashboard = defineOperation({
     report: ImportReport,
   }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const read = await readImportedInWorker({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
-    if ('problems' in read) throw invalidFields([...read.problems]);
-    const id = query.id ?? read.id;
+    const imported = await readImportedInWorker({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
+    if ('problems' in imported) throw fieldErrors([...imported.problems]);
+    const id = query.id ?? imported.id;
     const toOutcome = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({
       outcome,
-      report: read.report,
+      report: imported.report,
       dashboard: { id, version, ...parseSavedDashboard(stored).document },
     });
-    const own = ports.documents.of(caller.tenantId);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     if (query.dryRun === 'true') {
-      const before = await presentOf(id, own, caller);
-      const after = await next(read, { before, query, caller, of: (tenantId) => ports.documents.of(tenantId) });
+      const before = await findExisting(id, tenantDocuments, caller);
+      const after = await toStoredDashboard(imported, {
+        before,
+        query,
+        caller,
+        of: (tenantId) => ports.documents.forTenant(tenantId),
+      });
       const isSame = before !== undefined && hasSameContent(after, before);
       return toOutcome(
         after,
@@ -110,16 +127,20 @@ export const importDashboard = defineOperation({
     }
     return change(async (scope) => {
       const writer = dashboardResource.writer(scope, caller);
-      const before = await presentOf(id, scope.of(caller.tenantId), caller);
-      const after = await next(read, { before, query, caller, of: scope.of });
+      const before = await findExisting(id, scope.forTenant(caller.tenantId), caller);
+      const after = await toStoredDashboard(imported, { before, query, caller, of: scope.forTenant });
       if (before === undefined) {
-        const made = await writer.create({ ...after, id });
-        return toOutcome(made, 'created', made.version);
+        const createdDashboard = await writer.create({ ...after, id });
+        return toOutcome(createdDashboard, 'created', createdDashboard.version);
       }
       const precondition = [before.version];
-      const written = await writer.change(id, () => after, { precondition, action: 'dashboard.update' });
-      if (!written.changed) scope.unchanged();
-      return toOutcome(written.document, written.changed ? 'changed' : 'unchanged', written.document.version);
+      const changeResult = await writer.change(id, () => after, { precondition, action: 'dashboard.update' });
+      if (!changeResult.changed) scope.unchanged();
+      return toOutcome(
+        changeResult.document,
+        changeResult.changed ? 'changed' : 'unchanged',
+        changeResult.document.version,
+      );
     });
   },
 });

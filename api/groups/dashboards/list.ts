@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {
   equals,
   FacetValues,
-  type Listing,
+  type ListDefinition,
   listParameters,
   readFacets,
   readPage,
@@ -14,7 +14,7 @@ import { storedView } from '../../resources/resource-spec.ts';
 import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 import { DashboardView, SourceName } from './dashboard.ts';
 
-const listing: Listing = {
+const listDefinition: ListDefinition = {
   searched: ['name', 'description'],
   filters: {
     tag: equals('tags'),
@@ -47,16 +47,16 @@ const Item = z.strictObject({
   ...storedView,
 });
 
-const itemOf = (summary: DashboardSummary & Stored): z.input<typeof Item> => {
+const toItem = (summary: DashboardSummary & StoredMetadata): z.input<typeof Item> => {
   const { folders: _, of, id, version: __, createdAt: ___, updatedAt: ____, ...rest } = summary;
   return { ...rest, tags: [...rest.tags], id, ...of };
 };
 
-const facetsOf = [
+const facetDefinitions = [
   { parameter: 'tag', field: 'tags' },
   { parameter: 'folder', field: 'folders' },
 ];
-const none = { values: [], partial: false };
+const noValues = { values: [], partial: false };
 
 const facets = z
   .enum(['true', 'false'])
@@ -69,7 +69,7 @@ export const listDashboards = defineOperation({
   operationId: 'listDashboards',
   summary: 'List dashboards without their panels; search them by text, tag and folder',
   role: 'viewer',
-  query: listParameters(listing).extend({ facets }),
+  query: listParameters(listDefinition).extend({ facets }),
   response: z.strictObject({
     items: z.array(Item),
     nextCursor: z.string().nullable(),
@@ -84,12 +84,15 @@ export const listDashboards = defineOperation({
       .describe('null if not requested'),
   }),
   async handler({ caller, query }, { documents, clock }) {
-    const summaries = documents.of(caller.tenantId).collection(dashboardSummaries);
+    const summaries = documents.forTenant(caller.tenantId).collection(dashboardSummaries);
     const now = new Date(clock.now()).toISOString();
     const pageRequest = { query, now, where: sharedOrOwn.where(caller) };
-    const { items, nextCursor } = await readPage(summaries, listing, pageRequest);
-    if (query.facets !== 'true') return { items: items.map(itemOf), nextCursor, facets: null };
-    const [tags = none, folders = none] = await readFacets(summaries, listing, { ...pageRequest, facets: facetsOf });
-    return { items: items.map(itemOf), nextCursor, facets: { tags, folders } };
+    const { items, nextCursor } = await readPage(summaries, listDefinition, pageRequest);
+    if (query.facets !== 'true') return { items: items.map(toItem), nextCursor, facets: null };
+    const [tags = noValues, folders = noValues] = await readFacets(summaries, listDefinition, {
+      ...pageRequest,
+      facets: facetDefinitions,
+    });
+    return { items: items.map(toItem), nextCursor, facets: { tags, folders } };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { dashboardOpenings } from '../../../schemas/resources/dashboard.ts';
 import { addView } from '../../../subjects/dashboards/openings.ts';
@@ -11,22 +11,26 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { DashboardView, type Document, dashboardResource } from './dashboard.ts';
 
 /** Returns a dashboard that the caller may see. */
-export const foundDashboard = async (id: string, caller: Caller, { documents }: Ports): Promise<Document & Stored> => {
-  const found = await documents.of(caller.tenantId).collection(dashboardResource.collection).find(id);
-  if (found === undefined || !dashboardResource.visibleTo(found, caller)) throw notFound('dashboard');
-  return found;
+export const findDashboard = async (
+  id: string,
+  caller: Caller,
+  { documents }: Ports,
+): Promise<Document & StoredMetadata> => {
+  const stored = await documents.forTenant(caller.tenantId).collection(dashboardResource.collection).find(id);
+  if (stored === undefined || !dashboardResource.visibleTo(stored, caller)) throw notFound('dashboard');
+  return stored;
 };
 
 /**
  * Counts a view. Two concurrent views may count once: the number shows whether a dashboard is used and is not exact.
  */
-const countOpening = async (id: string, { tenantId }: Caller, { documents, clock }: Ports): Promise<void> => {
-  const openings = documents.of(tenantId).collection(dashboardOpenings);
+const countView = async (id: string, { tenantId }: Caller, { documents, clock }: Ports): Promise<void> => {
+  const openings = documents.forTenant(tenantId).collection(dashboardOpenings);
   try {
-    const known = await openings.find(id);
-    const next = addView(known, clock.now());
-    if (known === undefined) await openings.insert({ id, ...next });
-    else await openings.replace(id, next, known.version);
+    const counter = await openings.find(id);
+    const next = addView(counter, clock.now());
+    if (counter === undefined) await openings.insert({ id, ...next });
+    else await openings.replace(id, next, counter.version);
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
   }
@@ -46,8 +50,8 @@ export const getDashboard = defineOperation({
   response: DashboardView,
   async handler(input, ports) {
     const { caller, params, query } = input;
-    const found = await foundDashboard(params.id, caller, ports);
-    if (query.countView === 'true') await countOpening(found.id, caller, ports);
-    return dashboardResource.answer(found, input, ports);
+    const dashboard = await findDashboard(params.id, caller, ports);
+    if (query.countView === 'true') await countView(dashboard.id, caller, ports);
+    return dashboardResource.answer(dashboard, input, ports);
   },
 });

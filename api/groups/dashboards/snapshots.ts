@@ -6,7 +6,7 @@ import {
   ConflictError,
   type Filter,
   platformTenant,
-  type Stored,
+  type StoredMetadata,
   type TenantDocuments,
 } from '../../../schemas/ports/documents.ts';
 import {
@@ -14,25 +14,25 @@ import {
   dashboardSnapshotContents,
   dashboardSnapshots,
 } from '../../../schemas/resources/dashboard-snapshot.ts';
-import { DashboardQuestion } from '../../../subjects/dashboards/query/question.ts';
-import { dashboardAnswer } from '../../../subjects/dashboards/query/run-query.ts';
+import { DashboardQuery } from '../../../subjects/dashboards/query/question.ts';
+import { runDashboardQuery } from '../../../subjects/dashboards/query/run-query.ts';
 import {
+  createSnapshotContent,
   parseSnapshotContent,
   SnapshotContent,
-  snapshotContent,
 } from '../../../subjects/dashboards/snapshots/content.ts';
 import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
-import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
+import { createResultStripper } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { mayCall } from '../../callers/rights.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { satisfiesAccess } from '../../callers/rights.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
+import { type ListDefinition, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { parseSavedDashboard } from './dashboard.ts';
-import { dashboardContextOf } from './query.ts';
-import { foundDashboard } from './read.ts';
+import { createDashboardContext } from './query.ts';
+import { findDashboard } from './read.ts';
 
 const dayMs = 86_400_000;
 const defaultDays = 7;
@@ -42,16 +42,16 @@ const maxSnapshots = 100;
 const maxCharacters = 3_500_000;
 const purpose = 'dashboard snapshot';
 
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
  * Only this installation can read the location of the snapshot from a token. Its secret is random, and only its hash is
  * stored.
  */
-const newToken = ({ secretBox }: Ports, tenantId: string, id: string): string =>
+const createToken = ({ secretBox }: Ports, tenantId: string, id: string): string =>
   secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
 
-const { from, to, step, maxPoints, variables, panels } = DashboardQuestion.shape;
+const { from, to, step, maxPoints, variables, panels } = DashboardQuery.shape;
 
 const Body = z.strictObject({
   from,
@@ -87,45 +87,45 @@ const SnapshotView = z.strictObject({
   opened: z.int().describe('Number of views'),
 });
 
-const viewOf = (snapshot: DashboardSnapshot & Stored): z.input<typeof SnapshotView> => {
+const toView = (snapshot: DashboardSnapshot & StoredMetadata): z.input<typeof SnapshotView> => {
   const { id, dashboardId, name, createdBy, createdAt, expiresAt, labels, bodies, opened } = snapshot;
   return { id, dashboardId, name, createdBy, createdAt, expiresAt, labels: [...labels], bodies, opened };
 };
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-const validOf = (dashboardId: string, { clock }: Ports): Filter => ({
+const unexpiredFilter = (dashboardId: string, { clock }: Ports): Filter => ({
   dashboardId,
-  expiresAt: { $gt: iso(clock.now()) },
+  expiresAt: { $gt: toIsoTime(clock.now()) },
 });
 
-const expiryOf = (days: number | undefined, { settings, clock }: Ports): string => {
+const computeExpiry = (days: number | undefined, { settings, clock }: Ports): string => {
   const maxDays = settings.SNAPSHOT_DAYS;
   if (days !== undefined && days > maxDays)
-    throw invalid('expiresInDays', `is ${days}, and at most ${maxDays} are allowed here (OIQ_SNAPSHOT_DAYS)`);
-  return iso(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
+    throw fieldError('expiresInDays', `is ${days}, and at most ${maxDays} are allowed here (OIQ_SNAPSHOT_DAYS)`);
+  return toIsoTime(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
 };
 
 /** Its content, compressed. */
-const contentOf = async (
+const buildContent = async (
   id: string,
   body: z.output<typeof Body>,
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
   ports: Ports,
 ) => {
-  const found = await foundDashboard(id, caller, ports);
+  const found = await findDashboard(id, caller, ports);
   const { document } = parseSavedDashboard(found);
   const { labels, bodies, name = document.name, expiresInDays: _, ...question } = body;
-  const context = await dashboardContextOf(document, caller, signal, ports);
-  const answer = await dashboardAnswer(
+  const context = await createDashboardContext(document, caller, signal, ports);
+  const answer = await runDashboardQuery(
     document,
     { ...question, annotations: false },
-    { ...context, shownAs: (panel) => stripped(panel, { labels, bodies }) },
+    { ...context, shownAs: (panel) => createResultStripper(panel, { labels, bodies }) },
   );
-  const content = snapshotContent({ name, createdAt: iso(ports.clock.now()) }, document, answer);
+  const content = createSnapshotContent({ name, createdAt: toIsoTime(ports.clock.now()) }, document, answer);
   const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
   if (compressed.length > maxCharacters)
-    throw invalid('panels', 'the data exceeds the maximum size of a snapshot: select fewer panels or a longer step');
+    throw fieldError('panels', 'the data exceeds the maximum size of a snapshot: select fewer panels or a longer step');
   return { name, compressed };
 };
 
@@ -146,27 +146,27 @@ export const createDashboardSnapshot = defineOperation({
   }),
   async handler(input, ports) {
     const { caller, params, body, change } = input;
-    const expiresAt = expiryOf(body.expiresInDays, ports);
-    const { name, compressed } = await contentOf(params.id, body, input, ports);
+    const expiresAt = computeExpiry(body.expiresInDays, ports);
+    const { name, compressed } = await buildContent(params.id, body, input, ports);
     const id = randomUUID();
-    const token = newToken(ports, caller.tenantId, id);
+    const token = createToken(ports, caller.tenantId, id);
     const { labels, bodies } = body;
     const fields = { dashboardId: params.id, name, createdBy: caller.actor.id, expiresAt, labels, bodies };
-    const made = await change(async ({ of, record }) => {
-      const documents = of(caller.tenantId);
+    const made = await change(async ({ forTenant, record }) => {
+      const documents = forTenant(caller.tenantId);
       const stored = documents.collection(dashboardSnapshots);
-      if ((await stored.count(validOf(params.id, ports))) >= maxSnapshots)
+      if ((await stored.count(unexpiredFilter(params.id, ports))) >= maxSnapshots)
         throw new ApiError('CONFLICT', `the dashboard has ${maxSnapshots} snapshots: revoke one first`);
-      const snapshot = { id, ...fields, tokenHash: hashOf(token), opened: 0 };
+      const snapshot = { id, ...fields, tokenHash: hashToken(token), opened: 0 };
       await documents.collection(dashboardSnapshotContents).insert({ id, gzip: compressed });
       record({ id, name, after: fields });
       return stored.insert(snapshot);
     });
-    return { ...viewOf(made), token, path: `/api/shared-snapshots/${token}` };
+    return { ...toView(made), token, path: `/api/shared-snapshots/${token}` };
   },
 });
 
-const listing: Listing = { sorts: ['createdAt', 'expiresAt', 'name'] };
+const listing: ListDefinition = { sorts: ['createdAt', 'expiresAt', 'name'] };
 
 export const listDashboardSnapshots = defineOperation({
   method: 'GET',
@@ -178,11 +178,11 @@ export const listDashboardSnapshots = defineOperation({
   query: listParameters(listing),
   response: z.strictObject({ items: z.array(SnapshotView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
-    const { id } = await foundDashboard(params.id, caller, ports);
-    const stored = ports.documents.of(caller.tenantId).collection(dashboardSnapshots);
-    const now = iso(ports.clock.now());
-    const { items, nextCursor } = await readPage(stored, listing, { query, now, where: validOf(id, ports) });
-    return { items: items.map(viewOf), nextCursor };
+    const { id } = await findDashboard(params.id, caller, ports);
+    const stored = ports.documents.forTenant(caller.tenantId).collection(dashboardSnapshots);
+    const now = toIsoTime(ports.clock.now());
+    const { items, nextCursor } = await readPage(stored, listing, { query, now, where: unexpiredFilter(id, ports) });
+    return { items: items.map(toView), nextCursor };
   },
 });
 
@@ -196,17 +196,17 @@ export const revokeDashboardSnapshot = defineOperation({
   params: idParameter,
   response: z.strictObject({}),
   async handler({ caller, params, change }, ports) {
-    const stored = ports.documents.of(caller.tenantId).collection(dashboardSnapshots);
+    const stored = ports.documents.forTenant(caller.tenantId).collection(dashboardSnapshots);
     const found = await stored.find(params.id);
     if (found === undefined) throw notFound('snapshot');
     const isOwn = found.createdBy === caller.actor.id;
-    if (!isOwn && !mayCall(caller.role, 'admin')) {
+    if (!isOwn && !satisfiesAccess(caller.role, 'admin')) {
       // Only callers who may see the dashboard learn that the snapshot exists.
-      await foundDashboard(found.dashboardId, caller, ports).catch(() => Promise.reject(notFound('snapshot')));
+      await findDashboard(found.dashboardId, caller, ports).catch(() => Promise.reject(notFound('snapshot')));
       throw new ApiError('FORBIDDEN', 'the snapshot was made by somebody else: an Admin can revoke it');
     }
-    await change(async ({ of, record }) => {
-      await removeSnapshots(of(caller.tenantId), { id: found.id });
+    await change(async ({ forTenant, record }) => {
+      await removeSnapshots(forTenant(caller.tenantId), { id: found.id });
       const { tokenHash: _, opened: __, ...before } = found;
       record({ id: found.id, name: found.name, before });
     });
@@ -218,23 +218,23 @@ export const revokeDashboardSnapshot = defineOperation({
  * Returns the snapshot of a valid token. Any other text takes the same steps, so that the response time does not reveal
  * the reason.
  */
-const snapshotOf = async (token: string, { secretBox, documents, clock }: Ports) => {
+const findSnapshotByToken = async (token: string, { secretBox, documents, clock }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
-  const own = documents.of(tenantId);
-  const found = await own.collection(dashboardSnapshots).find(id);
-  const hash = Buffer.from(hashOf(token));
-  const isIts = timingSafeEqual(hash, Buffer.from(found?.tokenHash ?? '0'.repeat(hash.length)));
-  if (found === undefined || !isIts || found.expiresAt <= iso(clock.now()))
+  const tenantDocuments = documents.forTenant(tenantId);
+  const found = await tenantDocuments.collection(dashboardSnapshots).find(id);
+  const hash = Buffer.from(hashToken(token));
+  const hasMatchingHash = timingSafeEqual(hash, Buffer.from(found?.tokenHash ?? '0'.repeat(hash.length)));
+  if (found === undefined || !hasMatchingHash || found.expiresAt <= toIsoTime(clock.now()))
     throw new ApiError('NOT_FOUND', 'the snapshot does not exist, has expired or was revoked');
-  const content = await own.collection(dashboardSnapshotContents).find(id);
+  const content = await tenantDocuments.collection(dashboardSnapshotContents).find(id);
   if (content === undefined) throw new ApiError('NOT_FOUND', 'the snapshot does not exist, has expired or was revoked');
-  return { found, own, gzip: content.gzip };
+  return { found, own: tenantDocuments, gzip: content.gzip };
 };
 
 /** Two concurrent views may count once: the number shows whether a snapshot is used and is not exact. */
 const countOpening = async (
   own: TenantDocuments,
-  { id, opened, version }: DashboardSnapshot & Stored,
+  { id, opened, version }: DashboardSnapshot & StoredMetadata,
 ): Promise<void> => {
   try {
     await own.collection(dashboardSnapshots).update(id, { opened: opened + 1 }, version);
@@ -255,7 +255,7 @@ export const getSharedSnapshot = defineOperation({
   async handler({ params, request }, ports) {
     request.reply('X-Robots-Tag', 'noindex, nofollow');
     request.reply('Referrer-Policy', 'no-referrer');
-    const { found, own, gzip } = await snapshotOf(params.token, ports);
+    const { found, own, gzip } = await findSnapshotByToken(params.token, ports);
     await countOpening(own, found);
     const text = (await promisify(gunzip)(Buffer.from(gzip, 'base64'))).toString('utf8');
     return { expiresAt: found.expiresAt, ...parseSnapshotContent(text) };

@@ -1,16 +1,22 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import type { ResourceVersion } from '../../../schemas/resources/resource-history.ts';
-import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { DashboardDifference, findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { Loss, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
+import { Loss, type SavedVersions } from '../../../subjects/dashboards/read-saved.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { versionOf, versionsOf } from '../../resources/resource-history.ts';
+import { readVersion, readVersions } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { byHand, completed, DashboardView, dashboardResource, parseSavedDashboard } from './dashboard.ts';
-import { foundDashboard } from './read.ts';
+import {
+  completeDashboard,
+  DashboardView,
+  dashboardResource,
+  manualChangeParameters,
+  parseSavedDashboard,
+} from './dashboard.ts';
+import { findDashboard } from './read.ts';
 
 const versionParameters = z.strictObject({ ...idParameter.shape, version: z.string().min(1).max(128) });
 
@@ -35,8 +41,8 @@ export const listDashboardVersions = defineOperation({
   params: idParameter,
   response: z.strictObject({ items: z.array(Version), nextCursor: z.null() }),
   async handler({ caller, params }, ports) {
-    const { id } = await foundDashboard(params.id, caller, ports);
-    const versions = await versionsOf(ports.documents.of(caller.tenantId), dashboardResource.type, id);
+    const { id } = await findDashboard(params.id, caller, ports);
+    const versions = await readVersions(ports.documents.forTenant(caller.tenantId), dashboardResource.type, id);
     return { items: versions.map(toVersionView), nextCursor: null };
   },
 });
@@ -46,7 +52,7 @@ const findVersion = async (
   documents: TenantDocuments,
   { id, version }: { readonly id: string; readonly version: string | number },
 ): Promise<ResourceVersion> => {
-  const storedVersion = await versionOf(documents, dashboardResource.type, id, Number(version));
+  const storedVersion = await readVersion(documents, dashboardResource.type, id, Number(version));
   if (storedVersion === undefined) throw notFound('stored version of the dashboard');
   return storedVersion;
 };
@@ -69,16 +75,16 @@ export const getDashboardVersion = defineOperation({
     differences: z.array(DashboardDifference).describe('Differences from this version to that one'),
   }),
   async handler({ caller, params, query }, ports) {
-    const present = await foundDashboard(params.id, caller, ports);
-    const documents = ports.documents.of(caller.tenantId);
+    const current = await findDashboard(params.id, caller, ports);
+    const documents = ports.documents.forTenant(caller.tenantId);
     const storedVersion = await findVersion(documents, params);
-    const comparedWith = query.compareWith ?? present.version;
+    const comparedWith = query.compareWith ?? current.version;
     const other: object =
-      comparedWith === present.version
-        ? fieldsOf(present)
+      comparedWith === current.version
+        ? getFields(current)
         : (await findVersion(documents, { id: params.id, version: comparedWith })).fields;
-    const { document, losses } = parseSavedDashboard(storedVersion.fields as SavedForm);
-    const differences = dashboardDifferences(document, parseSavedDashboard(other as SavedForm).document);
+    const { document, losses } = parseSavedDashboard(storedVersion.fields as SavedVersions);
+    const differences = findDashboardDifferences(document, parseSavedDashboard(other as SavedVersions).document);
     return { ...toVersionView(storedVersion), document, losses, comparedWith, differences };
   },
 });
@@ -92,7 +98,7 @@ export const restoreDashboardVersion = defineOperation({
   audit: 'dashboard.restore',
   versions: 'require',
   params: versionParameters,
-  query: byHand,
+  query: manualChangeParameters,
   response: z.strictObject({
     ...DashboardView.shape,
     losses: DashboardView.shape.losses.describe(
@@ -101,19 +107,21 @@ export const restoreDashboardVersion = defineOperation({
   }),
   async handler(input, ports) {
     const { caller, params } = input;
-    let lost: ReturnType<typeof parseSavedDashboard>['losses'] = [];
+    let restoredLosses: ReturnType<typeof parseSavedDashboard>['losses'] = [];
     const after = await dashboardResource.change(
       params.id,
-      async (before, { of }) => {
+      async (before, { forTenant }) => {
         const { document, losses } = parseSavedDashboard(
-          (await findVersion(of(caller.tenantId), params)).fields as SavedForm,
+          (await findVersion(forTenant(caller.tenantId), params)).fields as SavedVersions,
         );
-        lost = losses;
-        const isSame = dashboardDifferences(parseSavedDashboard(before).document, document).length === 0;
-        return isSame ? fieldsOf(before) : completed(document, { before, caller, of, how: input.query });
+        restoredLosses = losses;
+        const isSame = findDashboardDifferences(parseSavedDashboard(before).document, document).length === 0;
+        return isSame
+          ? getFields(before)
+          : completeDashboard(document, { before, caller, of: forTenant, how: input.query });
       },
       input,
     );
-    return { ...(await dashboardResource.answer(after, input, ports)), losses: lost };
+    return { ...(await dashboardResource.answer(after, input, ports)), losses: restoredLosses };
   },
 });

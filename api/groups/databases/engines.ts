@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Series } from '../../../queries/result.ts';
-import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import { engineOf, engines } from '../../../subjects/databases/engines.ts';
-import { FigureAnswer, readEngineSeries, readFigures } from '../../../subjects/databases/figures.ts';
+import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
+import { engines, findEngine } from '../../../subjects/databases/engines.ts';
+import { FigureAnswer, readEngineSeries, readMeasures } from '../../../subjects/databases/figures.ts';
 import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
-import { systemOf } from '../../../subjects/databases/systems.ts';
-import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
+import { currentSystemName } from '../../../subjects/databases/systems.ts';
+import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
-const range = { from, to, ...projectScopeParameters };
+const rangeFields = { from, to, ...projectScopeParameters };
 const params = z.strictObject({
   engine: z
     .string()
@@ -30,10 +30,10 @@ interface RangeQuery {
   readonly to?: string | undefined;
 }
 
-const parseQuery = (caller: Caller, query: RangeQuery, ports: Ports) => {
-  const reading = readingOf(caller, ports);
+const toReadingAndMinutes = (caller: Caller, query: RangeQuery, ports: Ports) => {
+  const reading = createReading(caller, ports);
   const { nowMs } = reading;
-  const minutes = minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+  const minutes = toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
   return { minutes, reading };
 };
 
@@ -44,7 +44,7 @@ export const getDatabaseEngines = defineOperation({
   summary: 'List database engines: those that appear in a time range, and those with supported metrics',
   role: 'viewer',
   cache: listCache,
-  query: z.strictObject(range),
+  query: z.strictObject(rangeFields),
   response: z.strictObject({
     from: z.string(),
     to: z.string(),
@@ -61,21 +61,21 @@ export const getDatabaseEngines = defineOperation({
     isCut: z.boolean().describe('Whether there are more than 5,000 databases; only the first are counted'),
   }),
   async handler({ caller, query }, ports) {
-    const { minutes, reading } = parseQuery(caller, query, ports);
+    const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
     const { items, isCut } = await readDatabases(reading, query, minutes);
     const names = [...new Set([...engines.map(({ name }) => name), ...items.map(({ engine }) => engine)])].sort();
     return {
-      ...minutesAnswer(minutes),
+      ...formatMinutes(minutes),
       items: names.map((engine) => {
-        const its = items.filter((one) => one.engine === engine);
-        const known = engines.find(({ name }) => name === engine);
+        const engineDatabases = items.filter((one) => one.engine === engine);
+        const supportedEngine = engines.find(({ name }) => name === engine);
         return {
           engine,
-          databases: its.length,
-          calledDatabases: its.filter(({ seenBy }) => seenBy.includes('calls')).length,
-          watchedDatabases: its.filter(({ seenBy }) => seenBy.includes('metrics')).length,
-          figures: known?.figures.map(({ name }) => name) ?? [],
-          senders: [...(known?.senders ?? [])],
+          databases: engineDatabases.length,
+          calledDatabases: engineDatabases.filter(({ seenBy }) => seenBy.includes('calls')).length,
+          watchedDatabases: engineDatabases.filter(({ seenBy }) => seenBy.includes('metrics')).length,
+          figures: supportedEngine?.measures.map(({ name }) => name) ?? [],
+          senders: [...(supportedEngine?.senders ?? [])],
         };
       }),
       isCut,
@@ -83,10 +83,10 @@ export const getDatabaseEngines = defineOperation({
   },
 });
 
-const unseen = (engine: string): ApiError =>
+const unseenError = (engine: string): ApiError =>
   new ApiError('NOT_FOUND', `the engine ${engine} is unknown, and none of its databases was seen in this range`);
 
-const maxShown = 1_000;
+const maxDatabases = 1_000;
 
 export const showDatabaseEngine = defineOperation({
   method: 'GET',
@@ -96,7 +96,7 @@ export const showDatabaseEngine = defineOperation({
   role: 'viewer',
   cache: listCache,
   params,
-  query: z.strictObject(range),
+  query: z.strictObject(rangeFields),
   response: z.strictObject({
     from: z.string(),
     to: z.string(),
@@ -106,18 +106,18 @@ export const showDatabaseEngine = defineOperation({
     figures: z.array(FigureAnswer).describe('Aggregated over all its databases, of the whole organization'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
-    const { minutes, reading } = parseQuery(caller, query, ports);
-    const name = systemOf(engine);
-    const known = engineOf(name);
+    const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
+    const name = currentSystemName(engine);
+    const supportedEngine = findEngine(name);
     const [{ items }, figures] = await Promise.all([
       readDatabases(reading, { ...query, engine: name }, minutes),
-      known === undefined ? [] : readFigures(reading, known, minutes),
+      supportedEngine === undefined ? [] : readMeasures(reading, supportedEngine, minutes),
     ]);
-    if (known === undefined && items.length === 0) throw unseen(name);
+    if (supportedEngine === undefined && items.length === 0) throw unseenError(name);
     return {
-      ...minutesAnswer(minutes),
+      ...formatMinutes(minutes),
       engine: name,
-      databases: items.slice(0, maxShown),
+      databases: items.slice(0, maxDatabases),
       databaseCount: items.length,
       figures,
     };
@@ -135,7 +135,7 @@ export const showDatabaseSeries = defineOperation({
   cache: listCache,
   params,
   query: z.strictObject({
-    ...range,
+    ...rangeFields,
     ...stepParameter,
     figure: z
       .string()
@@ -155,11 +155,11 @@ export const showDatabaseSeries = defineOperation({
     reason: z.string().nullable().describe('Why there are no series; null if there are'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
-    const { minutes, reading } = parseQuery(caller, query, ports);
-    const stepMs = stepOf(query.step, minutes, { minMs: minuteMs });
-    const name = systemOf(engine);
-    const found = await readEngineSeries(reading, { ...query, engine: name }, { minutes, stepMs });
-    if (found.series.length === 0 && engineOf(name) === undefined) throw unseen(name);
-    return { ...minutesAnswer(minutes), stepMs, ...found };
+    const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
+    const stepMs = resolveStepMs(query.step, minutes, { minMs: minuteMs });
+    const name = currentSystemName(engine);
+    const engineSeries = await readEngineSeries(reading, { ...query, engine: name }, { minutes, stepMs });
+    if (engineSeries.series.length === 0 && findEngine(name) === undefined) throw unseenError(name);
+    return { ...formatMinutes(minutes), stepMs, ...engineSeries };
   },
 });

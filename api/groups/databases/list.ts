@@ -1,14 +1,21 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, someText, textIn, textPart } from '../../../queries/cursor.ts';
+import {
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  int64Pattern,
+  nonEmptyTextPattern,
+} from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
-import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
+import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'databases';
+const cursorKind = 'databases';
 
 export const listDatabases = defineOperation({
   method: 'GET',
@@ -35,28 +42,33 @@ export const listDatabases = defineOperation({
     isCut: z.boolean().describe('Whether there are more than 5,000'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { nowMs } = reading;
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, wasListed: true });
-    const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    if (page !== undefined) requireRetained(page.minutes, { caller, signal: 'traces', nowMs, isFromCursor: true });
+    const minutes =
+      page?.minutes ?? toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
     const { items, isCut } = await readDatabases(reading, query, minutes);
-    const left = page === undefined ? items : items.filter(({ id }) => id > page.after);
-    const shown = left.slice(0, query.limit);
-    const last = left.length > query.limit ? shown.at(-1) : undefined;
+    const remaining = page === undefined ? items : items.filter(({ id }) => id > page.after);
+    const pageItems = remaining.slice(0, query.limit);
+    const last = remaining.length > query.limit ? pageItems.at(-1) : undefined;
     return {
-      ...minutesAnswer(minutes),
-      items: shown,
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, textPart(last.id)]),
+      ...formatMinutes(minutes),
+      items: pageItems,
+      nextCursor: last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodeText(last.id)]),
       isCut,
     };
   },
 });
 
-const pageOf = (cursor: string) => {
-  const [from = '', to = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
+const parseCursor = (cursor: string) => {
+  const [from = '', to = '', id = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    nonEmptyTextPattern,
+  ]);
   return {
     minutes: { from: BigInt(from), to: BigInt(to) },
-    after: textIn(id),
+    after: decodeText(id),
   };
 };

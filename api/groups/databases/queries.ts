@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained, serviceParameter } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { readStatements, Statement, statementSorts } from '../../../subjects/databases/statements.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'statements';
+const cursorKind = 'statements';
 
 export const listDatabaseQueries = defineOperation({
   method: 'GET',
@@ -42,28 +42,30 @@ export const listDatabaseQueries = defineOperation({
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { nowMs } = reading;
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page?.range ?? rangeOf(query, { caller, signal: 'traces', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'traces', nowMs, wasListed: true });
-    const found = await readStatements(reading, { ...query, after: page?.after }, range);
-    const shown = found.slice(0, query.limit);
-    const last = found.length > query.limit ? shown.at(-1) : undefined;
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'traces', nowMs });
+    if (page !== undefined) requireRetained(range, { caller, signal: 'traces', nowMs, isFromCursor: true });
+    const statements = await readStatements(reading, { ...query, after: page?.after }, range);
+    const pageItems = statements.slice(0, query.limit);
+    const last = statements.length > query.limit ? pageItems.at(-1) : undefined;
     return {
       from: formatTime(range.from),
       to: formatTime(range.to),
-      items: shown.map(({ statement }) => statement),
+      items: pageItems.map(({ statement }) => statement),
       nextCursor:
-        last === undefined ? null : encodeCursor(kind, [range.from, range.to, last.place.value, last.place.digest]),
+        last === undefined
+          ? null
+          : encodeCursor(cursorKind, [range.from, range.to, last.place.value, last.place.digest]),
     };
   },
 });
 
-const pageOf = (cursor: string) => {
-  const [from = '', to = '', value = '', digest = ''] = decodeCursor(kind, cursor, [
-    integer,
-    integer,
+const parseCursor = (cursor: string) => {
+  const [from = '', to = '', value = '', digest = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
     /^[\d.e+-]{1,30}$/,
     /^q\d-[0-9a-f]{1,16}$/,
   ]);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
-import { millisecondsOf } from '../../../queries/range.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
 import { DeadLetterView } from '../../../subjects/dead-letters/dead-letters.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { filterFields, viewOf } from './views.ts';
+import { filterFields, toDeadLetterView } from './views.ts';
 
 export const listDeadLetters = defineOperation({
   method: 'GET',
@@ -22,13 +22,13 @@ export const listDeadLetters = defineOperation({
   async handler({ caller: { tenantId }, query, signal }, { deadLetters, clock }) {
     const { from, to, limit, cursor, ...filter } = query;
     const now = clock.now();
-    const range = { fromMs: millisecondsOf('from', from, now), toMs: millisecondsOf('to', to, now) };
+    const range = { fromMs: parseMilliseconds('from', from, now), toMs: parseMilliseconds('to', to, now) };
     const page = await deadLetters.list({ ...filter, ...range, tenantId }, { limit, cursor, signal });
-    return { items: page.items.map(viewOf), nextCursor: page.nextCursor };
+    return { items: page.items.map(toDeadLetterView), nextCursor: page.nextCursor };
   },
 });
 
-const maxShownBytes = 1024 * 1024;
+const maxPayloadBytes = 1024 * 1024;
 
 export const showDeadLetter = defineOperation({
   method: 'GET',
@@ -47,19 +47,19 @@ export const showDeadLetter = defineOperation({
         'Format in which a replay reads the payload, for example loki-json; empty if a consumer could not process it',
       ),
     payload: z.string().nullable().describe('Base64 of the payload as received; null if it is no longer stored'),
-    truncated: z.boolean().describe(`Whether the payload is larger than the ${maxShownBytes} bytes shown`),
+    truncated: z.boolean().describe(`Whether the payload is larger than the ${maxPayloadBytes} bytes shown`),
   }),
   async handler({ caller, params, signal }, { deadLetters }) {
-    const found = await deadLetters.show(params.id, caller.tenantId, signal);
-    if (found === undefined) throw notFound('dead letter');
-    const { deadLetter, payload } = found;
+    const deadLetterWithPayload = await deadLetters.show(params.id, caller.tenantId, signal);
+    if (deadLetterWithPayload === undefined) throw notFound('dead letter');
+    const { deadLetter, payload } = deadLetterWithPayload;
     return {
-      ...viewOf(deadLetter),
+      ...toDeadLetterView(deadLetter),
       contentType: payload?.headers.contentType ?? '',
       contentEncoding: payload?.headers.contentEncoding ?? '',
       format: payload?.headers.format ?? '',
-      payload: payload?.bytes.subarray(0, maxShownBytes).toString('base64') ?? null,
-      truncated: (payload?.bytes.length ?? 0) > maxShownBytes,
+      payload: payload?.bytes.subarray(0, maxPayloadBytes).toString('base64') ?? null,
+      truncated: (payload?.bytes.length ?? 0) > maxPayloadBytes,
     };
   },
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { millisecondsOf } from '../../../queries/range.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
+import { fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { ReplayView } from '../../kernel/ports/dead-letters.ts';
-import { filterFields, replayViewOf } from './views.ts';
+import { filterFields, toReplayView } from './views.ts';
 
 export const replayDeadLetters = defineOperation({
   method: 'POST',
@@ -22,15 +22,15 @@ export const replayDeadLetters = defineOperation({
   async handler({ caller, body, change }, { replayJobs, clock }) {
     const { dryRun, all, from, to, ...filter } = body;
     const restricted = [from, to, ...Object.values(filter)].some((value) => value !== undefined);
-    if (!restricted && !all) throw invalid('ids', 'is required, unless a filter or all: true is given');
+    if (!restricted && !all) throw fieldError('ids', 'is required, unless a filter or all: true is given');
     const now = clock.now();
-    const range = { fromMs: millisecondsOf('from', from, now), toMs: millisecondsOf('to', to, now) };
+    const range = { fromMs: parseMilliseconds('from', from, now), toMs: parseMilliseconds('to', to, now) };
     const job = await replayJobs.start(
       caller.tenantId,
       { ...filter, ...range },
       { actor: `${caller.actor.type} ${caller.actor.name}`, dryRun, change },
     );
-    return replayViewOf(job);
+    return toReplayView(job);
   },
 });
 
@@ -45,6 +45,6 @@ export const showReplay = defineOperation({
   async handler({ caller, params }, { replayJobs }) {
     const job = await replayJobs.find(caller.tenantId, params.id);
     if (job === undefined) throw notFound('replay');
-    return replayViewOf(job);
+    return toReplayView(job);
   },
 });

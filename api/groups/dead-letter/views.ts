@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/dead-letters.ts';
 import type { ReplayJob, ReplayView } from '../../kernel/ports/dead-letters.ts';
 
-export const viewOf = ({ tenantId: _, place: __, ...deadLetter }: DeadLetter): z.output<typeof DeadLetterView> =>
-  deadLetter;
+export const toDeadLetterView = ({
+  tenantId: _,
+  place: __,
+  ...deadLetter
+}: DeadLetter): z.output<typeof DeadLetterView> => deadLetter;
 
 /** Filters of lists and replays. */
 export const filterFields = {
@@ -17,10 +20,10 @@ export const filterFields = {
   to: timeParameter.optional(),
 };
 
-export const replayViewOf = ({
+export const toReplayView = ({
   version: _,
   createdAt: __,
   updatedAt: ___,
   filter: ____,
   ...job
-}: ReplayJob & Stored): z.input<typeof ReplayView> => job;
+}: ReplayJob & StoredMetadata): z.input<typeof ReplayView> => job;

@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import {
   type ErrorGroupState,
   errorGroupStatuses,
   IgnoredUntil,
   ResolvedIn,
 } from '../../../schemas/resources/error-group.ts';
-import type { Decisions } from '../../../subjects/errors/merges.ts';
-import { Merges } from '../../../subjects/errors/merges.ts';
+import type { ErrorDecisions } from '../../../subjects/errors/merges.ts';
+import { FingerprintMerges } from '../../../subjects/errors/merges.ts';
 
-export const idOfGroup = z
+export const ErrorGroupId = z
   .string()
   .max(64)
   .regex(/^f\d{1,4}-[0-9a-f]{16}$/, 'is not the id of an error group');
 
 /** State of a group without decisions: version 0. */
-export const undecided: ErrorGroupState & Pick<Stored, 'version'> = {
+export const initialState: ErrorGroupState & Pick<StoredMetadata, 'version'> = {
   status: 'unresolved' as const,
   changedAt: '',
   resolvedIn: null,
@@ -36,10 +36,17 @@ export const Decision = z.strictObject({
 });
 
 /** Decisions about a group in API answers. */
-export const decisionView = (
+export const toDecisionView = (
   id: string,
-  { status, changedAt, resolvedIn, ignoredUntil, assigneeId, version }: ErrorGroupState & Pick<Stored, 'version'>,
-  merges: Decisions['merges'],
+  {
+    status,
+    changedAt,
+    resolvedIn,
+    ignoredUntil,
+    assigneeId,
+    version,
+  }: ErrorGroupState & Pick<StoredMetadata, 'version'>,
+  merges: ErrorDecisions['merges'],
 ): z.output<typeof Decision> => ({
   id,
   status,
@@ -48,5 +55,5 @@ export const decisionView = (
   ignoredUntil,
   assigneeId,
   version,
-  fingerprints: new Merges(merges).membersOf(id),
+  fingerprints: new FingerprintMerges(merges).membersOf(id),
 });

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { sortText } from '../../../queries/sort.ts';
+import { sortDescription } from '../../../queries/sort.ts';
 import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
 import { ErrorGroup, errorSorts, readErrorGroups } from '../../../subjects/errors/groups.ts';
-import { errorFilterParameters, errorRange, recheckRange } from '../../../subjects/errors/scope.ts';
+import { checkCursorRange, errorFilterParameters, parseErrorRange } from '../../../subjects/errors/scope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { decisionsOf } from './stored-decisions.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { readDecisions } from './stored-decisions.ts';
 
 /** Not cached: people read the list just after they resolve a group. */
 export const listErrors = defineOperation({
@@ -28,7 +28,7 @@ export const listErrors = defineOperation({
       .max(1024)
       .optional()
       .describe('Words that must all occur in the type, the message or the culprit, case-insensitive'),
-    sort: z.enum(errorSorts).default('-lastSeen').describe(sortText),
+    sort: z.enum(errorSorts).default('-lastSeen').describe(sortDescription),
   }),
   response: z.strictObject({
     items: z.array(ErrorGroup),
@@ -36,26 +36,33 @@ export const listErrors = defineOperation({
     partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor, query.sort);
-    if (page !== undefined) recheckRange(page.range, reading);
-    const range = page?.range ?? errorRange(query, reading);
-    const landedBy = page?.landedBy ?? reading.nowMs;
-    const question = { range, landedBy, filter: query, sort: query.sort, limit: query.limit, after: page?.after };
-    const decisions = await decisionsOf(ports.documents, caller.tenantId);
-    const { items, more, partial } = await readErrorGroups(reading, question, decisions);
-    const cursor = more && [range.from, range.to, landedBy, more.value, more.id];
+    const reading = createReading(caller, ports);
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor, query.sort);
+    if (page !== undefined) checkCursorRange(page.range, reading);
+    const range = page?.range ?? parseErrorRange(query, reading);
+    const insertedBeforeMs = page?.landedBy ?? reading.nowMs;
+    const groupsRequest = {
+      range,
+      landedBy: insertedBeforeMs,
+      filter: query,
+      sort: query.sort,
+      limit: query.limit,
+      after: page?.after,
+    };
+    const decisions = await readDecisions(ports.documents, caller.tenantId);
+    const { items, nextPosition, partial } = await readErrorGroups(reading, groupsRequest, decisions);
+    const cursor = nextPosition && [range.from, range.to, insertedBeforeMs, nextPosition.value, nextPosition.id];
     return { items, nextCursor: cursor ? encodeCursor(`errors ${query.sort}`, cursor) : null, partial: [...partial] };
   },
 });
 
 /** A cursor contains the range, the start time of the list, and the end of the page. */
-const pageOf = (cursor: string, sort: string) => {
+const parseCursor = (cursor: string, sort: string) => {
   const [from = '', to = '', landedBy = '', value = '', id = ''] = decodeCursor(`errors ${sort}`, cursor, [
-    integer,
-    integer,
-    natural,
-    integer,
+    int64Pattern,
+    int64Pattern,
+    uint64Pattern,
+    int64Pattern,
     /^f\d{1,4}-[0-9a-f]{16}$/,
   ]);
   return { range: { from: BigInt(from), to: BigInt(to) }, landedBy: Number(landedBy), after: { value, id } };

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
-import { groupKnown } from '../../../subjects/errors/groups.ts';
-import { type Decisions, Merges } from '../../../subjects/errors/merges.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { findGroup } from '../../../subjects/errors/groups.ts';
+import { type ErrorDecisions, FingerprintMerges } from '../../../subjects/errors/merges.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
-import { decisionsOf, maxDecisions } from './stored-decisions.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { Decision, ErrorGroupId, initialState, toDecisionView } from './decisions.ts';
+import { maxDecisions, readDecisions } from './stored-decisions.ts';
 
 /** Pairs among fingerprints that were separated. */
-const separatePairs = (
-  { merges }: Pick<Decisions, 'merges'>,
+const findSeparatedPairs = (
+  { merges }: Pick<ErrorDecisions, 'merges'>,
   fingerprints: ReadonlySet<string>,
   rejoin: ReadonlySet<string>,
 ): (readonly [string, string])[] =>
@@ -30,12 +30,12 @@ export const mergeErrors = defineOperation({
   audit: 'error-group.merge',
   body: z.strictObject({
     ids: z
-      .array(idOfGroup)
+      .array(ErrorGroupId)
       .min(2)
       .max(100)
       .describe('The first one keeps its id, status and assignee; those of the others are dropped'),
     rejoin: z
-      .array(idOfGroup)
+      .array(ErrorGroupId)
       .max(100)
       .default([])
       .describe('Fingerprints that were removed from one of these groups and that this merge brings back'),
@@ -43,44 +43,49 @@ export const mergeErrors = defineOperation({
   response: Decision,
   async handler({ caller, body, change }, ports) {
     const { tenantId } = caller;
-    const reading = readingOf(caller, ports);
-    const decided = await decisionsOf(ports.documents, tenantId);
-    for (const [at, id] of body.ids.entries())
-      if ((await groupKnown(reading, id, decided)) === undefined)
-        throw invalid(`ids.${at}`, 'the error group does not exist');
+    const reading = createReading(caller, ports);
+    const decided = await readDecisions(ports.documents, tenantId);
+    for (const [index, id] of body.ids.entries())
+      if ((await findGroup(reading, id, decided)) === undefined)
+        throw fieldError(`ids.${index}`, 'the error group does not exist');
     return change(async (scope) => {
-      const decisions = await decisionsOf(scope, tenantId);
-      const merges = new Merges(decisions.merges);
+      const decisions = await readDecisions(scope, tenantId);
+      const merges = new FingerprintMerges(decisions.merges);
       const groups = [...new Set(body.ids.map((id) => merges.groupOf(id)))];
-      const [into = ''] = groups;
-      const state = decisions.states.find(({ id }) => id === into) ?? undecided;
-      const was = decisionView(into, state, decisions.merges);
+      const [targetId = ''] = groups;
+      const state = decisions.states.find(({ id }) => id === targetId) ?? initialState;
+      const viewBefore = toDecisionView(targetId, state, decisions.merges);
       if (groups.length === 1) {
         scope.unchanged();
-        return was;
+        return viewBefore;
       }
       const fingerprints = new Set(groups.flatMap((group) => merges.membersOf(group)));
       const rejoin = new Set(body.rejoin);
-      refuseSeparated(separatePairs(decisions, fingerprints, rejoin));
-      const known = new Map(decisions.merges.map((merge) => [merge.id, merge]));
-      const added = [...fingerprints].filter((fingerprint) => merges.groupOf(fingerprint) !== into);
-      if (added.filter((fingerprint) => !known.has(fingerprint)).length + known.size > maxDecisions)
+      requireNoSeparatedPairs(findSeparatedPairs(decisions, fingerprints, rejoin));
+      const mergesById = new Map(decisions.merges.map((merge) => [merge.id, merge]));
+      const added = [...fingerprints].filter((fingerprint) => merges.groupOf(fingerprint) !== targetId);
+      if (added.filter((fingerprint) => !mergesById.has(fingerprint)).length + mergesById.size > maxDecisions)
         throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were merged already, which is the maximum`);
-      const now = { mergedAt: new Date(reading.nowMs).toISOString(), mergedBy: caller.actor.name };
-      await write(scope.of(tenantId), decisions, { into, fingerprints, added: new Set(added), now });
-      const own = scope.of(tenantId);
-      for (const group of groups.slice(1)) await own.collection(errorGroupStates).delete(group);
-      const after = decisionView(into, state, (await decisionsOf(scope, tenantId)).merges);
-      scope.record({ id: into, before: was, after });
+      const mergeFields = { mergedAt: new Date(reading.nowMs).toISOString(), mergedBy: caller.actor.name };
+      await writeMerges(scope.forTenant(tenantId), decisions, {
+        into: targetId,
+        fingerprints,
+        added: new Set(added),
+        now: mergeFields,
+      });
+      const tenantDocuments = scope.forTenant(tenantId);
+      for (const group of groups.slice(1)) await tenantDocuments.collection(errorGroupStates).delete(group);
+      const after = toDecisionView(targetId, state, (await readDecisions(scope, tenantId)).merges);
+      scope.record({ id: targetId, before: viewBefore, after });
       return after;
     });
   },
 });
 
 /** Writes the group of each fingerprint. Merged fingerprints are no longer separated. */
-const write = async (
+const writeMerges = async (
   { collection }: Pick<TenantDocuments, 'collection'>,
-  { merges }: Pick<Decisions, 'merges'>,
+  { merges }: Pick<ErrorDecisions, 'merges'>,
   {
     into,
     fingerprints,
@@ -94,9 +99,9 @@ const write = async (
   },
 ): Promise<void> => {
   const stored = collection(errorMerges);
-  const known = new Map(merges.map((merge) => [merge.id, merge]));
+  const mergesById = new Map(merges.map((merge) => [merge.id, merge]));
   for (const fingerprint of fingerprints) {
-    const before = known.get(fingerprint);
+    const before = mergesById.get(fingerprint);
     const separateFrom = (before?.separateFrom ?? []).filter((other) => !fingerprints.has(other));
     const isAdded = added.has(fingerprint);
     if (before === undefined) {
@@ -110,7 +115,7 @@ const write = async (
   }
 };
 
-const refuseSeparated = ([pair]: readonly (readonly [string, string])[]): void => {
+const requireNoSeparatedPairs = ([pair]: readonly (readonly [string, string])[]): void => {
   if (pair === undefined) return;
   throw new ApiError(
     'CONFLICT',

@@ -1,19 +1,24 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { groupKnown } from '../../../subjects/errors/groups.ts';
-import { Merges } from '../../../subjects/errors/merges.ts';
+import { findGroup } from '../../../subjects/errors/groups.ts';
+import { FingerprintMerges } from '../../../subjects/errors/merges.ts';
 import { ErrorOccurrenceView, readOccurrences } from '../../../subjects/errors/occurrences.ts';
-import { errorFilterParameters, errorRange, errorScope, recheckRange } from '../../../subjects/errors/scope.ts';
+import {
+  checkCursorRange,
+  createErrorScope,
+  errorFilterParameters,
+  parseErrorRange,
+} from '../../../subjects/errors/scope.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { rangeOfGroup } from './range.ts';
-import { decisionsOf } from './stored-decisions.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { withGroupRange } from './range.ts';
+import { readDecisions } from './stored-decisions.ts';
 
-const kind = 'error-occurrences';
+const cursorKind = 'error-occurrences';
 
 export const listErrorOccurrences = defineOperation({
   method: 'GET',
@@ -34,37 +39,37 @@ export const listErrorOccurrences = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const decisions = await decisionsOf(ports.documents, caller.tenantId);
-    const known = await groupKnown(reading, params.id, decisions);
-    if (known === undefined) throw notFound('error group');
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    if (page !== undefined) recheckRange(page.range, reading);
-    const range = page?.range ?? errorRange(rangeOfGroup(query, known, reading), reading);
-    const scope = errorScope(reading, range, query);
-    const found = await readOccurrences(reading, scope, {
-      fingerprints: new Merges(decisions.merges).membersOf(known.id),
+    const reading = createReading(caller, ports);
+    const decisions = await readDecisions(ports.documents, caller.tenantId);
+    const group = await findGroup(reading, params.id, decisions);
+    if (group === undefined) throw notFound('error group');
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    if (page !== undefined) checkCursorRange(page.range, reading);
+    const range = page?.range ?? parseErrorRange(withGroupRange(query, group, reading), reading);
+    const scope = createErrorScope(reading, range, query);
+    const occurrences = await readOccurrences(reading, scope, {
+      fingerprints: new FingerprintMerges(decisions.merges).membersOf(group.id),
       limit: query.limit + 1,
       after: page?.after,
     });
-    const shown = found.slice(0, query.limit);
-    const last = found.length > query.limit ? shown.at(-1)?.position : undefined;
+    const pageItems = occurrences.slice(0, query.limit);
+    const last = occurrences.length > query.limit ? pageItems.at(-1)?.position : undefined;
     const cursor = last && [range.from, range.to, last.time, last.partition, last.offset, last.ordinal];
     return {
-      items: shown.map(({ occurrence }) => occurrence),
-      nextCursor: cursor ? encodeCursor(kind, cursor) : null,
+      items: pageItems.map(({ occurrence }) => occurrence),
+      nextCursor: cursor ? encodeCursor(cursorKind, cursor) : null,
       partial: [...scope.partial],
     };
   },
 });
 
-const pageOf = (cursor: string) => {
-  const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(kind, cursor, [
-    integer,
-    integer,
-    integer,
+const parseCursor = (cursor: string) => {
+  const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    int64Pattern,
     /^\d{1,5}$/,
-    natural,
+    uint64Pattern,
     /^\d{1,10}$/,
   ]);
   return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, partition, offset, ordinal } };

@@ -8,15 +8,16 @@ interface RangeQuery {
 const dayMs = 86_400_000;
 
 /** The requested range; by default from the first occurrence of the group, within the retention. */
-export const rangeOfGroup = (
+export const withGroupRange = (
   query: RangeQuery,
   { firstSeen }: { readonly firstSeen: bigint },
   { plan, nowMs }: Reading,
 ): RangeQuery => {
   if (query.from !== undefined) return query;
   const { logs, traces } = plan.retentionDays;
-  const retainedDays = (signal: 'logs' | 'traces', days: number): number =>
+  const retentionDaysIfEntitled = (signal: 'logs' | 'traces', days: number): number =>
     plan.entitlements.includes(signal) ? days : 0;
-  const retainedFromMs = nowMs - Math.max(retainedDays('logs', logs), retainedDays('traces', traces)) * dayMs;
+  const retainedFromMs =
+    nowMs - Math.max(retentionDaysIfEntitled('logs', logs), retentionDaysIfEntitled('traces', traces)) * dayMs;
   return { ...query, from: String(Math.max(Math.ceil(retainedFromMs), Number(firstSeen / 1_000_000n))) };
 };

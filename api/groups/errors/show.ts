@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { describeErrorGroup, OneErrorGroup } from '../../../subjects/errors/group.ts';
-import { groupKnown } from '../../../subjects/errors/groups.ts';
-import { errorFilterParameters, errorRange } from '../../../subjects/errors/scope.ts';
+import { findGroup } from '../../../subjects/errors/groups.ts';
+import { errorFilterParameters, parseErrorRange } from '../../../subjects/errors/scope.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { etagOf } from '../../resources/preconditions.ts';
-import { Decision, decisionView, undecided } from './decisions.ts';
-import { rangeOfGroup } from './range.ts';
-import { decisionsOf } from './stored-decisions.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { formatEtag } from '../../resources/preconditions.ts';
+import { Decision, initialState, toDecisionView } from './decisions.ts';
+import { withGroupRange } from './range.ts';
+import { readDecisions } from './stored-decisions.ts';
 
 export const showError = defineOperation({
   method: 'GET',
@@ -29,16 +29,16 @@ export const showError = defineOperation({
   }),
   response: z.strictObject({ ...OneErrorGroup.shape, decision: Decision }),
   async handler({ caller, params, query, request }, ports) {
-    const reading = readingOf(caller, ports);
-    const decisions = await decisionsOf(ports.documents, caller.tenantId);
-    const known = await groupKnown(reading, params.id, decisions);
-    if (known === undefined) throw notFound('error group');
-    const range = errorRange(rangeOfGroup(query, known, reading), reading);
+    const reading = createReading(caller, ports);
+    const decisions = await readDecisions(ports.documents, caller.tenantId);
+    const foundGroup = await findGroup(reading, params.id, decisions);
+    if (foundGroup === undefined) throw notFound('error group');
+    const range = parseErrorRange(withGroupRange(query, foundGroup, reading), reading);
     const question = { range, filter: query, landedBy: reading.nowMs };
-    const group = await describeErrorGroup(reading, known.id, question, decisions);
+    const group = await describeErrorGroup(reading, foundGroup.id, question, decisions);
     if (group === undefined) throw notFound('error group');
-    const decided = decisions.states.find(({ id }) => id === known.id) ?? undecided;
-    request.reply('ETag', etagOf(decided));
-    return { ...group, decision: decisionView(known.id, decided, decisions.merges) };
+    const groupState = decisions.states.find(({ id }) => id === foundGroup.id) ?? initialState;
+    request.reply('ETag', formatEtag(groupState));
+    return { ...group, decision: toDecisionView(foundGroup.id, groupState, decisions.merges) };
   },
 });

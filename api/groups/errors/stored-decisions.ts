@@ -1,8 +1,8 @@
 /** Decisions of people about groups of errors, for every group of operations that reads errors. */
 
-import type { Collection, Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Collection, Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
-import type { Decisions } from '../../../subjects/errors/merges.ts';
+import type { ErrorDecisions } from '../../../subjects/errors/merges.ts';
 
 /**
  * Maximum number of groups with a decision, and of merged fingerprints, per organization: people create them, and each
@@ -10,23 +10,26 @@ import type { Decisions } from '../../../subjects/errors/merges.ts';
  */
 export const maxDecisions = 10_000;
 
-const allOf = async <Fields extends object>(collection: Collection<Fields>): Promise<(Fields & Stored)[]> => {
-  const found: (Fields & Stored)[] = [];
-  for (let after: string | undefined; found.length < maxDecisions; ) {
+const readAll = async <Fields extends object>(collection: Collection<Fields>): Promise<(Fields & StoredMetadata)[]> => {
+  const allDocuments: (Fields & StoredMetadata)[] = [];
+  for (let after: string | undefined; allDocuments.length < maxDecisions; ) {
     const { items, nextCursor } = await collection.list({ limit: 1_000, after });
-    found.push(...items);
+    allDocuments.push(...items);
     if (nextCursor === null) break;
     after = nextCursor;
   }
-  return found;
+  return allDocuments;
 };
 
 /** Returns the decisions about the groups of an organization. */
-export const decisionsOf = async (documents: Pick<Documents, 'of'>, tenantId: string): Promise<Decisions> => {
-  const own = documents.of(tenantId);
+export const readDecisions = async (
+  documents: Pick<Documents, 'forTenant'>,
+  tenantId: string,
+): Promise<ErrorDecisions> => {
+  const tenantDocuments = documents.forTenant(tenantId);
   const [states, merges] = await Promise.all([
-    allOf(own.collection(errorGroupStates)),
-    allOf(own.collection(errorMerges)),
+    readAll(tenantDocuments.collection(errorGroupStates)),
+    readAll(tenantDocuments.collection(errorMerges)),
   ]);
   return { states, merges };
 };

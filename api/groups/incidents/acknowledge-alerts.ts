@@ -1,17 +1,17 @@
 /** Acknowledging an incident acknowledges its active alerts in the same transaction. */
 import { withTimeout } from '../../../runtime/timeout.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
 import type { Incident } from '../../../schemas/resources/incident.ts';
 import { readAlerts } from '../../../subjects/alerts/history.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { platformAlertsOf } from '../alerts/platform-alerts.ts';
+import { listFiringPlatformAlerts } from '../alerts/platform-alerts.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 
 /** The read happens in a transaction, which may take 10 seconds. */
 const maxReadMs = 4000;
 
-interface Firing {
+interface ActiveIncidentAlert {
   readonly alertId: string;
   readonly ruleId: string;
   readonly startedAtMs: number | null;
@@ -21,16 +21,22 @@ interface Firing {
  * Returns the active alerts of the incident. If they are unavailable, the incident is acknowledged anyway, and the log
  * contains a warning.
  */
-const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: TimelineContext): Promise<Firing[]> => {
+const readActiveAlerts = async (
+  { alertIds }: Incident,
+  { tenantId, reading, ports }: TimelineContext,
+): Promise<ActiveIncidentAlert[]> => {
   const { documents, clock, log } = ports;
-  const platform = await platformAlertsOf(documents, tenantId, clock.now());
-  const own = platform.filter(({ alertId }) => alertIds.includes(alertId));
+  const platform = await listFiringPlatformAlerts(documents, tenantId, clock.now());
+  const platformAlertsOfIncident = platform.filter(({ alertId }) => alertIds.includes(alertId));
   try {
     const states = ['pending', 'firing', 'recovering', 'unknown'] as const;
-    return [...own, ...(await withTimeout(maxReadMs, readAlerts(reading, { alertIds, states }, alertIds.length)))];
+    return [
+      ...platformAlertsOfIncident,
+      ...(await withTimeout(maxReadMs, readAlerts(reading, { alertIds, states }, alertIds.length))),
+    ];
   } catch (error) {
     log.warn({ error }, 'alerts of an incident could not be read, so they are not acknowledged with it');
-    return own;
+    return platformAlertsOfIncident;
   }
 };
 
@@ -39,18 +45,18 @@ const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: Ti
  */
 export const acknowledgeAlerts = async (
   after: Incident,
-  before: Incident & Stored,
-  { of, by, ...context }: TimelineContext & Pick<AuditedTransaction, 'of'> & { readonly by: string },
+  before: Incident & StoredMetadata,
+  { forTenant, by, ...context }: TimelineContext & Pick<AuditedTransaction, 'forTenant'> & { readonly by: string },
 ): Promise<void> => {
   const isNew = after.status === 'acknowledged' && before.status !== 'acknowledged';
   if (!isNew || after.alertIds.length === 0) return;
   const { tenantId, ports } = context;
-  const marks = of(tenantId).collection(alertAcknowledgements);
+  const marks = forTenant(tenantId).collection(alertAcknowledgements);
   const at = new Date(ports.clock.now()).toISOString();
-  for (const { alertId, ruleId, startedAtMs } of await firingOf(after, context)) {
+  for (const { alertId, ruleId, startedAtMs } of await readActiveAlerts(after, context)) {
     const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by, at, note: `incident ${before.id}` };
-    const known = await marks.find(alertId);
-    if (known === undefined) await marks.insert({ id: alertId, ...mark });
-    else if (known.startedAtMs !== mark.startedAtMs) await marks.replace(alertId, mark, known.version);
+    const existing = await marks.find(alertId);
+    if (existing === undefined) await marks.insert({ id: alertId, ...mark });
+    else if (existing.startedAtMs !== mark.startedAtMs) await marks.replace(alertId, mark, existing.version);
   }
 };

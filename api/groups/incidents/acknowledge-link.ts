@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { type Incident, incidentStates, incidents } from '../../../schemas/resources/incident.ts';
-import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
-import { moved } from '../../../subjects/incidents/state.ts';
+import { readPlan } from '../../../schemas/resources/tenant-plan.ts';
+import { changeState } from '../../../subjects/incidents/state.ts';
 import { acknowledgePath } from '../../../subjects/on-call/acknowledge-link.ts';
 import { readMember } from '../../../subjects/on-call/people.ts';
 import { ApiError } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
 import { writeIncident } from './write.ts';
 
-const invalidLink = (): ApiError =>
+const invalidLinkError = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this link is for an incident or a user that was deleted');
 
 export const acknowledgeByLink = defineOperation({
@@ -36,16 +36,16 @@ export const acknowledgeByLink = defineOperation({
       ['acknowledge-incident'],
       clock.now(),
     );
-    const plan = await readPlanOf(documents, tenantId);
-    if (plan === undefined) throw invalidLink();
+    const plan = await readPlan(documents, tenantId);
+    if (plan === undefined) throw invalidLinkError();
     const nowMs = clock.now();
-    const context = { tenantId, ports, reading: { columns: columns.of(tenantId), plan, nowMs } };
+    const context = { tenantId, ports, reading: { columns: columns.forTenant(tenantId), plan, nowMs } };
     return change(async (scope) => {
       const member = await readMember(scope, tenantId, personId);
-      const before = await scope.of(tenantId).collection(incidents).find(incidentId);
-      if (before === undefined || !member?.isActive) throw invalidLink();
-      const how = { by: personId, at: new Date(nowMs).toISOString() };
-      const next = moved(fieldsOf<Incident>(before), 'acknowledged', how);
+      const before = await scope.forTenant(tenantId).collection(incidents).find(incidentId);
+      if (before === undefined || !member?.isActive) throw invalidLinkError();
+      const transition = { by: personId, at: new Date(nowMs).toISOString() };
+      const next = changeState(getFields<Incident>(before), 'acknowledged', transition);
       if (next === undefined)
         throw new ApiError('CONFLICT', `the incident is ${before.status} and cannot become acknowledged`);
       const { title, status } = next;
@@ -53,7 +53,7 @@ export const acknowledgeByLink = defineOperation({
         scope.unchanged();
         return { title, status };
       }
-      await acknowledgeAlerts(next, before, { ...context, of: scope.of, by: personId });
+      await acknowledgeAlerts(next, before, { ...context, forTenant: scope.forTenant, by: personId });
       await writeIncident(scope, tenantId, { before, next, actor: { type: 'user', id: personId, name: member.email } });
       return { title, status };
     });

@@ -1,29 +1,29 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { platformTenant, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { platformTenant, type StoredMetadata, type TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type CalendarFeed, calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
-import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
-import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
+import { readPlan } from '../../../schemas/resources/tenant-plan.ts';
+import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readMember, readNames } from '../../../subjects/on-call/people.ts';
-import { readPieces } from '../../../subjects/on-call/reading.ts';
-import { personOf } from '../../callers/caller.ts';
-import { mayCall } from '../../callers/rights.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { readShifts } from '../../../subjects/on-call/reading.ts';
+import { requirePerson } from '../../callers/caller.ts';
+import { satisfiesAccess } from '../../callers/rights.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const dayMs = 86_400_000;
 /** Time range of a feed: calendars retain past shifts. */
-const shown = { beforeMs: 14 * dayMs, afterMs: 180 * dayMs };
+const feedRange = { beforeMs: 14 * dayMs, afterMs: 180 * dayMs };
 /** Maximum number per person */
 const maxFeeds = 50;
 const maxSchedules = 200;
 const purpose = 'calendar feed';
 const calendarType = 'text/calendar; charset=utf-8';
 
-const tokenHashOf = (token: string): string => hash('sha256', token);
+const hashToken = (token: string): string => hash('sha256', token);
 
 const View = z.strictObject({
   id: z.string(),
@@ -31,7 +31,7 @@ const View = z.strictObject({
   userId: z.string().describe('Creator'),
   createdAt: z.iso.datetime(),
 });
-const viewOf = ({ id, scheduleId, userId, createdAt }: CalendarFeed & Stored): z.output<typeof View> => ({
+const toView = ({ id, scheduleId, userId, createdAt }: CalendarFeed & StoredMetadata): z.output<typeof View> => ({
   id,
   scheduleId,
   userId,
@@ -56,24 +56,25 @@ export const createCalendarFeed = defineOperation({
   }),
   async handler({ caller, body, change }, { secretBox, settings }) {
     const { tenantId } = caller;
-    const { userId } = personOf(caller);
+    const { userId } = requirePerson(caller);
     const { scheduleId } = body;
     const id = randomUUID();
     // Only this installation can read the location of the feed from it; the rest is random.
     const token = secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
-    const made = await change(async ({ of, record }) => {
-      const own = of(tenantId);
-      const schedule = scheduleId === null ? undefined : await own.collection(onCallSchedules).find(scheduleId);
-      if (scheduleId !== null && schedule === undefined) throw invalid('scheduleId', 'is not an on-call schedule');
-      const stored = own.collection(calendarFeeds);
+    const made = await change(async ({ forTenant, record }) => {
+      const tenantDocuments = forTenant(tenantId);
+      const schedule =
+        scheduleId === null ? undefined : await tenantDocuments.collection(onCallSchedules).find(scheduleId);
+      if (scheduleId !== null && schedule === undefined) throw fieldError('scheduleId', 'is not an on-call schedule');
+      const stored = tenantDocuments.collection(calendarFeeds);
       if ((await stored.count({ userId })) >= maxFeeds)
         throw new ApiError('CONFLICT', `you have ${maxFeeds} feeds: revoke one first`);
       record({ id, name: schedule?.name ?? '', after: { scheduleId, userId } });
-      return stored.insert({ id, scheduleId, userId, tokenHash: tokenHashOf(token) });
+      return stored.insert({ id, scheduleId, userId, tokenHash: hashToken(token) });
     });
     const path = `/api/on-call/calendars/${token}`;
     const { PUBLIC_URL: publicUrl } = settings;
-    return { ...viewOf(made), path, url: publicUrl === undefined ? '' : `${publicUrl.replace(/\/$/, '')}${path}` };
+    return { ...toView(made), path, url: publicUrl === undefined ? '' : `${publicUrl.replace(/\/$/, '')}${path}` };
   },
 });
 
@@ -85,10 +86,10 @@ export const listCalendarFeeds = defineOperation({
   role: 'viewer',
   response: z.strictObject({ items: z.array(View) }),
   async handler({ caller }, { documents }) {
-    const filter = mayCall(caller.role, 'admin') ? {} : { userId: caller.actor.id };
-    const stored = documents.of(caller.tenantId).collection(calendarFeeds);
+    const filter = satisfiesAccess(caller.role, 'admin') ? {} : { userId: caller.actor.id };
+    const stored = documents.forTenant(caller.tenantId).collection(calendarFeeds);
     const { items } = await stored.list({ filter, sort: { createdAt: -1 }, limit: 1000 });
-    return { items: items.map(viewOf) };
+    return { items: items.map(toView) };
   },
 });
 
@@ -102,14 +103,17 @@ export const revokeCalendarFeed = defineOperation({
   params: idParameter,
   response: z.strictObject({}),
   async handler({ caller, params, change }) {
-    await change(async ({ of, record }) => {
-      const stored = of(caller.tenantId).collection(calendarFeeds);
-      const found = await stored.find(params.id);
-      if (found === undefined || (found.userId !== caller.actor.id && !mayCall(caller.role, 'admin')))
+    await change(async ({ forTenant, record }) => {
+      const stored = forTenant(caller.tenantId).collection(calendarFeeds);
+      const calendarFeed = await stored.find(params.id);
+      if (
+        calendarFeed === undefined ||
+        (calendarFeed.userId !== caller.actor.id && !satisfiesAccess(caller.role, 'admin'))
+      )
         throw notFound('calendar feed');
-      await stored.delete(found.id);
-      const { scheduleId, userId } = found;
-      record({ id: found.id, name: '', before: { scheduleId, userId } });
+      await stored.delete(calendarFeed.id);
+      const { scheduleId, userId } = calendarFeed;
+      record({ id: calendarFeed.id, name: '', before: { scheduleId, userId } });
     });
     return {};
   },
@@ -119,20 +123,23 @@ export const revokeCalendarFeed = defineOperation({
  * Returns the feed of a token. Any other text takes the same steps, so that the response time does not reveal the
  * reason.
  */
-const feedOf = async (token: string, { secretBox, documents }: Ports) => {
+const findFeedByToken = async (token: string, { secretBox, documents }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
-  const found = await documents.of(tenantId).collection(calendarFeeds).find(id);
-  const given = Buffer.from(tokenHashOf(token));
-  const isIts = timingSafeEqual(given, Buffer.from(found?.tokenHash ?? '0'.repeat(given.length)));
-  const member = found && (await readMember(documents, tenantId, found.userId));
-  const isClosed = found && (await readPlanOf(documents, tenantId)) === undefined;
-  if (found === undefined || !isIts || !member?.isActive || isClosed)
+  const calendarFeed = await documents.forTenant(tenantId).collection(calendarFeeds).find(id);
+  const tokenHash = Buffer.from(hashToken(token));
+  const hasMatchingHash = timingSafeEqual(
+    tokenHash,
+    Buffer.from(calendarFeed?.tokenHash ?? '0'.repeat(tokenHash.length)),
+  );
+  const member = calendarFeed && (await readMember(documents, tenantId, calendarFeed.userId));
+  const isClosed = calendarFeed && (await readPlan(documents, tenantId)) === undefined;
+  if (calendarFeed === undefined || !hasMatchingHash || !member?.isActive || isClosed)
     throw new ApiError('NOT_FOUND', 'the calendar does not exist or was revoked');
-  return { tenantId, found, member };
+  return { tenantId, found: calendarFeed, member };
 };
 
 /** Schedules of the shifts in a feed. */
-const schedulesOf = async (own: TenantDocuments, { scheduleId, userId }: CalendarFeed) => {
+const readSchedules = async (own: TenantDocuments, { scheduleId, userId }: CalendarFeed) => {
   const stored = own.collection(onCallSchedules);
   if (scheduleId === null)
     return (await stored.list({ filter: { userIds: userId }, sort: { name: 1 }, limit: maxSchedules })).items;
@@ -154,24 +161,24 @@ export const getSharedCalendar = defineOperation({
     const { documents, clock } = ports;
     request.reply('X-Robots-Tag', 'noindex, nofollow');
     request.reply('Referrer-Policy', 'no-referrer');
-    const { tenantId, found, member } = await feedOf(params.token, ports);
+    const { tenantId, found, member } = await findFeedByToken(params.token, ports);
     const { scheduleId, userId } = found;
-    const own = documents.of(tenantId);
+    const own = documents.forTenant(tenantId);
     const nowMs = clock.now();
-    const items = await schedulesOf(own, found);
-    const range = { fromMs: Math.floor(nowMs / dayMs) * dayMs - shown.beforeMs, toMs: nowMs + shown.afterMs };
+    const items = await readSchedules(own, found);
+    const range = { fromMs: Math.floor(nowMs / dayMs) * dayMs - feedRange.beforeMs, toMs: nowMs + feedRange.afterMs };
     const schedules = [];
     for (const { id, name } of items) {
-      const { pieces, people } = await readPieces(own, id, { ...range, nowMs });
+      const { pieces, people } = await readShifts(own, id, { ...range, nowMs });
       schedules.push({ scheduleId: id, name, pieces, people });
     }
     const names = await readNames(
       documents,
       schedules.flatMap(({ people }) => people),
     );
-    return shiftsCalendar(schedules, {
+    return createShiftsCalendar(schedules, {
       name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''),
-      madeMs: nowMs,
+      createdMs: nowMs,
       ...(scheduleId === null && { userId }),
       nameOf: (id) => names.get(id) ?? id,
     });

@@ -1,10 +1,10 @@
 /** Escalates incidents: queues the pages that are due, and reopens incidents whose acknowledgement expired. */
-import { documentsIn } from '../../../runtime/documents-in.ts';
-import { hashOf } from '../../../runtime/hash-of.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
+import { computeHashId } from '../../../runtime/hash-of.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { Log } from '../../../schemas/ports/log.ts';
 import {
   type Escalation,
@@ -17,19 +17,19 @@ import {
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { unacknowledged } from '../../../subjects/incidents/state.ts';
+import { removeAcknowledgement } from '../../../subjects/incidents/state.ts';
 import type { Page } from '../../../subjects/on-call/escalation.ts';
 import {
   checkEscalation,
   type EscalationCheck,
-  keyOf,
-  sinceOf,
+  escalationKey,
+  escalationStart,
 } from '../../../subjects/on-call/incident-escalation.ts';
-import { deliveryOf, type Paging } from '../../../subjects/on-call/page.ts';
+import { createPageDelivery, type PagingContext } from '../../../subjects/on-call/page.ts';
 import { decidePageEnd, toPageEndDelivery } from '../../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
-import { type AuditedTransaction, systemActor, systemChange } from '../../changes.ts';
+import { type AuditedTransaction, createSystemTransact, systemActor } from '../../changes.ts';
 import { type MailingPorts, pendingNotification, toMailDrafts } from './project-mails.ts';
 import { writeIncident } from './write.ts';
 
@@ -38,26 +38,26 @@ export interface EscalatePorts extends MailingPorts {
   readonly log: Log;
 }
 
-type Known = Incident & Stored;
+type StoredIncident = Incident & StoredMetadata;
 
-interface KnownEscalation {
+interface EscalationRecord {
   readonly key: string;
   readonly state: Escalation;
   readonly openings?: readonly PageOpening[];
   readonly notified?: IncidentNotification | undefined;
 }
 
-interface Putting extends Paging {
-  readonly of: Documents['of'];
+interface QueueContext extends PagingContext {
+  readonly of: Documents['forTenant'];
   readonly people: NamedPeople;
 }
 
 /** Queues messages that close or acknowledge external incidents opened by pages; returns the open ones. */
-const queueEnds = async (
-  incident: Known,
+const queuePageEnds = async (
+  incident: StoredIncident,
   evaluation: EscalationCheck,
-  known: KnownEscalation | undefined,
-  putting: Putting,
+  known: EscalationRecord | undefined,
+  putting: QueueContext,
 ): Promise<readonly PageOpening[]> => {
   const openings = known?.openings ?? [];
   const endStatus = decidePageEnd(incident, known, evaluation);
@@ -72,22 +72,22 @@ const queueEnds = async (
 
 /** A page to one channel, or by one contact of a person. */
 interface PageDelivery {
-  readonly delivery: ReturnType<typeof deliveryOf>;
+  readonly delivery: ReturnType<typeof createPageDelivery>;
   readonly to: NonNullable<EscalationAction['to']>;
   /** Object that the page opens in an external service, if any */
   readonly opening: PageOpening | undefined;
 }
 
-const toDeliveries = (incident: Known, page: Page, putting: Putting): PageDelivery[] => {
+const toDeliveries = (incident: StoredIncident, page: Page, putting: QueueContext): PageDelivery[] => {
   const { people } = putting;
   const { to } = page;
   const name = people.nameOf(to);
   if (to.kind === 'channel') {
     const opening = people.opensAt(to.id) ? { channelId: to.id, userId: null } : undefined;
-    return [{ delivery: deliveryOf(incident, page, putting), to: { ...to, name }, opening }];
+    return [{ delivery: createPageDelivery(incident, page, putting), to: { ...to, name }, opening }];
   }
   return people.contactsOf(to.id).map((contact) => ({
-    delivery: deliveryOf(incident, page, { ...putting, contact }),
+    delivery: createPageDelivery(incident, page, { ...putting, contact }),
     to: { ...to, name, ...(contact.id !== null && { contact: contact.name }) },
     opening: contact.opens && contact.id !== null ? { channelId: contact.id, userId: to.id } : undefined,
   }));
@@ -95,84 +95,96 @@ const toDeliveries = (incident: Known, page: Page, putting: Putting): PageDelive
 
 /** Queues the pages, writes their timeline entries, and returns the openings in external services. */
 const queuePages = async (
-  incident: Known,
+  incident: StoredIncident,
   { key, pages, notes }: EscalationCheck,
-  putting: Putting,
+  putting: QueueContext,
 ): Promise<readonly PageOpening[]> => {
   const { of, tenantId, nowMs } = putting;
   const actions = of(tenantId).collection(escalationActions);
   const waiting = of(tenantId).collection(pendingDeliveries);
-  const about = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
+  const commonFields = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
   for (const note of notes) {
     const { kind, round, step = null, reason = null } = note;
-    await actions.insert({ id: hashOf(key, [note, about.at]), ...about, kind, round, step, reason, to: null });
+    await actions.insert({
+      id: computeHashId(key, [note, commonFields.at]),
+      ...commonFields,
+      kind,
+      round,
+      step,
+      reason,
+      to: null,
+    });
   }
   const deliveries = pages.flatMap((page) => toDeliveries(incident, page, putting).map((each) => ({ ...each, page })));
   for (const { delivery, to, page } of deliveries) {
     if ((await waiting.find(delivery.id)) !== undefined) continue;
     await waiting.insert(delivery);
     const { round, step } = page;
-    await actions.insert({ id: delivery.id, ...about, kind: 'page', round, step, reason: null, to });
+    await actions.insert({ id: delivery.id, ...commonFields, kind: 'page', round, step, reason: null, to });
   }
   return deliveries.flatMap(({ opening }) => opening ?? []);
 };
 
-const eachOnce = (openings: readonly PageOpening[]): PageOpening[] => [
+const distinctByChannel = (openings: readonly PageOpening[]): PageOpening[] => [
   ...new Map(openings.map((each) => [each.channelId, each])).values(),
 ];
 
 /** Writes the incident after the evaluation; the audit record reports that its acknowledgement expired. */
-const write = async (
+const writeEvaluatedIncident = async (
   scope: AuditedTransaction,
   tenantId: string,
-  before: Known,
+  before: StoredIncident,
   { escalatesAt, isTimedOut }: EscalationCheck,
 ): Promise<void> => {
-  const fields = fieldsOf<Incident>(before);
+  const fields = getFields<Incident>(before);
   if (isTimedOut) {
-    const next = { ...unacknowledged(fields), escalatesAt };
+    const next = { ...removeAcknowledgement(fields), escalatesAt };
     return writeIncident(scope, tenantId, { before, next, actor: systemActor('incidents') });
   }
   scope.unchanged();
   // Avoid a new version without need: clients may have the present one.
   if ((before.escalatesAt ?? null) === escalatesAt) return;
   await scope
-    .of(tenantId)
+    .forTenant(tenantId)
     .collection(incidents)
     .replace(before.id, { ...fields, escalatesAt }, before.version);
 };
 
 /** Runs one transaction: escalation state, pages and incident are all stored, or none. */
-const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 'id'>): Promise<void> => {
+const escalateOne = async (
+  ports: EscalatePorts,
+  tenantId: string,
+  { id }: Pick<StoredIncident, 'id'>,
+): Promise<void> => {
   const { documents, clock, mail } = ports;
-  const found = await documents.of(tenantId).collection(incidents).find(id);
+  const found = await documents.forTenant(tenantId).collection(incidents).find(id);
   if (found === undefined) return;
-  const policy = await readPolicyOrOwners(documents.of(tenantId), found.escalationPolicyId);
+  const policy = await readPolicyOrOwners(documents.forTenant(tenantId), found.escalationPolicyId);
   const nowMs = clock.now();
-  const notification = pendingNotification(found, await documents.of(tenantId).collection(escalations).find(id));
+  const notification = pendingNotification(found, await documents.forTenant(tenantId).collection(escalations).find(id));
   const drafts = notification === undefined ? [] : await toMailDrafts(found, tenantId, notification, ports);
   const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
-  await systemChange(
+  await createSystemTransact(
     ports,
     'incident.escalate',
   )(async (scope) => {
-    const own = scope.of(tenantId);
+    const own = scope.forTenant(tenantId);
     const before = await own.collection(incidents).find(id);
     // Concurrent changes are evaluated in the next run.
     if (before?.version !== found.version) return scope.unchanged();
     const known = await own.collection(escalations).find(id);
     const evaluation = checkEscalation(before, known, { policy, people, nowMs });
     const { key, state } = evaluation;
-    const putting = { of: scope.of, tenantId, policyName: policy.name, people, nowMs };
-    const left = await queueEnds(before, evaluation, known, putting);
-    const openings = eachOnce([...left, ...(await queuePages(before, evaluation, putting))]);
+    const putting = { of: scope.forTenant, tenantId, policyName: policy.name, people, nowMs };
+    const remainingOpenings = await queuePageEnds(before, evaluation, known, putting);
+    const openings = distinctByChannel([...remainingOpenings, ...(await queuePages(before, evaluation, putting))]);
     // Another instance may have notified in the meantime.
-    if (pendingNotification(before, known) !== undefined) for (const draft of drafts) await mail.put(scope, draft);
-    const notified = notification ?? known?.notified ?? { since: sinceOf(before), what: 'opened' };
+    if (pendingNotification(before, known) !== undefined) for (const draft of drafts) await mail.enqueue(scope, draft);
+    const notified = notification ?? known?.notified ?? { since: escalationStart(before), what: 'opened' };
     const after = { key, state, openings, notified };
     if (known === undefined) await own.collection(escalations).insert({ id, ...after });
     else await own.collection(escalations).replace(id, after, known.version);
-    await write(scope, tenantId, before, evaluation);
+    await writeEvaluatedIncident(scope, tenantId, before, evaluation);
   });
 };
 
@@ -185,9 +197,9 @@ const changedWithinMs = 30 * 60_000;
 /**
  * Whether an incident has pending notifications without a due page: it opened or ended, here or in an external service.
  */
-const shouldNotify = (incident: Known, known: KnownEscalation | undefined): boolean => {
+const shouldNotify = (incident: StoredIncident, known: EscalationRecord | undefined): boolean => {
   if (pendingNotification(incident, known) !== undefined) return true;
-  const about = { key: keyOf(incident), isTimedOut: false };
+  const about = { key: escalationKey(incident), isTimedOut: false };
   return (known?.openings ?? []).length > 0 && decidePageEnd(incident, known, about) === 'resolved';
 };
 
@@ -196,16 +208,18 @@ const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
   const iso = (ms: number): string => new Date(ms).toISOString();
   const nowMs = clock.now();
   const due = new Map<string, { readonly tenantId: string; readonly id: string }>();
-  for await (const { tenantId, id } of documents.everywhere(incidents, { escalatesAt: { $lte: iso(nowMs) } }))
+  for await (const { tenantId, id } of documents.findInAllTenants(incidents, { escalatesAt: { $lte: iso(nowMs) } }))
     due.set(`${tenantId}/${id}`, { tenantId, id });
-  const changed: (Known & { readonly tenantId: string })[] = [];
-  for await (const incident of documents.everywhere(incidents, { updatedAt: { $gte: iso(nowMs - changedWithinMs) } }))
+  const changed: (StoredIncident & { readonly tenantId: string })[] = [];
+  for await (const incident of documents.findInAllTenants(incidents, {
+    updatedAt: { $gte: iso(nowMs - changedWithinMs) },
+  }))
     if (!due.has(`${incident.tenantId}/${incident.id}`)) changed.push(incident);
   for (const [tenantId, own] of Map.groupBy(changed, (incident) => incident.tenantId)) {
     const filter = { id: { $in: own.map(({ id }) => id) } };
-    const known = new Map<string, KnownEscalation>();
-    for await (const one of documentsIn(documents.of(tenantId).collection(escalations), { filter }))
-      known.set(one.id, one);
+    const known = new Map<string, EscalationRecord>();
+    for await (const escalation of iterateDocuments(documents.forTenant(tenantId).collection(escalations), { filter }))
+      known.set(escalation.id, escalation);
     for (const { tenantId: _, ...incident } of own)
       if (shouldNotify(incident, known.get(incident.id)))
         due.set(`${tenantId}/${incident.id}`, { tenantId, id: incident.id });
@@ -215,13 +229,13 @@ const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
 
 /** Evaluates each due incident, except those of closed organizations. A failed one does not affect the others. */
 export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
-  const known = ports.documents.of(organizationsTenant).collection(organizations);
+  const known = ports.documents.forTenant(organizationsTenant).collection(organizations);
   const closed = new Map<string, boolean>();
   for (const { tenantId, id } of await findDueIncidents(ports)) {
     if (signal.aborted) return;
     if (!closed.has(tenantId)) closed.set(tenantId, (await known.find(tenantId))?.disabled === true);
     if (closed.get(tenantId)) continue;
-    await escalateIncident(ports, tenantId, { id }).catch((error: unknown) =>
+    await escalateOne(ports, tenantId, { id }).catch((error: unknown) =>
       ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; retrying'),
     );
   }

@@ -6,8 +6,8 @@ import {
   escalationPolicies,
 } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
-import { invalid } from '../../errors.ts';
-import { unknownMember } from '../../resources/members.ts';
+import { fieldError } from '../../errors.ts';
+import { findUnknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
@@ -18,21 +18,23 @@ const maxPolicies = 500;
  * Rejects unknown people and channels, unless they were already in the policy. Schedules are checked by the table of
  * references.
  */
-const checkTargets = async (
-  own: Pick<TenantDocuments, 'collection'>,
+const requireKnownTargets = async (
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
   { steps }: EscalationPolicy,
   before: EscalationPolicy | undefined,
 ): Promise<void> => {
-  const known = new Set((before?.steps ?? []).flatMap(({ targets }) => targets.map(({ kind, id }) => `${kind} ${id}`)));
+  const knownTargets = new Set(
+    (before?.steps ?? []).flatMap(({ targets }) => targets.map(({ kind, id }) => `${kind} ${id}`)),
+  );
   for (const [index, { targets }] of steps.entries())
     for (const [position, { kind, id }] of targets.entries()) {
-      if (known.has(`${kind} ${id}`)) continue;
+      if (knownTargets.has(`${kind} ${id}`)) continue;
       const path = `steps.${index}.targets.${position}.id`;
-      if (kind === 'person' && (await unknownMember(own, [id])) !== undefined)
-        throw invalid(path, `${id} is not a user of this organization`);
-      if (kind === 'channel' && (await own.collection(notificationChannels).find(id)) === undefined)
-        throw invalid(path, `${id} is not a notification channel`);
-      known.add(`${kind} ${id}`);
+      if (kind === 'person' && (await findUnknownMember(tenantDocuments, [id])) !== undefined)
+        throw fieldError(path, `${id} is not a user of this organization`);
+      if (kind === 'channel' && (await tenantDocuments.collection(notificationChannels).find(id)) === undefined)
+        throw fieldError(path, `${id} is not a notification channel`);
+      knownTargets.add(`${kind} ${id}`);
     }
 };
 
@@ -59,8 +61,8 @@ export const escalationPolicyResource = defineResource<
     acknowledgeTimeoutMinutes: 60,
   },
   maxCount: maxPolicies,
-  async prepare(after, { before, of, caller }) {
-    await checkTargets(of(caller.tenantId), after, before);
+  async prepare(after, { before, forTenant, caller }) {
+    await requireKnownTargets(forTenant(caller.tenantId), after, before);
     return after;
   },
 });

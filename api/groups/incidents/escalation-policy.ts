@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { millisecondsOf } from '../../../queries/range.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { previewOf } from '../../../subjects/on-call/escalation.ts';
+import { previewEscalation } from '../../../subjects/on-call/escalation.ts';
 import { readPeople } from '../../../subjects/on-call/people.ts';
 import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
 import { notFound } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { escalationPolicyResource, PolicyView } from './escalation-policies.ts';
 
-const Previewed = z.strictObject({
+const PreviewStep = z.strictObject({
   at: z.iso.datetime(),
   pages: z.array(
     z.strictObject({
@@ -39,18 +39,20 @@ export const getEscalationPolicy = defineOperation({
   }),
   response: z.strictObject({
     ...PolicyView.shape,
-    preview: z.array(Previewed).optional().describe('With preview=true'),
+    preview: z.array(PreviewStep).optional().describe('With preview=true'),
   }),
   async handler(input, ports) {
     const { caller, params, query } = input;
     const { documents, clock } = ports;
     const { tenantId } = caller;
-    const policy = await readEscalationPolicy(documents.of(tenantId), params.id);
+    const policy = await readEscalationPolicy(documents.forTenant(tenantId), params.id);
     if (policy === undefined) throw notFound(escalationPolicyResource.noun);
     if (query.preview === 'false') return escalationPolicyResource.answer(policy, input, ports);
     const nowMs = clock.now();
-    const openedMs = millisecondsOf('at', query.at, nowMs) ?? nowMs;
-    const steps = await previewOf(policy, openedMs, (atMs) => readPeople(documents, tenantId, { policy, atMs, nowMs }));
+    const openedMs = parseMilliseconds('at', query.at, nowMs) ?? nowMs;
+    const steps = await previewEscalation(policy, openedMs, (atMs) =>
+      readPeople(documents, tenantId, { policy, atMs, nowMs }),
+    );
     return {
       ...(await escalationPolicyResource.shown(policy, { caller, ports })),
       preview: steps.map(({ atMs, people, pages, notes }) => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { alertSeverities } from '../../../schemas/alerts.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type Incident,
   IncidentFields,
@@ -9,18 +9,18 @@ import {
   incidentStates,
   incidents,
 } from '../../../schemas/resources/incident.ts';
-import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { changeState, initialFields, type StateChange } from '../../../subjects/incidents/state.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { unknownMember } from '../../resources/members.ts';
+import { findUnknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
-import { withEvidence } from './timeline-evidence.ts';
-import { timelineContextOf } from './timeline-sources.ts';
-import { Time, timeOf } from './times.ts';
+import { freezeIfResolved } from './timeline-evidence.ts';
+import { createTimelineContext } from './timeline-sources.ts';
+import { parseTimeParameter, Time } from './times.ts';
 
 const time = z.iso.datetime().nullable();
 
@@ -41,12 +41,12 @@ const IncidentView = z.strictObject({
   ...storedView,
 });
 
-const shownOf = ({ ruleIds, ...incident }: Incident & Stored) => ({
+const toView = ({ ruleIds, ...incident }: Incident & StoredMetadata) => ({
   ...incident,
   ...(ruleIds && { ruleIds: [...ruleIds] }),
 });
 
-const impossible = (from: IncidentState, to: IncidentState): ApiError =>
+const transitionError = (from: IncidentState, to: IncidentState): ApiError =>
   new ApiError(
     'CONFLICT',
     from === 'merged'
@@ -55,51 +55,55 @@ const impossible = (from: IncidentState, to: IncidentState): ApiError =>
   );
 
 /** Moves an incident to another state; throws for impossible transitions. */
-const move = <One extends Incident>(incident: One, to: IncidentState, how: Move): One => {
-  const next = moved(incident, to, how);
-  if (next === undefined) throw impossible(incident.status, to);
+const transitionTo = <One extends Incident>(incident: One, to: IncidentState, how: StateChange): One => {
+  const next = changeState(incident, to, how);
+  if (next === undefined) throw transitionError(incident.status, to);
   return next;
 };
 
 /** Maximum open incidents per organization, beyond which none can be declared. Alerts can still open incidents. */
-const maxOpen = 5000;
+const maxOpenIncidents = 5000;
 
-const requireRoom = async (own: TenantDocuments): Promise<void> => {
+const requireCapacity = async (own: TenantDocuments): Promise<void> => {
   const goesOn = { status: { $in: ['open', 'acknowledged'] } };
-  if ((await own.collection(incidents).count(goesOn)) >= maxOpen)
-    throw new ApiError('CONFLICT', `${maxOpen} incidents are ongoing: resolve or merge some first`);
+  if ((await own.collection(incidents).count(goesOn)) >= maxOpenIncidents)
+    throw new ApiError('CONFLICT', `${maxOpenIncidents} incidents are ongoing: resolve or merge some first`);
 };
 
-const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: Incident | undefined): Promise<void> => {
+const requireKnownRoleHolders = async (
+  own: TenantDocuments,
+  { roles }: Incident,
+  before: Incident | undefined,
+): Promise<void> => {
   const known = new Set(before?.roles.map(({ userId }) => userId));
   for (const [index, { userId }] of roles.entries())
-    if (!known.has(userId) && (await unknownMember(own, [userId])) !== undefined)
-      throw invalid(`roles.${index}.userId`, 'is not a user of this organization');
+    if (!known.has(userId) && (await findUnknownMember(own, [userId])) !== undefined)
+      throw fieldError(`roles.${index}.userId`, 'is not a user of this organization');
 };
 
 /** Restarts the escalation of an open incident with another policy. */
-const escalatedFrom = (incident: Incident, at: string): Incident => {
+const restartEscalation = (incident: Incident, at: string): Incident => {
   const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
   return { ...incident, escalatesAt: goesOn && incident.escalationPolicyId !== null ? at : null };
 };
 
 /** The target incident must exist and must be open. */
 const requireTarget = async (own: TenantDocuments, id: string, targetId: string): Promise<void> => {
-  if (targetId === id) throw invalid('mergedInto', 'is the incident itself: name another one');
+  if (targetId === id) throw fieldError('mergedInto', 'is the incident itself: name another one');
   const target = await own.collection(incidents).find(targetId);
-  if (target === undefined) throw invalid('mergedInto', 'is not an incident of this organization');
+  if (target === undefined) throw fieldError('mergedInto', 'is not an incident of this organization');
   if (target.status === 'merged' || target.status === 'resolved')
     throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into an ongoing incident`);
 };
 
 /** Side effects of a move: the alerts are acknowledged with the incident, and the timeline is frozen on resolution. */
-const withEffects = async (
+const applySideEffects = async (
   after: Incident,
-  before: Incident & Stored,
+  before: Incident & StoredMetadata,
   scope: Parameters<typeof acknowledgeAlerts>[2],
 ): Promise<Incident> => {
   await acknowledgeAlerts(after, before, scope);
-  return withEvidence(after, before, scope);
+  return freezeIfResolved(after, before, scope);
 };
 
 export const incidentResource = defineResource<typeof IncidentFields, Incident, typeof IncidentView>({
@@ -112,30 +116,34 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
   example: { title: 'Checkout answers with errors', severity: 'critical', services: ['checkout'] },
   view: IncidentView,
   nameOf: ({ title }) => title,
-  show: (documents) => documents.map(shownOf),
+  show: (documents) => documents.map(toView),
   initial: ({ caller, ports }) => ({
     openedBy: caller.actor.id,
     openedAt: new Date(ports.clock.now()).toISOString(),
-    ...untouched,
+    ...initialFields,
     groupId: null,
   }),
-  async prepare(after, { before, caller, of, ports }) {
-    const own = of(caller.tenantId);
+  async prepare(after, { before, caller, forTenant, ports }) {
+    const own = forTenant(caller.tenantId);
     const { status, mergedInto } = after;
-    if (before === undefined) await requireRoom(own);
-    if (before === undefined && status !== 'open') throw invalid('status', 'of a new incident must be open');
+    if (before === undefined) await requireCapacity(own);
+    if (before === undefined && status !== 'open') throw fieldError('status', 'of a new incident must be open');
     if ((status === 'merged') !== (mergedInto !== null))
-      throw invalid('mergedInto', 'requires "status": "merged", and the reverse');
-    await requireRoles(own, after, before);
+      throw fieldError('mergedInto', 'requires "status": "merged", and the reverse');
+    await requireKnownRoleHolders(own, after, before);
     if (before === undefined)
       return { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt };
     if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
       throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
     const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
-    const next = move({ ...after, status: before.status }, status, how);
+    const next = transitionTo({ ...after, status: before.status }, status, how);
     if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
-    const policied = after.escalationPolicyId === before.escalationPolicyId ? next : escalatedFrom(next, how.at);
-    return withEffects(policied, before, { ...timelineContextOf(caller, ports), by: caller.actor.id, of });
+    const escalated = after.escalationPolicyId === before.escalationPolicyId ? next : restartEscalation(next, how.at);
+    return applySideEffects(escalated, before, {
+      ...createTimelineContext(caller, ports),
+      by: caller.actor.id,
+      forTenant,
+    });
   },
   list: {
     searched: ['title', 'summary'],
@@ -149,8 +157,8 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
       escalationPolicyId: equals('escalationPolicyId'),
       tag: equals('tags'),
       assigneeId: equals('roles.userId'),
-      from: { schema: Time, where: (value, now) => ({ openedAt: { $gte: timeOf('from', value, now) } }) },
-      to: { schema: Time, where: (value, now) => ({ openedAt: { $lte: timeOf('to', value, now) } }) },
+      from: { schema: Time, where: (value, now) => ({ openedAt: { $gte: parseTimeParameter('from', value, now) } }) },
+      to: { schema: Time, where: (value, now) => ({ openedAt: { $lte: parseTimeParameter('to', value, now) } }) },
       acknowledged: {
         schema: z.enum(['ever', 'never']).optional(),
         where: (value) => ({ firstAcknowledgedAt: value === 'never' ? null : { $ne: null } }),
@@ -159,7 +167,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
   },
 });
 
-const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState, summary: string) =>
+const defineTransition = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState, summary: string) =>
   defineOperation({
     method: 'POST',
     path: `/api/incidents/{id}/${verb}`,
@@ -175,11 +183,11 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
       const after = await incidentResource.change(
         input.params.id,
         async (before, scope) => {
-          const next = move(fieldsOf(before), to, how);
-          return withEffects(next, before, {
-            ...timelineContextOf(input.caller, ports),
+          const next = transitionTo(getFields(before), to, how);
+          return applySideEffects(next, before, {
+            ...createTimelineContext(input.caller, ports),
             by: input.caller.actor.id,
-            of: scope.of,
+            forTenant: scope.forTenant,
           });
         },
         input,
@@ -188,10 +196,14 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
     },
   });
 
-export const acknowledgeIncident = actionOf(
+export const acknowledgeIncident = defineTransition(
   'acknowledge',
   'acknowledged',
   'Acknowledge an incident; repeating it changes nothing',
 );
-export const resolveIncident = actionOf('resolve', 'resolved', 'Resolve an incident; repeating it changes nothing');
-export const reopenIncident = actionOf('reopen', 'open', 'Reopen a resolved incident');
+export const resolveIncident = defineTransition(
+  'resolve',
+  'resolved',
+  'Resolve an incident; repeating it changes nothing',
+);
+export const reopenIncident = defineTransition('reopen', 'open', 'Reopen a resolved incident');

@@ -5,9 +5,9 @@ import {
   maintenanceWindows,
 } from '../../../schemas/resources/maintenance-window.ts';
 import { compileMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
-import { RecurrenceError, recurrenceOf } from '../../../subjects/maintenance-windows/recurrence.ts';
-import { nextTimesOf } from '../../../subjects/maintenance-windows/windows.ts';
-import { invalid } from '../../errors.ts';
+import { parseRecurrence, RecurrenceError } from '../../../subjects/maintenance-windows/recurrence.ts';
+import { nextOccurrences } from '../../../subjects/maintenance-windows/windows.ts';
+import { fieldError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
@@ -27,43 +27,43 @@ export const statusView = {
 const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...statusView });
 
 /** Current and next times of a window, for views. */
-export const statusOf = (window: MaintenanceWindow, nowMs: number) => {
-  const found = nextTimesOf(window, nowMs);
+export const toStatusView = (window: MaintenanceWindow, nowMs: number) => {
+  const nextTimes = nextOccurrences(window, nowMs);
   return {
-    isActive: found.some(({ fromMs }) => fromMs <= nowMs),
-    times: found.map(({ fromMs, toMs }) => ({
+    isActive: nextTimes.some(({ fromMs }) => fromMs <= nowMs),
+    times: nextTimes.map(({ fromMs, toMs }) => ({
       from: new Date(fromMs).toISOString(),
       to: new Date(toMs).toISOString(),
     })),
   };
 };
 
-const checkRecurrence = ({ recurrence }: MaintenanceWindow): void => {
+const validateRecurrence = ({ recurrence }: MaintenanceWindow): void => {
   try {
-    if (recurrence !== null) recurrenceOf(recurrence);
+    if (recurrence !== null) parseRecurrence(recurrence);
   } catch (error) {
-    if (error instanceof RecurrenceError) throw invalid('recurrence', error.message);
+    if (error instanceof RecurrenceError) throw fieldError('recurrence', error.message);
     throw error;
   }
 };
 
 /** Rejects invalid expressions, and matchers that would mute every alert of the organization. */
-const checkMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
+const validateMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
   for (const [index, matcher] of matchers.entries()) {
     const problem = matcherProblem(matcher);
-    if (problem !== undefined) throw invalid(`matchers.${index}.value`, problem);
+    if (problem !== undefined) throw fieldError(`matchers.${index}.value`, problem);
   }
   if (projectIds.length === 0 && compileMatchers(matchers).matches({}))
-    throw invalid(
+    throw fieldError(
       'matchers',
       'match alerts without any labels, so they would mute everything: name a value or projects',
     );
 };
 
 /** Returns a valid window; throws if it is invalid. */
-export const preparedWindow = (after: MaintenanceWindow): MaintenanceWindow => {
-  checkRecurrence(after);
-  checkMatchers(after);
+export const validateWindow = (after: MaintenanceWindow): MaintenanceWindow => {
+  validateRecurrence(after);
+  validateMatchers(after);
   return after;
 };
 
@@ -88,8 +88,9 @@ export const maintenanceWindowResource = defineResource<typeof MaintenanceWindow
     live: true,
     initial: ({ caller }) => ({ createdBy: caller.actor.id }),
     maxCount: maxWindows,
-    prepare: preparedWindow,
-    show: (documents, { ports }) => documents.map((window) => ({ ...window, ...statusOf(window, ports.clock.now()) })),
+    prepare: validateWindow,
+    show: (documents, { ports }) =>
+      documents.map((window) => ({ ...window, ...toStatusView(window, ports.clock.now()) })),
     list: { searched: ['name', 'description'] },
   },
 );

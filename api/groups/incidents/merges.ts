@@ -1,54 +1,54 @@
 /** Finds incidents that may be duplicates, with the evidence. */
 import { withTimeout } from '../../../runtime/timeout.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import {
+  findMergeable,
   type MergeSuggestion,
-  mergeable,
   mergeableWithinMs,
-  suggestedMerges,
+  suggestMerges,
 } from '../../../subjects/incidents/merges.ts';
 import { readCallsBetween } from '../../../subjects/services/calls.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 
 /** Maximum number of compared incidents, the newest first */
-const maxCompared = 100;
+const maxComparedIncidents = 100;
 const maxReadMs = 4000;
 /** Time range of calls before and after the opening of the later incident */
 const aroundMs = 1_800_000;
 
-const at = (ms: number): string => new Date(ms).toISOString();
-const nanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
+const toNanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /**
  * Returns suggestions; `missing` if calls are unavailable, so that only incidents of the same service are suggested.
  */
 export const readMergeSuggestions = async (
-  incident: Incident & Stored,
+  incident: Incident & StoredMetadata,
   { tenantId, reading, ports }: TimelineContext,
 ): Promise<{ readonly suggestions: readonly MergeSuggestion[]; readonly missing: readonly string[] }> => {
   const openedMs = Date.parse(incident.openedAt);
   const { items } = await ports.documents
-    .of(tenantId)
+    .forTenant(tenantId)
     .collection(incidents)
     .list({
       filter: {
         status: { $in: ['open', 'acknowledged'] },
-        openedAt: { $gte: at(openedMs - mergeableWithinMs), $lte: at(openedMs + mergeableWithinMs) },
+        openedAt: { $gte: toIsoTime(openedMs - mergeableWithinMs), $lte: toIsoTime(openedMs + mergeableWithinMs) },
       },
       sort: { openedAt: -1 },
-      limit: maxCompared,
+      limit: maxComparedIncidents,
     });
-  const others = mergeable(incident, items).filter(({ services }) => services.length > 0);
-  if (others.length === 0) return { suggestions: [], missing: [] };
-  const services = [...new Set([incident, ...others].flatMap((each) => each.services))];
-  const laterMs = Math.max(openedMs, ...others.map((each) => Date.parse(each.openedAt)));
-  const range = { from: nanoseconds(openedMs - aroundMs), to: nanoseconds(laterMs + aroundMs) };
+  const candidates = findMergeable(incident, items).filter(({ services }) => services.length > 0);
+  if (candidates.length === 0) return { suggestions: [], missing: [] };
+  const services = [...new Set([incident, ...candidates].flatMap((each) => each.services))];
+  const laterMs = Math.max(openedMs, ...candidates.map((each) => Date.parse(each.openedAt)));
+  const range = { from: toNanoseconds(openedMs - aroundMs), to: toNanoseconds(laterMs + aroundMs) };
   const [read] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reading, services, range))]);
   if (read.status === 'rejected') ports.log.warn({ error: read.reason }, 'calls between services could not be read');
   const calls = read.status === 'fulfilled' ? read.value : [];
   return {
-    suggestions: suggestedMerges(incident, others, calls),
+    suggestions: suggestMerges(incident, candidates, calls),
     missing: read.status === 'fulfilled' ? [] : ['calls between services'],
   };
 };

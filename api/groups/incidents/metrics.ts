@@ -1,22 +1,27 @@
 import { z } from 'zod';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { alertSeverities } from '../../../schemas/alerts.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
-import { figuresBy, figuresOf } from '../../../subjects/incidents/metrics.ts';
-import { pagedByPerson, pagedFigures } from '../../../subjects/on-call/paged.ts';
-import { invalid } from '../../errors.ts';
+import { computeMetrics, computeMetricsBy } from '../../../subjects/incidents/metrics.ts';
+import { countPages, countPagesByPerson } from '../../../subjects/on-call/paged.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readPaged } from './pages.ts';
-import { Time, timeOf } from './times.ts';
+import { readPages } from './pages.ts';
+import { parseTimeParameter, Time } from './times.ts';
 
-const seconds = z.number().nullable();
+const NullableSeconds = z.number().nullable();
 const Durations = z
-  .strictObject({ count: z.int().describe('Number of incidents'), median: seconds, mean: seconds, p90: seconds })
+  .strictObject({
+    count: z.int().describe('Number of incidents'),
+    median: NullableSeconds,
+    mean: NullableSeconds,
+    p90: NullableSeconds,
+  })
   .describe('Seconds since opening; null if there are none');
 
-const figures = {
+const metricFields = {
   incidents: z.int(),
   open: z.int(),
   acknowledged: z.int(),
@@ -26,28 +31,31 @@ const figures = {
   timeToAcknowledge: Durations.describe('Time to the first acknowledgement; of all incidents except merged ones'),
   timeToResolve: Durations.describe('Of resolved incidents'),
 };
-const PageFigures = {
+const pageMetricFields = {
   pages: z.int(),
   atNight: z.int().describe('From 22:00 to 06:00 in the time zone of the organization'),
 };
-const Grouped = z.array(z.strictObject({ key: z.string(), ...figures }));
+const MetricsByKey = z.array(z.strictObject({ key: z.string(), ...metricFields }));
 
 /** Maximum number of incidents in the metrics */
 const maxIncidents = 10_000;
 
-const read = async (
+const readIncidents = async (
   { documents }: Ports,
   tenantId: string,
   filter: Readonly<Record<string, unknown>>,
-): Promise<(Incident & Stored)[]> => {
-  const found: (Incident & Stored)[] = [];
-  const newest = documentsIn(documents.of(tenantId).collection(incidents), { filter, sort: { openedAt: -1 } });
+): Promise<(Incident & StoredMetadata)[]> => {
+  const allIncidents: (Incident & StoredMetadata)[] = [];
+  const newest = iterateDocuments(documents.forTenant(tenantId).collection(incidents), {
+    filter,
+    sort: { openedAt: -1 },
+  });
   for await (const incident of newest) {
-    found.push(incident);
+    allIncidents.push(incident);
     // One more than the limit shows that there are more.
-    if (found.length > maxIncidents) break;
+    if (allIncidents.length > maxIncidents) break;
   }
-  return found;
+  return allIncidents;
 };
 
 export const getIncidentMetrics = defineOperation({
@@ -66,16 +74,16 @@ export const getIncidentMetrics = defineOperation({
   response: z.strictObject({
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    ...figures,
-    bySeverity: Grouped,
-    byService: Grouped.describe('An incident of several services counts for each of them'),
+    ...metricFields,
+    bySeverity: MetricsByKey,
+    byService: MetricsByKey.describe('An incident of several services counts for each of them'),
     byPolicy: z
-      .array(z.strictObject({ escalationPolicyId: z.string().nullable(), ...figures }))
+      .array(z.strictObject({ escalationPolicyId: z.string().nullable(), ...metricFields }))
       .describe('By escalation policy; null for incidents without a policy'),
     pages: z
       .strictObject({
-        ...PageFigures,
-        byPerson: z.array(z.strictObject({ userId: z.string(), ...PageFigures })),
+        ...pageMetricFields,
+        byPerson: z.array(z.strictObject({ userId: z.string(), ...pageMetricFields })),
         isCut: z.boolean().describe('Whether there are more than the newest 20,000, to which the metrics are limited'),
       })
       .describe('Pages of the range, as in their list, independent of the incident filters'),
@@ -83,8 +91,8 @@ export const getIncidentMetrics = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
-    const [from, to] = [timeOf('from', query.from, now), timeOf('to', query.to, now)];
-    if (from > to) throw invalid('from', 'must be before to');
+    const [from, to] = [parseTimeParameter('from', query.from, now), parseTimeParameter('to', query.to, now)];
+    if (from > to) throw fieldError('from', 'must be before to');
     const { severity, service, escalationPolicyId } = query;
     const filter = {
       openedAt: { $gte: from, $lte: to },
@@ -92,21 +100,27 @@ export const getIncidentMetrics = defineOperation({
       ...(service !== undefined && { services: service }),
       ...(escalationPolicyId !== undefined && { escalationPolicyId }),
     };
-    const found = await read(ports, caller.tenantId, filter);
-    const paged = await readPaged(ports, caller.tenantId, { from, to });
-    const firstIncidents = found.slice(0, maxIncidents);
+    const foundIncidents = await readIncidents(ports, caller.tenantId, filter);
+    const pageResult = await readPages(ports, caller.tenantId, { from, to });
+    const firstIncidents = foundIncidents.slice(0, maxIncidents);
     return {
       from,
       to,
-      ...figuresOf(firstIncidents),
-      isCut: found.length > maxIncidents,
-      bySeverity: figuresBy(firstIncidents, (incident) => [incident.severity]),
-      byService: figuresBy(firstIncidents, (incident) => incident.services),
-      byPolicy: figuresBy(firstIncidents, (incident) => [incident.escalationPolicyId ?? '']).map(({ key, ...its }) => ({
-        escalationPolicyId: key === '' ? null : key,
-        ...its,
-      })),
-      pages: { ...pagedFigures(paged.pages), byPerson: pagedByPerson(paged.pages), isCut: paged.isCut },
+      ...computeMetrics(firstIncidents),
+      isCut: foundIncidents.length > maxIncidents,
+      bySeverity: computeMetricsBy(firstIncidents, (incident) => [incident.severity]),
+      byService: computeMetricsBy(firstIncidents, (incident) => incident.services),
+      byPolicy: computeMetricsBy(firstIncidents, (incident) => [incident.escalationPolicyId ?? '']).map(
+        ({ key, ...metrics }) => ({
+          escalationPolicyId: key === '' ? null : key,
+          ...metrics,
+        }),
+      ),
+      pages: {
+        ...countPages(pageResult.pages),
+        byPerson: countPagesByPerson(pageResult.pages),
+        isCut: pageResult.isCut,
+      },
     };
   },
 });

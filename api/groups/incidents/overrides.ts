@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { OverrideFields } from '../../../schemas/resources/on-call-schedule.ts';
-import { peopleOf } from '../../../subjects/on-call/reading.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { listPeople } from '../../../subjects/on-call/reading.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { unknownMember } from '../../resources/members.ts';
+import { findUnknownMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { OverrideView, scheduleResource } from './schedules.ts';
 
@@ -13,7 +13,7 @@ import { OverrideView, scheduleResource } from './schedules.ts';
 const maxOverrides = 500;
 
 /** Overrides that are not over. Past ones are in earlier versions of the schedule. */
-const current = <One extends { readonly to: string }>(overrides: readonly One[], nowMs: number): One[] =>
+const withoutPast = <One extends { readonly to: string }>(overrides: readonly One[], nowMs: number): One[] =>
   overrides.filter(({ to }) => Date.parse(to) > nowMs);
 
 export const addOverride = defineOperation({
@@ -33,19 +33,19 @@ export const addOverride = defineOperation({
     const { caller, params, body } = input;
     const nowMs = clock.now();
     const override = { ...body, id: randomUUID() };
-    if (Date.parse(body.to) <= nowMs) throw invalid('to', 'must be in the future: past shifts cannot be changed');
+    if (Date.parse(body.to) <= nowMs) throw fieldError('to', 'must be in the future: past shifts cannot be changed');
     await scheduleResource.change(
       params.id,
-      async (before, { of }) => {
+      async (before, { forTenant }) => {
         const { layer } = override;
         if (layer !== undefined && !before.layers.some(({ name }) => name === layer))
-          throw invalid('layer', `the schedule has no layer “${layer}”`);
-        const unknown = await unknownMember(of(caller.tenantId), override.userIds);
-        if (unknown !== undefined) throw invalid('userIds', `${unknown} is not a user of this organization`);
-        const overrides = [...current(before.overrides, nowMs), override];
+          throw fieldError('layer', `the schedule has no layer “${layer}”`);
+        const unknown = await findUnknownMember(forTenant(caller.tenantId), override.userIds);
+        if (unknown !== undefined) throw fieldError('userIds', `${unknown} is not a user of this organization`);
+        const overrides = [...withoutPast(before.overrides, nowMs), override];
         if (overrides.length > maxOverrides)
           throw new ApiError('CONFLICT', `the schedule has ${maxOverrides} overrides: delete one first`);
-        return { ...fieldsOf(before), overrides, userIds: peopleOf({ ...before, overrides }) };
+        return { ...getFields(before), overrides, userIds: listPeople({ ...before, overrides }) };
       },
       input,
     );
@@ -70,8 +70,8 @@ export const deleteOverride = defineOperation({
       params.id,
       async (before) => {
         if (!before.overrides.some(({ id }) => id === params.overrideId)) throw notFound('override');
-        const overrides = current(before.overrides, nowMs).filter(({ id }) => id !== params.overrideId);
-        return { ...fieldsOf(before), overrides, userIds: peopleOf({ ...before, overrides }) };
+        const overrides = withoutPast(before.overrides, nowMs).filter(({ id }) => id !== params.overrideId);
+        return { ...getFields(before), overrides, userIds: listPeople({ ...before, overrides }) };
       },
       input,
     );

@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { type PageEntry, pagedBy } from '../../../subjects/on-call/paged.ts';
-import { invalid } from '../../errors.ts';
+import { groupPages, type PageEntry } from '../../../subjects/on-call/paged.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { Time, timeOf } from './times.ts';
+import { parseTimeParameter, Time } from './times.ts';
 
 /** Maximum number of escalation actions that are read, the newest ones */
 const maxActions = 20_000;
 
 /** Returns the pages of a range, the newest first, and whether there are more than the limit. */
-export const readPaged = async (
+export const readPages = async (
   { documents }: Pick<Ports, 'documents'>,
   tenantId: string,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<{ readonly pages: readonly PageEntry[]; readonly isCut: boolean }> => {
-  const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
+  const organization = await documents.forTenant(organizationsTenant).collection(organizations).find(tenantId);
   const actions = [];
-  const newest = documentsIn(documents.of(tenantId).collection(escalationActions), {
+  const newest = iterateDocuments(documents.forTenant(tenantId).collection(escalationActions), {
     filter: { at: { $gte: from, $lte: to }, kind: 'page' },
     sort: { at: -1 },
   });
@@ -28,7 +28,7 @@ export const readPaged = async (
     if (actions.length > maxActions) break;
   }
   return {
-    pages: pagedBy(actions.slice(0, maxActions), organization?.timeZone ?? 'UTC'),
+    pages: groupPages(actions.slice(0, maxActions), organization?.timeZone ?? 'UTC'),
     isCut: actions.length > maxActions,
   };
 };
@@ -65,16 +65,18 @@ export const listIncidentPages = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
-    const [from, to] = [timeOf('from', query.from, now), timeOf('to', query.to, now)];
-    if (from > to) throw invalid('from', 'must be before to');
-    const { pages, isCut } = await readPaged(ports, caller.tenantId, { from, to });
+    const [from, to] = [parseTimeParameter('from', query.from, now), parseTimeParameter('to', query.to, now)];
+    if (from > to) throw fieldError('from', 'must be before to');
+    const { pages, isCut } = await readPages(ports, caller.tenantId, { from, to });
     const { userId, atNight, offset, limit } = query;
-    const found = pages.filter(
+    const matchingPages = pages.filter(
       (page) =>
         (userId === undefined || (page.to.kind === 'person' && page.to.id === userId)) &&
         (atNight === undefined || page.isAtNight === (atNight === 'true')),
     );
-    const items = found.slice(offset, offset + limit).map((page) => ({ ...page, contacts: [...page.contacts] }));
-    return { items, total: found.length, isCut };
+    const items = matchingPages
+      .slice(offset, offset + limit)
+      .map((page) => ({ ...page, contacts: [...page.contacts] }));
+    return { items, total: matchingPages.length, isCut };
   },
 });

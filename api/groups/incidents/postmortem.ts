@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type Incident,
   incidentPostmortems,
@@ -10,14 +10,14 @@ import {
 import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
 import { TimelineEntry } from '../../../subjects/incidents/timeline.ts';
 import { hasAlready } from '../../changes.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { unknownMember } from '../../resources/members.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { findUnknownMember } from '../../resources/members.ts';
+import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
-import { foundIncident, timelineOf } from './timeline.ts';
-import { type TimelineContext, timelineContextOf } from './timeline-sources.ts';
+import { findIncident, readTimeline } from './timeline.ts';
+import { createTimelineContext, type TimelineContext } from './timeline-sources.ts';
 
 const noun = 'postmortem';
 
@@ -39,18 +39,18 @@ const View = z.strictObject({
   version: z.int().describe('The ETag; 0 if it has not been written yet'),
 });
 
-type Known = Postmortem & Pick<Stored, 'version'>;
+type StoredPostmortem = Postmortem & Pick<StoredMetadata, 'version'>;
 
-const read = async (own: Pick<TenantDocuments, 'collection'>, id: string): Promise<Known> =>
+const readPostmortem = async (own: Pick<TenantDocuments, 'collection'>, id: string): Promise<StoredPostmortem> =>
   (await own.collection(incidentPostmortems).find(id)) ?? { ...PostmortemFields.parse({}), version: 0 };
 
-const shown = async (
-  incident: Incident & Stored,
-  { impact, causes, actions, version }: Known,
+const toView = async (
+  incident: Incident & StoredMetadata,
+  { impact, causes, actions, version }: StoredPostmortem,
   context: TimelineContext,
 ): Promise<z.input<typeof View>> => {
   const { title, severity, status, openedAt, firstAcknowledgedAt, resolvedAt, services, evidenceHash } = incident;
-  const { entries } = await timelineOf(incident, context);
+  const { entries } = await readTimeline(incident, context);
   return {
     impact,
     causes,
@@ -83,23 +83,23 @@ export const getIncidentPostmortem = defineOperation({
   query: z.strictObject({ format: z.enum(['json', 'markdown']).default('json') }),
   response: View,
   async handler({ caller, params, query, request }, ports) {
-    const context = timelineContextOf(caller, ports);
-    const incident = await foundIncident(params.id, context);
-    const found = await read(ports.documents.of(caller.tenantId), incident.id);
-    request.reply('ETag', etagOf(found));
-    if (query.format === 'json') return shown(incident, found, context);
-    const { entries } = await timelineOf(incident, context);
-    return { contentType: markdownType, content: postmortemMarkdown(incident, found, entries) };
+    const context = createTimelineContext(caller, ports);
+    const incident = await findIncident(params.id, context);
+    const postmortem = await readPostmortem(ports.documents.forTenant(caller.tenantId), incident.id);
+    request.reply('ETag', formatEtag(postmortem));
+    if (query.format === 'json') return toView(incident, postmortem, context);
+    const { entries } = await readTimeline(incident, context);
+    return { contentType: markdownType, content: postmortemMarkdown(incident, postmortem, entries) };
   },
 });
 
 /** New owners must be users of the organization; earlier owners may have left. */
-const requireOwners = async (own: TenantDocuments, after: Postmortem, before: Postmortem): Promise<void> => {
-  const known = new Set(before.actions.map(({ ownerId }) => ownerId));
+const requireKnownOwners = async (own: TenantDocuments, after: Postmortem, before: Postmortem): Promise<void> => {
+  const previousOwnerIds = new Set(before.actions.map(({ ownerId }) => ownerId));
   for (const [index, { ownerId }] of after.actions.entries()) {
-    if (ownerId === null || known.has(ownerId)) continue;
-    if ((await unknownMember(own, [ownerId])) !== undefined)
-      throw invalid(`actions.${index}.ownerId`, 'is not a user of this organization');
+    if (ownerId === null || previousOwnerIds.has(ownerId)) continue;
+    if ((await findUnknownMember(own, [ownerId])) !== undefined)
+      throw fieldError(`actions.${index}.ownerId`, 'is not a user of this organization');
   }
 };
 
@@ -115,30 +115,30 @@ export const setIncidentPostmortem = defineOperation({
   body: PostmortemFields,
   response: View,
   async handler({ caller, params, body, request, change }, ports) {
-    const precondition = preconditionOf(request);
-    const incident = await foundIncident(params.id, timelineContextOf(caller, ports));
+    const precondition = parsePrecondition(request);
+    const incident = await findIncident(params.id, createTimelineContext(caller, ports));
     const after = await change(async (scope) => {
       await incidentResource.writer(scope, caller).find(incident.id);
-      const own = scope.of(caller.tenantId);
-      const before = await read(own, incident.id);
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const before = await readPostmortem(tenantDocuments, incident.id);
       requireVersion(before, precondition, { noun, requiresIfMatch: true });
       if (hasAlready(before, body)) {
         scope.unchanged();
         return before;
       }
-      await requireOwners(own, body, before);
-      const stored = own.collection(incidentPostmortems);
+      await requireKnownOwners(tenantDocuments, body, before);
+      const stored = tenantDocuments.collection(incidentPostmortems);
       if (before.version === 0) {
         const written = await stored.insert({ id: incident.id, ...body });
-        scope.record({ id: incident.id, name: incident.title, after: fieldsOf(written) });
+        scope.record({ id: incident.id, name: incident.title, after: getFields(written) });
         return written;
       }
       const written = await stored.replace(incident.id, body, before.version);
-      const { version: _, ...was } = before;
-      scope.record({ id: incident.id, name: incident.title, before: was, after: body });
+      const { version: _, ...previousFields } = before;
+      scope.record({ id: incident.id, name: incident.title, before: previousFields, after: body });
       return written;
     });
-    request.reply('ETag', etagOf(after));
-    return shown(incident, after, timelineContextOf(caller, ports));
+    request.reply('ETag', formatEtag(after));
+    return toView(incident, after, createTimelineContext(caller, ports));
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import {
   type OnCallSchedule,
@@ -8,13 +8,13 @@ import {
   OverrideFields,
   onCallSchedules,
 } from '../../../schemas/resources/on-call-schedule.ts';
-import { differencesBetween } from '../../../subjects/on-call/differences.ts';
-import { peopleOf, readAbsences } from '../../../subjects/on-call/reading.ts';
+import { findDifferences } from '../../../subjects/on-call/differences.ts';
+import { listPeople, readAbsences } from '../../../subjects/on-call/reading.ts';
 import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { unknownMember } from '../../resources/members.ts';
-import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { findUnknownMember } from '../../resources/members.ts';
+import { parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -37,32 +37,32 @@ type Documents = Pick<TenantDocuments, 'collection'>;
  * Rejects people outside the organization unless they were already in the schedule, and the removal of layers that
  * overrides reference.
  */
-const checked = async (
+const validateSchedule = async (
   documents: Documents,
   after: OnCallSchedule,
   before: OnCallSchedule | undefined,
 ): Promise<OnCallSchedule> => {
-  const known = new Set(before?.userIds);
+  const previousUserIds = new Set(before?.userIds);
   for (const [index, { participants }] of after.layers.entries()) {
-    const unknown = await unknownMember(
+    const unknown = await findUnknownMember(
       documents,
-      participants.flat().filter((id) => !known.has(id)),
+      participants.flat().filter((id) => !previousUserIds.has(id)),
     );
     if (unknown !== undefined)
-      throw invalid(`layers.${index}.participants`, `${unknown} is not a user of this organization`);
+      throw fieldError(`layers.${index}.participants`, `${unknown} is not a user of this organization`);
   }
   const names = new Set(after.layers.map(({ name }) => name));
-  const lost = after.overrides.find(({ layer }) => layer !== undefined && !names.has(layer));
-  if (lost !== undefined)
-    throw invalid(
+  const orphanedOverride = after.overrides.find(({ layer }) => layer !== undefined && !names.has(layer));
+  if (orphanedOverride !== undefined)
+    throw fieldError(
       'layers',
-      `the override ${lost.id} replaces the layer “${lost.layer}”: keep it, or delete the override first`,
+      `the override ${orphanedOverride.id} replaces the layer “${orphanedOverride.layer}”: keep it, or delete the override first`,
     );
-  return { ...after, userIds: peopleOf(after) };
+  return { ...after, userIds: listPeople(after) };
 };
 
 /** Writes its version, and revokes the feeds of a deleted schedule. */
-const applyScheduleChange = async (
+const storeScheduleChange = async (
   own: TenantDocuments,
   change: Parameters<typeof saveOnCallVersion>[1],
 ): Promise<void> => {
@@ -73,7 +73,7 @@ const applyScheduleChange = async (
   for (const { id } of items) await feeds.delete(id);
 };
 
-export const viewOf = ({ userIds: _, ...shown }: OnCallSchedule & Stored): z.input<typeof View> => ({
+export const toView = ({ userIds: _, ...shown }: OnCallSchedule & StoredMetadata): z.input<typeof View> => ({
   ...shown,
   overrides: [...shown.overrides],
 });
@@ -101,9 +101,9 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
   view: View,
   initial: () => ({ overrides: [], userIds: [] }),
   maxCount: maxSchedules,
-  prepare: (after, { before, of, caller }) => checked(of(caller.tenantId), after, before),
-  show: (documents) => documents.map(viewOf),
-  alongside: applyScheduleChange,
+  prepare: (after, { before, forTenant, caller }) => validateSchedule(forTenant(caller.tenantId), after, before),
+  show: (documents) => documents.map(toView),
+  alongside: storeScheduleChange,
   list: { searched: ['name', 'description'] },
 });
 
@@ -135,29 +135,32 @@ export const replaceSchedule = defineOperation({
   }),
   async handler(input, ports) {
     const { caller, params, body, query, request, change } = input;
-    const nextOf = (own: Documents, before: OnCallSchedule & Stored) =>
-      checked(own, { ...fieldsOf(before), ...body }, before);
+    const toNextSchedule = (own: Documents, before: OnCallSchedule & StoredMetadata) =>
+      validateSchedule(own, { ...getFields(before), ...body }, before);
     if (query.dryRun === 'false') {
       const after = await scheduleResource.change(
         params.id,
-        (before, { of }) => nextOf(of(caller.tenantId), before),
+        (before, { forTenant }) => toNextSchedule(forTenant(caller.tenantId), before),
         input,
       );
       return scheduleResource.answer(after, input, ports);
     }
     const nowMs = ports.clock.now();
     return change(async (scope) => {
-      const own = scope.of(caller.tenantId);
+      const tenantDocuments = scope.forTenant(caller.tenantId);
       const before = await scheduleResource.writer(scope, caller).find(params.id);
-      requireVersion(before, preconditionOf(request), { noun: scheduleResource.noun, requiresIfMatch: false });
-      const after = await nextOf(own, before);
+      requireVersion(before, parsePrecondition(request), { noun: scheduleResource.noun, requiresIfMatch: false });
+      const after = await toNextSchedule(tenantDocuments, before);
       scope.unchanged();
-      const absences = await readAbsences(own, [...before.userIds, ...after.userIds], { nowMs, sinceMs: nowMs });
-      const differences = differencesBetween(before, after, absences, {
+      const absences = await readAbsences(tenantDocuments, [...before.userIds, ...after.userIds], {
+        nowMs,
+        sinceMs: nowMs,
+      });
+      const differences = findDifferences(before, after, absences, {
         fromMs: nowMs,
         toMs: nowMs + query.days * dayMs,
       });
-      return { ...viewOf({ ...before, ...after }), differences };
+      return { ...toView({ ...before, ...after }), differences };
     });
   },
 });

@@ -1,32 +1,32 @@
 import { z } from 'zod';
-import { millisecondsOf } from '../../../queries/range.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
-import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
+import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
-import { peopleOf, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
-import { gapReasons, piecesOf } from '../../../subjects/on-call/shifts.ts';
-import { maxRangeMs, shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
-import { mayCall } from '../../callers/rights.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { listPeople, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
+import { computeShifts, gapReasons } from '../../../subjects/on-call/shifts.ts';
+import { createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-answer.ts';
+import { satisfiesAccess } from '../../callers/rights.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const calendarType = 'text/calendar; charset=utf-8';
 const defaultRangeMs = 30 * 86_400_000;
-const instant = z.iso.datetime();
+const IsoTime = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
 const Names = z.record(z.string(), z.string()).describe('Names of people by id, including former members');
 
 /** The requested range; by default 30 days from now. */
-const rangeOf = (
+const parseShiftRange = (
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   nowMs: number,
 ): { readonly fromMs: number; readonly toMs: number } => {
-  const fromMs = millisecondsOf('from', from, nowMs) ?? nowMs;
-  const toMs = millisecondsOf('to', to, nowMs) ?? fromMs + defaultRangeMs;
-  if (toMs <= fromMs) throw invalid('to', 'must be after from');
-  if (toMs - fromMs > maxRangeMs) throw invalid('to', 'is more than 400 days after from: request a shorter range');
+  const fromMs = parseMilliseconds('from', from, nowMs) ?? nowMs;
+  const toMs = parseMilliseconds('to', to, nowMs) ?? fromMs + defaultRangeMs;
+  if (toMs <= fromMs) throw fieldError('to', 'must be after from');
+  if (toMs - fromMs > maxRangeMs) throw fieldError('to', 'is more than 400 days after from: request a shorter range');
   return { fromMs, toMs };
 };
 
@@ -46,14 +46,14 @@ export const listShifts = defineOperation({
   response: z.strictObject({
     items: z.array(
       z.strictObject({
-        from: instant,
-        to: instant,
+        from: IsoTime,
+        to: IsoTime,
         userIds: z.array(z.string()),
         layer: z.string().nullable().describe('null: an override of all layers'),
         overrideId: z.string().nullable(),
       }),
     ),
-    gaps: z.array(z.strictObject({ from: instant, to: instant, reason: GapReason })),
+    gaps: z.array(z.strictObject({ from: IsoTime, to: IsoTime, reason: GapReason })),
     people: z.array(
       z.strictObject({
         userId: z.string(),
@@ -65,25 +65,28 @@ export const listShifts = defineOperation({
     names: Names,
   }),
   async handler({ caller, params, query, request }, { documents, clock }) {
-    const own = documents.of(caller.tenantId);
+    const tenantDocuments = documents.forTenant(caller.tenantId);
     const nowMs = clock.now();
-    const range = rangeOf(query, nowMs);
-    const schedule = await own.collection(onCallSchedules).find(params.id);
+    const range = parseShiftRange(query, nowMs);
+    const schedule = await tenantDocuments.collection(onCallSchedules).find(params.id);
     if (schedule === undefined) throw notFound('on-call schedule');
-    const versions = await readVersions(own, params.id, range);
-    const absences = await readAbsences(own, versions.flatMap(peopleOf), { nowMs, sinceMs: range.fromMs });
+    const versions = await readVersions(tenantDocuments, params.id, range);
+    const absences = await readAbsences(tenantDocuments, versions.flatMap(listPeople), {
+      nowMs,
+      sinceMs: range.fromMs,
+    });
     const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
-    const names = await readNames(documents, versions.flatMap(peopleOf));
+    const names = await readNames(documents, versions.flatMap(listPeople));
     if (format === 'ics') {
       const { id: scheduleId, name } = schedule;
-      const content = shiftsCalendar([{ scheduleId, name, pieces: piecesOf(versions, absences, range) }], {
+      const content = createShiftsCalendar([{ scheduleId, name, pieces: computeShifts(versions, absences, range) }], {
         name,
-        madeMs: nowMs,
+        createdMs: nowMs,
         nameOf: (userId) => names.get(userId) ?? userId,
       });
       return { contentType: calendarType, content };
     }
-    const { items, gaps, people } = shiftsAnswer(versions, absences, range);
+    const { items, gaps, people } = createShiftsResponse(versions, absences, range);
     return {
       items: items.map((item) => ({ ...item, userIds: [...item.userIds] })),
       gaps: [...gaps],
@@ -108,7 +111,7 @@ export const getOnCall = defineOperation({
       .describe('Whose names are returned; all: all people who can be on call, for Editors and above'),
   }),
   response: z.strictObject({
-    at: instant,
+    at: IsoTime,
     items: z
       .array(
         z.strictObject({
@@ -124,22 +127,22 @@ export const getOnCall = defineOperation({
     names: Names,
   }),
   async handler({ caller, query }, { directory, documents, clock }) {
-    if (query.names === 'all' && !mayCall(caller.role, 'editor'))
+    if (query.names === 'all' && !satisfiesAccess(caller.role, 'editor'))
       throw new ApiError('FORBIDDEN', `the names of all people require the role editor; yours is ${caller.role}`);
     const nowMs = clock.now();
-    const atMs = millisecondsOf('at', query.at, nowMs) ?? nowMs;
-    const own = documents.of(caller.tenantId);
+    const atMs = parseMilliseconds('at', query.at, nowMs) ?? nowMs;
+    const tenantDocuments = documents.forTenant(caller.tenantId);
     const { scheduleId } = query;
-    const found = await readOnCall(own, { atMs, nowMs, scheduleId });
+    const onCallEntries = await readOnCall(tenantDocuments, { atMs, nowMs, scheduleId });
     if (
-      found.length === 0 &&
+      onCallEntries.length === 0 &&
       scheduleId !== undefined &&
-      (await own.collection(onCallSchedules).find(scheduleId)) === undefined
+      (await tenantDocuments.collection(onCallSchedules).find(scheduleId)) === undefined
     )
-      throw invalid('scheduleId', 'the on-call schedule does not exist in this organization');
+      throw fieldError('scheduleId', 'the on-call schedule does not exist in this organization');
     const names = await readNames(
       documents,
-      found.flatMap(({ userIds }) => userIds),
+      onCallEntries.flatMap(({ userIds }) => userIds),
     );
     const members = query.names === 'all' ? directory.membersOf(caller.tenantId) : [];
     const allNames = new Map(names);
@@ -148,7 +151,7 @@ export const getOnCall = defineOperation({
     return {
       at: new Date(atMs).toISOString(),
       names: Object.fromEntries(allNames),
-      items: found.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
+      items: onCallEntries.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
         scheduleId: id,
         name,
         userIds: [...userIds],

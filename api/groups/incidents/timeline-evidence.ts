@@ -1,27 +1,30 @@
 /** Freezes the timeline of an incident when it is resolved, in the transaction that resolves it. */
 import { createHash } from 'node:crypto';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidentEvidence } from '../../../schemas/resources/incident.ts';
-import { frozen, inOrder } from '../../../subjects/incidents/timeline.ts';
+import { freezeTimeline, sortEntries } from '../../../subjects/incidents/timeline.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { observedOf, readActions, type TimelineContext } from './timeline-sources.ts';
+import { readActions, readTelemetryEntries, type TimelineContext } from './timeline-sources.ts';
 
 /** Id of the evidence of one resolution, derived from the incident and its hash. */
-export const evidenceIdOf = (incidentId: string, sha256: string): string =>
+export const computeEvidenceId = (incidentId: string, sha256: string): string =>
   createHash('sha256').update(`${incidentId} ${sha256}`).digest('hex');
 
 /** Returns an incident that is about to be written, with its evidence if the write resolves it. */
-export const withEvidence = async (
+export const freezeIfResolved = async (
   after: Incident,
-  before: Incident & Stored,
-  { of, ...context }: TimelineContext & Pick<AuditedTransaction, 'of'>,
+  before: Incident & StoredMetadata,
+  { forTenant, ...context }: TimelineContext & Pick<AuditedTransaction, 'forTenant'>,
 ): Promise<Incident> => {
   if (after.status !== 'resolved' || before.status === 'resolved') return after;
-  const known = { ...before, ...after };
-  const [actions, observed] = await Promise.all([readActions(known, context), observedOf(known, context)]);
-  const { content, sha256 } = frozen(inOrder([...actions, ...observed.entries]));
-  const stored = of(context.tenantId).collection(incidentEvidence);
-  const id = evidenceIdOf(before.id, sha256);
+  const resolvedIncident = { ...before, ...after };
+  const [actions, observed] = await Promise.all([
+    readActions(resolvedIncident, context),
+    readTelemetryEntries(resolvedIncident, context),
+  ]);
+  const { content, sha256 } = freezeTimeline(sortEntries([...actions, ...observed.entries]));
+  const stored = forTenant(context.tenantId).collection(incidentEvidence);
+  const id = computeEvidenceId(before.id, sha256);
   if ((await stored.find(id)) === undefined) {
     const frozenAt = new Date(context.ports.clock.now()).toISOString();
     await stored.insert({ id, incidentId: before.id, frozenAt, sha256, content });

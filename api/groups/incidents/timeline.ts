@@ -1,17 +1,30 @@
 import { z } from 'zod';
-import { cursorParameter, decodeCursor, encodeCursor, someText, textIn, textPart } from '../../../queries/cursor.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import {
+  cursorParameter,
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  nonEmptyTextPattern,
+} from '../../../queries/cursor.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidentEvidence, incidentNotes } from '../../../schemas/resources/incident.ts';
 import { MergeSuggestion } from '../../../subjects/incidents/merges.ts';
-import { inOrder, noteEntry, placeOf, TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import {
+  restoreTimeline,
+  sortEntries,
+  sortKey,
+  TimelineEntry,
+  toNoteEntry,
+} from '../../../subjects/incidents/timeline.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
 import { readMergeSuggestions } from './merges.ts';
-import { evidenceIdOf } from './timeline-evidence.ts';
-import { observedOf, readActions, type TimelineContext, timelineContextOf } from './timeline-sources.ts';
-import { timeOf } from './times.ts';
+import { computeEvidenceId } from './timeline-evidence.ts';
+import { createTimelineContext, readActions, readTelemetryEntries, type TimelineContext } from './timeline-sources.ts';
+import { parseTimeParameter } from './times.ts';
 
 const Evidence = z
   .strictObject({
@@ -29,27 +42,33 @@ interface Timeline {
 }
 
 /** Returns an incident of the caller's organization. */
-export const foundIncident = async (id: string, { tenantId, ports }: TimelineContext): Promise<Incident & Stored> => {
-  const found = await ports.documents.of(tenantId).collection(incidentResource.collection).find(id);
-  if (found === undefined) throw notFound('incident');
-  return found;
+export const findIncident = async (
+  id: string,
+  { tenantId, ports }: TimelineContext,
+): Promise<Incident & StoredMetadata> => {
+  const incident = await ports.documents.forTenant(tenantId).collection(incidentResource.collection).find(id);
+  if (incident === undefined) throw notFound('incident');
+  return incident;
 };
 
 /** Returns the timeline: for a resolved incident the frozen part, and later notes. */
-export const timelineOf = async (incident: Incident & Stored, context: TimelineContext): Promise<Timeline> => {
+export const readTimeline = async (
+  incident: Incident & StoredMetadata,
+  context: TimelineContext,
+): Promise<Timeline> => {
   const actions = await readActions(incident, context);
   const { status, evidenceHash } = incident;
   if (status !== 'resolved' || evidenceHash === null) {
-    const { entries, missing } = await observedOf(incident, context);
-    return { entries: inOrder([...entries, ...actions]), evidence: null, missing };
+    const { entries, missing } = await readTelemetryEntries(incident, context);
+    return { entries: sortEntries([...entries, ...actions]), evidence: null, missing };
   }
   const stored = await context.ports.documents
-    .of(context.tenantId)
+    .forTenant(context.tenantId)
     .collection(incidentEvidence)
-    .find(evidenceIdOf(incident.id, evidenceHash));
-  const { entries, isIntact } = thawed(stored?.content ?? '', evidenceHash);
+    .find(computeEvidenceId(incident.id, evidenceHash));
+  const { entries, isIntact } = restoreTimeline(stored?.content ?? '', evidenceHash);
   return {
-    entries: inOrder([...actions, ...entries]),
+    entries: sortEntries([...actions, ...entries]),
     evidence: { frozenAt: stored?.frozenAt ?? incident.updatedAt, sha256: evidenceHash, isIntact },
     missing: isIntact ? [] : ['the timeline that was frozen when the incident was resolved'],
   };
@@ -76,24 +95,26 @@ export const getIncidentTimeline = defineOperation({
     missing: z.array(z.string()).describe('Unavailable sources'),
   }),
   async handler({ caller, params, query }, ports) {
-    const context = timelineContextOf(caller, ports);
-    const incident = await foundIncident(params.id, context);
+    const context = createTimelineContext(caller, ports);
+    const incident = await findIncident(params.id, context);
     const [{ entries, evidence, missing }, merges] = await Promise.all([
-      timelineOf(incident, context),
+      readTimeline(incident, context),
       readMergeSuggestions(incident, context),
     ]);
     const [after = ''] =
-      query.cursor === undefined ? [] : decodeCursor('incident-timeline', query.cursor, [someText]).map(textIn);
-    const left = entries.filter((entry) => placeOf(entry) > after);
-    const items = left.slice(0, query.limit);
+      query.cursor === undefined
+        ? []
+        : decodeCursor('incident-timeline', query.cursor, [nonEmptyTextPattern]).map(decodeText);
+    const remaining = entries.filter((entry) => sortKey(entry) > after);
+    const items = remaining.slice(0, query.limit);
     const last = items.at(-1);
-    const hasNext = left.length > items.length && last !== undefined;
+    const hasNext = remaining.length > items.length && last !== undefined;
     return {
       items,
       evidence,
       mergeSuggestions: [...merges.suggestions],
       missing: [...missing, ...merges.missing],
-      nextCursor: hasNext ? encodeCursor('incident-timeline', [textPart(placeOf(last))]) : null,
+      nextCursor: hasNext ? encodeCursor('incident-timeline', [encodeText(sortKey(last))]) : null,
     };
   },
 });
@@ -116,16 +137,16 @@ export const addIncidentNote = defineOperation({
   handler: ({ caller, params, body, change }, { clock }) =>
     change(async (scope) => {
       const now = new Date(clock.now()).toISOString();
-      const at = timeOf('at', body.at, now);
-      if (at > now) throw invalid('at', 'must not be in the future');
+      const at = parseTimeParameter('at', body.at, now);
+      if (at > now) throw fieldError('at', 'must not be in the future');
       const incident = await incidentResource.writer(scope, caller).find(params.id);
-      const notes = scope.of(caller.tenantId).collection(incidentNotes);
+      const notes = scope.forTenant(caller.tenantId).collection(incidentNotes);
       if ((await notes.count({ incidentId: incident.id })) >= maxNotes)
         throw new ApiError('CONFLICT', `a timeline has at most ${maxNotes} notes: continue in the postmortem`);
       const { id: authorId, type: authorType } = caller.actor;
       const note = await notes.insert({ incidentId: incident.id, at, text: body.text, authorId, authorType });
       const after = { incidentId: incident.id, at, text: body.text };
       scope.record({ id: note.id, name: incident.title, after });
-      return noteEntry(note);
+      return toNoteEntry(note);
     }),
 });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { parseTime } from '../../../queries/time.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 
 /** A parameter with a time */
 export const Time = z.string().max(64).optional().describe('Opening time: ISO 8601, or an expression such as now-30d');
 
 /** Converts the time in a parameter to the stored form. */
-export const timeOf = (name: string, text: string, now: string): string => {
+export const parseTimeParameter = (name: string, text: string, now: string): string => {
   const at = parseTime(text, Date.parse(now));
-  if (at === undefined) throw invalid(name, 'must be a time in ISO-8601, or an expression such as now-30d');
+  if (at === undefined) throw fieldError(name, 'must be a time in ISO-8601, or an expression such as now-30d');
   return new Date(Number(at / 1_000_000n)).toISOString();
 };

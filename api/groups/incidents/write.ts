@@ -1,6 +1,6 @@
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
-import type { Who } from '../../callers/caller.ts';
+import type { Actor } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { storeVersion } from '../../resources/resource-history.ts';
 
@@ -8,10 +8,14 @@ import { storeVersion } from '../../resources/resource-history.ts';
 export const writeIncident = async (
   scope: AuditedTransaction,
   tenantId: string,
-  { before, next, actor }: { readonly before: Incident & Stored; readonly next: Incident; readonly actor: Who },
+  {
+    before,
+    next,
+    actor,
+  }: { readonly before: Incident & StoredMetadata; readonly next: Incident; readonly actor: Actor },
 ): Promise<void> => {
-  const own = scope.of(tenantId);
-  const after = await own.collection(incidents).replace(before.id, next, before.version);
-  await storeVersion(own, 'incident', { before, after, actor: { type: actor.type, id: actor.id } });
+  const tenantDocuments = scope.forTenant(tenantId);
+  const after = await tenantDocuments.collection(incidents).replace(before.id, next, before.version);
+  await storeVersion(tenantDocuments, 'incident', { before, after, actor: { type: actor.type, id: actor.id } });
   scope.record({ id: after.id, name: after.title, before, after, tenantId, actor });
 };

@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { Compute, ComputeGroup, computeGroups, readCompute } from '../../../subjects/infrastructure/compute.ts';
-import { listOf, listParameters, matching, pageOf, parsePage } from '../../../subjects/infrastructure/paging.ts';
+import { Compute, ComputeGroup, countComputeGroups, readCompute } from '../../../subjects/infrastructure/compute.ts';
+import {
+  createFilter,
+  createListSchema,
+  createPage,
+  listParameters,
+  parsePage,
+} from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'compute';
+const cursorKind = 'compute';
 
 export const listCompute = defineOperation({
   method: 'GET',
@@ -22,26 +28,26 @@ export const listCompute = defineOperation({
     type: z.string().max(512).optional(),
   }),
   response: z.strictObject({
-    ...listOf(Compute).shape,
+    ...createListSchema(Compute).shape,
     groups: z.array(ComputeGroup).describe('Counts for all matches of the filters, not only for the page'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = parsePage(kind, query, reading);
-    const found = await readCompute(reading, page.range, query);
-    const items = found.items.filter(
-      matching(query, {
+    const reading = createReading(caller, ports);
+    const page = parsePage(cursorKind, query, reading);
+    const computeResult = await readCompute(reading, page.range, query);
+    const items = computeResult.items.filter(
+      createFilter(query, {
         kind: (item: Compute) => item.kind,
         provider: ({ provider }) => provider.value,
         region: ({ region }) => region.value,
         type: ({ type }) => type.value,
       }),
     );
-    const listed = pageOf(
-      kind,
+    const listed = createPage(
+      cursorKind,
       query,
       page,
-      { ...found, items },
+      { ...computeResult, items },
       {
         sorts: {
           name: ({ name, id }) => name.value ?? id,
@@ -52,6 +58,6 @@ export const listCompute = defineOperation({
         texts: ({ id, name, type, host }) => [id, name.value, type.value, host.value],
       },
     );
-    return { ...listed, groups: computeGroups(items) };
+    return { ...listed, groups: countComputeGroups(items) };
   },
 });

@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { Disk, type FoundDisk, readDisks, withDaysUntilFull } from '../../../subjects/infrastructure/disks.ts';
-import { listOf, listParameters, matching, pageOf, parsePage } from '../../../subjects/infrastructure/paging.ts';
+import { addForecasts, Disk, type DiskWithHistory, readDisks } from '../../../subjects/infrastructure/disks.ts';
+import {
+  createFilter,
+  createListSchema,
+  createPage,
+  listParameters,
+  parsePage,
+} from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'disks';
+const cursorKind = 'disks';
 
 export const listDisks = defineOperation({
   method: 'GET',
@@ -27,19 +33,19 @@ export const listDisks = defineOperation({
       .default(7)
       .describe('Days before the end of the range that the fill forecast uses; at most the retention of the plan'),
   }),
-  response: listOf(Disk),
+  response: createListSchema(Disk),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = parsePage(kind, query, reading);
-    const found = await readDisks(reading, page.range, query);
-    const items = found.items.filter(
-      matching(query, { host: ({ disk }: FoundDisk) => disk.host.value, kind: ({ disk }) => disk.kind }),
+    const reading = createReading(caller, ports);
+    const page = parsePage(cursorKind, query, reading);
+    const diskResult = await readDisks(reading, page.range, query);
+    const items = diskResult.items.filter(
+      createFilter(query, { host: ({ disk }: DiskWithHistory) => disk.host.value, kind: ({ disk }) => disk.kind }),
     );
-    const listed = pageOf(
-      kind,
+    const listed = createPage(
+      cursorKind,
       query,
       page,
-      { ...found, items },
+      { ...diskResult, items },
       {
         sorts: {
           utilization: ({ disk }) => disk.utilization.value,
@@ -51,7 +57,7 @@ export const listDisks = defineOperation({
       },
     );
     const retentionDays = caller.plan.retentionDays.metrics;
-    const disks = await withDaysUntilFull(reading, page.range, query, {
+    const disks = await addForecasts(reading, page.range, query, {
       disks: listed.items,
       days: Math.min(query.historyDays, retentionDays),
     });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { hostParams, oneHost } from './one-host.ts';
+import { findHost, hostParams } from './one-host.ts';
 
-const kind = 'hosts';
+const cursorKind = 'hosts';
 
 export const listHosts = defineOperation({
   method: 'GET',
@@ -21,9 +21,9 @@ export const listHosts = defineOperation({
     ...listParameters(['name', 'cpu', 'memory', 'disk', 'network', 'load', 'lastSeen']),
     state: z.enum(['active', 'silent']).optional(),
   }),
-  response: listOf(Host),
+  response: createListSchema(Host),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readHosts,
       filters: { state: ({ state }) => state },
       sorts: {
@@ -54,8 +54,8 @@ export const showHost = defineOperation({
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: Host,
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
-    return oneHost(reading, { range, scope: query, called: params.id });
+    const reading = createReading(caller, ports);
+    const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+    return findHost(reading, { range, scope: query, idOrName: params.id });
   },
 });

@@ -4,18 +4,18 @@ import type { ProjectScope } from '../../../queries/project-scope.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { type Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { fieldError, notFound } from '../../errors.ts';
 
 export const hostParams = z.strictObject({
   id: z.string().min(1).max(512).describe('Its id, or its unique name'),
 });
 
 /** Finds a host by its id, or by a unique name. */
-export const oneHost = async (
+export const findHost = async (
   reading: Reading,
-  { range, scope, called }: { readonly range: Range; readonly scope: ProjectScope; readonly called: string },
+  { range, scope, idOrName }: { readonly range: Range; readonly scope: ProjectScope; readonly idOrName: string },
 ): Promise<Host> => {
-  const { items } = await readHosts(reading, range, scope, called);
+  const { items } = await readHosts(reading, range, scope, idOrName);
   const [host] = items;
   if (host === undefined) throw notFound('host');
   if (items.length === 1) return host;
@@ -23,5 +23,5 @@ export const oneHost = async (
     .map(({ id }) => id)
     .sort()
     .slice(0, 5);
-  throw invalid('id', `${items.length} hosts are named ${called}: request one by its id, ${ids.join(', ')}`);
+  throw fieldError('id', `${items.length} hosts are named ${idOrName}: request one by its id, ${ids.join(', ')}`);
 };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Process, readProcesses } from '../../../subjects/infrastructure/processes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'processes';
+const cursorKind = 'processes';
 
 export const listProcesses = defineOperation({
   method: 'GET',
@@ -19,9 +19,9 @@ export const listProcesses = defineOperation({
     host: z.string().max(512).optional().describe('Only processes of this host, by id'),
     service: z.string().max(512).optional(),
   }),
-  response: listOf(Process),
+  response: createListSchema(Process),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readProcesses,
       filters: { host: ({ host }) => host.value, service: ({ service }) => service.value },
       sorts: {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
-import { stepOf, stepParameter, stepsOf } from '../../../queries/steps.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
+import { buildSteps, resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { HostSeries, hostSeriesNames, readHostSeries } from '../../../subjects/infrastructure/host-series.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { hostParams, oneHost } from './one-host.ts';
+import { findHost, hostParams } from './one-host.ts';
 
 const { from, to } = rangeParameters;
 
@@ -28,16 +28,16 @@ export const showHostTimeseries = defineOperation({
   }),
   response: z.strictObject({ from: z.string(), to: z.string(), ...HostSeries.shape }),
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
-    const stepMs = stepOf(query.step, range, { minMs: 1000 });
-    stepsOf(range, stepMs);
-    const host = await oneHost(reading, { range, scope: query, called: params.id });
-    const found = await readHostSeries(reading, range, query, {
+    const reading = createReading(caller, ports);
+    const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+    const stepMs = resolveStepMs(query.step, range, { minMs: 1000 });
+    buildSteps(range, stepMs);
+    const host = await findHost(reading, { range, scope: query, idOrName: params.id });
+    const hostSeries = await readHostSeries(reading, range, query, {
       host,
       ...(query.metric === undefined ? {} : { names: [query.metric] }),
       stepMs,
     });
-    return { from: formatTime(range.from), to: formatTime(range.to), ...found };
+    return { from: formatTime(range.from), to: formatTime(range.to), ...hostSeries };
   },
 });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Cluster, readClusters } from '../../../subjects/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'clusters';
+const cursorKind = 'clusters';
 
 export const listClusters = defineOperation({
   method: 'GET',
@@ -15,9 +15,9 @@ export const listClusters = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({ ...listParameters(['name', 'pods', 'cpu', 'memory']) }),
-  response: listOf(Cluster),
+  response: createListSchema(Cluster),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readClusters,
       filters: {},
       sorts: {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Container, readContainers } from '../../../subjects/kubernetes/containers.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'containers';
+const cursorKind = 'containers';
 
 export const listContainers = defineOperation({
   method: 'GET',
@@ -22,9 +22,9 @@ export const listContainers = defineOperation({
     node: z.string().max(256).optional(),
     oom: z.enum(['yes', 'likely', 'no', 'unknown']).optional().describe('Whether it ran out of memory'),
   }),
-  response: listOf(Container),
+  response: createListSchema(Container),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readContainers,
       filters: {
         cluster: ({ cluster }) => cluster.value,

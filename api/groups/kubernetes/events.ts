@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { eventParameters, KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'kubernetes-events';
+const cursorKind = 'kubernetes-events';
 
 export const listKubernetesEvents = defineOperation({
   method: 'GET',
@@ -26,29 +26,39 @@ export const listKubernetesEvents = defineOperation({
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { nowMs } = reading;
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page?.range ?? rangeOf(query, { caller: reading, signal: 'logs', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller: reading, signal: 'logs', nowMs, wasListed: true });
-    const { items, more } = await readEvents(reading, range, query, { limit: query.limit, after: page?.after });
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page?.range ?? parseRetainedRange(query, { caller: reading, signal: 'logs', nowMs });
+    if (page !== undefined) requireRetained(range, { caller: reading, signal: 'logs', nowMs, isFromCursor: true });
+    const { items, more: nextPosition } = await readEvents(reading, range, query, {
+      limit: query.limit,
+      after: page?.after,
+    });
     return {
       from: formatTime(range.from),
       to: formatTime(range.to),
       items,
       nextCursor:
-        more === undefined
+        nextPosition === undefined
           ? null
-          : encodeCursor(kind, [range.from, range.to, more.time, more.partition, more.offset, more.ordinal]),
+          : encodeCursor(cursorKind, [
+              range.from,
+              range.to,
+              nextPosition.time,
+              nextPosition.partition,
+              nextPosition.offset,
+              nextPosition.ordinal,
+            ]),
     };
   },
 });
 
 /** A cursor contains the range too: `now-1h` must not move between two pages. */
-const pageOf = (cursor: string) => {
-  const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(kind, cursor, [
-    ...[integer, integer, integer],
-    ...[/^\d{1,5}$/, natural, /^\d{1,10}$/],
+const parseCursor = (cursor: string) => {
+  const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(cursorKind, cursor, [
+    ...[int64Pattern, int64Pattern, int64Pattern],
+    ...[/^\d{1,5}$/, uint64Pattern, /^\d{1,10}$/],
   ]);
   return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, partition, offset, ordinal } };
 };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Namespace, readNamespaces } from '../../../subjects/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'namespaces';
+const cursorKind = 'namespaces';
 
 export const listNamespaces = defineOperation({
   method: 'GET',
@@ -18,9 +18,9 @@ export const listNamespaces = defineOperation({
     ...listParameters(['name', 'pods', 'cpu', 'memory', 'restarts']),
     cluster: z.string().max(256).optional(),
   }),
-  response: listOf(Namespace),
+  response: createListSchema(Namespace),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readNamespaces,
       filters: { cluster: ({ cluster }) => cluster.value },
       sorts: {

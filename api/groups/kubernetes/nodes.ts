@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Node, readNodes } from '../../../subjects/kubernetes/nodes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'nodes';
+const cursorKind = 'nodes';
 
 export const listNodes = defineOperation({
   method: 'GET',
@@ -18,9 +18,9 @@ export const listNodes = defineOperation({
     ...listParameters(['name', 'cpu', 'memory', 'pods']),
     cluster: z.string().max(256).optional(),
   }),
-  response: listOf(Node),
+  response: createListSchema(Node),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readNodes,
       filters: { cluster: ({ cluster }) => cluster.value },
       sorts: {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { OnePod, readPod } from '../../../subjects/kubernetes/pod.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
@@ -20,8 +20,8 @@ export const showPod = defineOperation({
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: OnePod,
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+    const reading = createReading(caller, ports);
+    const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
     const pod = await readPod(reading, range, query, params.uid);
     if (pod === undefined) throw notFound('pod');
     return pod;

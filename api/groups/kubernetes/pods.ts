@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Pod, readPods } from '../../../subjects/kubernetes/pods.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'pods';
+const cursorKind = 'pods';
 
 export const listPods = defineOperation({
   method: 'GET',
@@ -22,9 +22,9 @@ export const listPods = defineOperation({
     owner: z.string().max(256).optional().describe('Name of the workload'),
     phase: z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']).optional(),
   }),
-  response: listOf(Pod),
+  response: createListSchema(Pod),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readPods,
       filters: {
         cluster: ({ cluster }) => cluster.value,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { workloadKinds } from '../../../subjects/kubernetes/names.ts';
 import { readWorkloads, Workload } from '../../../subjects/kubernetes/workloads.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'workloads';
+const cursorKind = 'workloads';
 
 export const listWorkloads = defineOperation({
   method: 'GET',
@@ -23,9 +23,9 @@ export const listWorkloads = defineOperation({
     kind: z.enum(workloadKinds).optional(),
     state: z.enum(['ready', 'degraded', 'unknown']).optional(),
   }),
-  response: listOf(Workload),
+  response: createListSchema(Workload),
   handler: ({ caller, query }, ports) =>
-    listPage(kind, query, readingOf(caller, ports), {
+    readListPage(cursorKind, query, createReading(caller, ports), {
       read: readWorkloads,
       filters: {
         cluster: ({ cluster }) => cluster.value,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createKey, shownOnce } from './minting.ts';
-import { licenseKeyResource, refusePast } from './resource.ts';
+import { licenseKeyResource, requireFutureExpiry } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 
 export const mintLicenseKey = defineOperation({
@@ -19,9 +19,9 @@ export const mintLicenseKey = defineOperation({
   response: LicenseKeyView.extend(shownOnce),
   async handler(input, ports) {
     const { caller, body, change } = input;
-    refusePast(body, ports.clock.now());
+    requireFutureExpiry(body, ports.clock.now());
     const { key, document } = createKey({ ...body, signals: [...new Set(body.signals)] });
-    const made = await change((scope) => licenseKeyResource.writer(scope, caller).create(document));
-    return { ...(await licenseKeyResource.answer(made, input, ports)), key };
+    const licenseKey = await change((scope) => licenseKeyResource.writer(scope, caller).create(document));
+    return { ...(await licenseKeyResource.answer(licenseKey, input, ports)), key };
   },
 });

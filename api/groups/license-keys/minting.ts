@@ -1,40 +1,40 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type LicenseKey, secretFields } from '../../../schemas/resources/license-key.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
+import { type LicenseKey, toSecretFields } from '../../../schemas/resources/license-key.ts';
 import { ApiError } from '../../errors.ts';
-import { refuseRevoked } from './resource.ts';
-import { stateOf } from './views.ts';
+import { requireNotRevoked } from './resource.ts';
+import { keyState } from './views.ts';
 
 /** Number of rotated secrets that are still listed; older secrets are no longer valid. */
-const listedSecrets = 5;
+const maxListedSecrets = 5;
 
 /** Returns a new key and its stored form. */
 export const createKey = (
   fields: Omit<LicenseKey, 'hash' | 'prefix' | 'revokedAt' | 'previous'>,
 ): { readonly key: string; readonly document: LicenseKey } => {
   const key = makeLicenseKey();
-  return { key, document: { ...fields, ...secretFields(key), revokedAt: null } };
+  return { key, document: { ...fields, ...toSecretFields(key), revokedAt: null } };
 };
 
 /** Returns the key with a new secret. Earlier secrets expire at the end of the grace period at the latest. */
 export const rotateKey = (
-  before: LicenseKey & Stored,
+  before: LicenseKey & StoredMetadata,
   { graceSeconds, now }: { readonly graceSeconds: number; readonly now: number },
 ): { readonly key: string; readonly document: LicenseKey } => {
-  refuseRevoked(before);
-  if (stateOf(before, now) === 'expired')
+  requireNotRevoked(before);
+  if (keyState(before, now) === 'expired')
     throw new ApiError('CONFLICT', `the license key “${before.name}” has expired: set a later expiresAt first`);
   const key = makeLicenseKey();
   const end = new Date(now + graceSeconds * 1000).toISOString();
   const { hash, prefix, previous = [] } = before;
-  const out = { hash, prefix, rotatedAt: new Date(now).toISOString(), validUntil: end };
-  const earlier = previous.map((one) => ({ ...one, validUntil: [one.validUntil, end].sort()[0] ?? end }));
+  const rotatedSecret = { hash, prefix, rotatedAt: new Date(now).toISOString(), validUntil: end };
+  const earlierSecrets = previous.map((one) => ({ ...one, validUntil: [one.validUntil, end].sort()[0] ?? end }));
   const document: LicenseKey = {
-    ...fieldsOf(before),
-    ...secretFields(key),
-    previous: [out, ...earlier].slice(0, listedSecrets),
+    ...getFields(before),
+    ...toSecretFields(key),
+    previous: [rotatedSecret, ...earlierSecrets].slice(0, maxListedSecrets),
   };
   return { key, document };
 };
@@ -45,7 +45,7 @@ export const shownOnce = { key: z.string().describe('The key. It is shown only o
 const daySeconds = 86_400;
 
 /** Grace period of the rotated key */
-export const Grace = z
+export const GracePeriod = z
   .strictObject({
     graceSeconds: z
       .int()

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type LicenseKey, LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals, type ListFilter } from '../../resources/resource-list.ts';
-import { LicenseKeyView, viewsOf } from './views.ts';
+import { LicenseKeyView, toViews } from './views.ts';
 
 /** Filter of the list. Revoked keys stay, for the records that reference them. */
-const byState: ListFilter = {
+const stateFilter: ListFilter = {
   schema: z.enum(['active', 'expired', 'revoked']).optional(),
   where(state, now) {
     if (state === 'revoked') return { revokedAt: { $ne: null } };
@@ -25,25 +25,25 @@ export const licenseKeyResource = defineResource<typeof LicenseKeyFields, Licens
   fields: LicenseKeyFields,
   example: { name: 'Collectors in Frankfurt', signals: ['logs', 'metrics'], allowedCidrs: ['192.0.2.0/24'] },
   prepare(after, { before, ports }) {
-    if (before !== undefined) refuseRevoked(before);
-    if (after.expiresAt !== before?.expiresAt) refusePast(after, ports.clock.now());
+    if (before !== undefined) requireNotRevoked(before);
+    if (after.expiresAt !== before?.expiresAt) requireFutureExpiry(after, ports.clock.now());
     return { ...after, signals: [...new Set(after.signals)] };
   },
   view: LicenseKeyView,
-  show: (keys, { caller, ports }) => viewsOf(ports.documents.of(caller.tenantId), keys, ports.clock.now()),
+  show: (keys, { caller, ports }) => toViews(ports.documents.forTenant(caller.tenantId), keys, ports.clock.now()),
   live: true,
   list: {
-    filters: { projectId: equals('projectId', z.string().min(1).max(128)), state: byState },
+    filters: { projectId: equals('projectId', z.string().min(1).max(128)), state: stateFilter },
     searched: ['name', 'prefix'],
     sorts: ['name', 'createdAt', 'updatedAt', 'expiresAt'],
   },
 });
 
-export const refuseRevoked = ({ name, revokedAt }: LicenseKey): void => {
+export const requireNotRevoked = ({ name, revokedAt }: LicenseKey): void => {
   if (revokedAt !== null)
     throw new ApiError('CONFLICT', `the license key “${name}” was revoked at ${revokedAt}: create a new one`);
 };
 
-export const refusePast = ({ expiresAt }: Pick<LicenseKey, 'expiresAt'>, now: number): void => {
-  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid('expiresAt', 'must be in the future');
+export const requireFutureExpiry = ({ expiresAt }: Pick<LicenseKey, 'expiresAt'>, now: number): void => {
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw fieldError('expiresAt', 'must be in the future');
 };

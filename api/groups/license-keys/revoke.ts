@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { licenseKeyResource } from './resource.ts';
@@ -15,11 +15,11 @@ export const revokeLicenseKey = defineOperation({
   params: idParameter,
   response: LicenseKeyView,
   async handler(input, ports) {
-    const next: Parameters<typeof licenseKeyResource.change>[1] = async (before) => ({
-      ...fieldsOf(before),
+    const revoke: Parameters<typeof licenseKeyResource.change>[1] = async (before) => ({
+      ...getFields(before),
       revokedAt: before.revokedAt ?? new Date(ports.clock.now()).toISOString(),
     });
-    const after = await licenseKeyResource.change(input.params.id, next, input);
+    const after = await licenseKeyResource.change(input.params.id, revoke, input);
     return licenseKeyResource.answer(after, input, ports);
   },
 });

@@ -1,6 +1,6 @@
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { Grace, rotateKey, shownOnce } from './minting.ts';
+import { GracePeriod, rotateKey, shownOnce } from './minting.ts';
 import { licenseKeyResource } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 
@@ -13,17 +13,17 @@ export const rotateLicenseKey = defineOperation({
   audit: 'license-key.rotate',
   versions: 'write',
   params: idParameter,
-  body: Grace,
+  body: GracePeriod,
   response: LicenseKeyView.extend(shownOnce),
   async handler(input, ports) {
     const { graceSeconds } = input.body;
     let secret = '';
-    const next: Parameters<typeof licenseKeyResource.change>[1] = async (before) => {
+    const rotate: Parameters<typeof licenseKeyResource.change>[1] = async (before) => {
       const { key, document } = rotateKey(before, { graceSeconds, now: ports.clock.now() });
       secret = key;
       return document;
     };
-    const after = await licenseKeyResource.change(input.params.id, next, input);
+    const after = await licenseKeyResource.change(input.params.id, rotate, input);
     return { ...(await licenseKeyResource.answer(after, input, ports)), key: secret };
   },
 });

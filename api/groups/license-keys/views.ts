@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
-import { LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
+import { buildUseId, LicenseKeyUse, licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-const use = {
+const usageFields = {
   lastUsedAt: z.iso.datetime().nullable().describe('At most a minute old'),
   addresses: LicenseKeyUse.shape.addresses.describe('Source addresses, the latest first'),
   lastRefusal: LicenseKeyUse.shape.lastRefusal.describe('Last rejected request with the key, and the reason'),
@@ -17,7 +17,7 @@ export const LicenseKeyView = z.strictObject({
   prefix: z.string().describe('First characters of the key'),
   state: z.enum(['active', 'expired', 'revoked']),
   revokedAt: z.iso.datetime().nullable(),
-  ...use,
+  ...usageFields,
   firstSeen: LicenseKeyUse.shape.firstSeen.describe('Time when each signal was first accepted with it'),
   lastSeen: LicenseKeyUse.shape.lastSeen,
   previous: z
@@ -27,7 +27,7 @@ export const LicenseKeyView = z.strictObject({
         rotatedAt: z.iso.datetime(),
         validUntil: z.iso.datetime(),
         isActive: z.boolean(),
-        ...use,
+        ...usageFields,
       }),
     )
     .describe('Rotated keys, the newest first: they show who still uses them'),
@@ -35,15 +35,15 @@ export const LicenseKeyView = z.strictObject({
 });
 export type LicenseKeyView = z.output<typeof LicenseKeyView>;
 
-type Key = LicenseKey & Stored;
+type Key = LicenseKey & StoredMetadata;
 
-export const stateOf = ({ revokedAt, expiresAt }: Pick<LicenseKey, 'revokedAt' | 'expiresAt'>, now: number) => {
+export const keyState = ({ revokedAt, expiresAt }: Pick<LicenseKey, 'revokedAt' | 'expiresAt'>, now: number) => {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active';
 };
 
 /** Returns views of keys, with the uses of their secrets. */
-export const viewsOf = async (
+export const toViews = async (
   documents: TenantDocuments,
   keys: readonly Key[],
   now: number,
@@ -51,47 +51,47 @@ export const viewsOf = async (
   const filter = { keyId: { $in: keys.map(({ id }) => id) } };
   const page = await documents.collection(licenseKeyUses).list({ filter, limit: 10_000 });
   const uses = new Map(page.items.map((one) => [one.id, one]));
-  return keys.map((key) => viewOf(key, (hash) => uses.get(useId(key.id, hash)), now));
+  return keys.map((key) => toView(key, (hash) => uses.get(buildUseId(key.id, hash)), now));
 };
 
-type Used = LicenseKeyUse | undefined;
+type OptionalUse = LicenseKeyUse | undefined;
 
-const usedOf = (use: Used) => ({
+const toUsageView = (use: OptionalUse) => ({
   lastUsedAt: use?.lastUsedAt ?? null,
   addresses: use?.addresses ?? [],
   lastRefusal: use?.lastRefusal ?? null,
 });
 
-const viewOf = (key: Key, useOf: (hash: string) => Used, now: number): LicenseKeyView => {
+const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): LicenseKeyView => {
   const { hash, previous = [], ...shown } = key;
-  const use = useOf(hash);
-  const state = stateOf(key, now);
+  const use = findUse(hash);
+  const state = keyState(key, now);
   return {
     ...shown,
     state,
-    ...usedOf(use),
-    ...seenOf([hash, ...previous.map((one) => one.hash)].map(useOf)),
+    ...toUsageView(use),
+    ...summarizeSeenTimes([hash, ...previous.map((one) => one.hash)].map(findUse)),
     previous: previous.map(({ hash: earlier, prefix, rotatedAt, validUntil }) => ({
       prefix,
       rotatedAt,
       validUntil,
       isActive: state === 'active' && Date.parse(validUntil) > now,
-      ...usedOf(useOf(earlier)),
+      ...toUsageView(findUse(earlier)),
     })),
   };
 };
 
 /** First and last times of telemetry signals, over all secrets of a key. */
-const seenOf = (uses: readonly Used[]): Pick<LicenseKeyView, 'firstSeen' | 'lastSeen'> => {
-  const seen = { firstSeen: {} as LicenseKeyUse['firstSeen'], lastSeen: {} as LicenseKeyUse['lastSeen'] };
+const summarizeSeenTimes = (uses: readonly OptionalUse[]): Pick<LicenseKeyView, 'firstSeen' | 'lastSeen'> => {
+  const seenTimes = { firstSeen: {} as LicenseKeyUse['firstSeen'], lastSeen: {} as LicenseKeyUse['lastSeen'] };
   for (const one of uses) {
-    for (const [signal, at] of entriesOf(one?.firstSeen))
-      if (at < (seen.firstSeen[signal] ?? '~')) seen.firstSeen[signal] = at;
-    for (const [signal, at] of entriesOf(one?.lastSeen))
-      if (at > (seen.lastSeen[signal] ?? '')) seen.lastSeen[signal] = at;
+    for (const [signal, at] of signalEntries(one?.firstSeen))
+      if (at < (seenTimes.firstSeen[signal] ?? '~')) seenTimes.firstSeen[signal] = at;
+    for (const [signal, at] of signalEntries(one?.lastSeen))
+      if (at > (seenTimes.lastSeen[signal] ?? '')) seenTimes.lastSeen[signal] = at;
   }
-  return seen;
+  return seenTimes;
 };
 
 type Times = LicenseKeyUse['firstSeen'];
-const entriesOf = (times: Times = {}) => Object.entries(times) as [keyof Times, string][];
+const signalEntries = (times: Times = {}) => Object.entries(times) as [keyof Times, string][];

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { namingParts } from '../../../queries/errors.ts';
+import { renamePathOnError } from '../../../queries/errors.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
-import { queryPartsOf } from '../../../queries/search/query-parts.ts';
-import { sortOf, sortText } from '../../../queries/sort.ts';
-import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import { invalid } from '../../errors.ts';
+import { toQueryParts } from '../../../queries/search/query-parts.ts';
+import { parseSort, sortDescription } from '../../../queries/sort.ts';
+import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -45,7 +45,7 @@ export const aggregateLogs = defineOperation({
       .max(512)
       .optional()
       .describe(
-        `A measure (count, p95_took, or its name) or field of groupBy. ${sortText}; the default is the first measure in this form`,
+        `A measure (count, p95_took, or its name) or field of groupBy. ${sortDescription}; the default is the first measure in this form`,
       ),
     limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of groups'),
     step: stepParameter.step.describe(
@@ -55,28 +55,28 @@ export const aggregateLogs = defineOperation({
   response: Result,
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
+    const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const measures = parseMeasures('measure', query.measure);
     if (measures.length > maxMeasures)
-      throw invalid('measure', `names ${measures.length} measures, at most ${maxMeasures} are allowed`);
+      throw fieldError('measure', `names ${measures.length} measures, at most ${maxMeasures} are allowed`);
     const groupBy = query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy);
     if (groupBy.length > maxGroups)
-      throw invalid('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are allowed`);
+      throw fieldError('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are allowed`);
     const { step } = query;
-    const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
-    return namingParts(
+    const stepMs = step === undefined ? undefined : resolveStepMs(step === 'auto' ? undefined : step, range);
+    return renamePathOnError(
       { 'order.by': 'sort' },
       run(
         {
           kind: 'aggregate',
           signal: 'logs',
-          ...queryPartsOf('logs', query),
+          ...toQueryParts('logs', query),
           measures,
           groupBy,
           limit: query.limit,
-          ...(query.sort !== undefined && { order: sortOf(query.sort) }),
+          ...(query.sort !== undefined && { order: parseSort(query.sort) }),
         },
-        { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
+        { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs },
         { range, stepMs },
       ),
     );

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { readStream, type Side, type StreamRecord, streamRecord } from '../../../queries/logs/context.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../../../queries/cursor.ts';
+import { type LogWithStream, readLogWithStream, readStream, type StreamPage } from '../../../queries/logs/context.ts';
 import type { LogOrder } from '../../../queries/logs/pages.ts';
-import { type Range, refuseBeyondRetention } from '../../../queries/range.ts';
+import { type Range, requireRetained } from '../../../queries/range.ts';
 import { type LogPosition, LogRecord } from '../../../queries/signals/log-record.ts';
-import { latestTime } from '../../../queries/time.ts';
+import { latestRecordNs } from '../../../queries/time.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const hourNs = 3_600_000_000_000n;
 const dayNs = 24n * hourNs;
-const kind = 'log-context';
+const cursorKind = 'log-context';
 
-const count = (text: string) => z.coerce.number().int().min(0).max(500).default(20).describe(text);
+const RecordCount = (text: string) => z.coerce.number().int().min(0).max(500).default(20).describe(text);
 
 const SideView = z.strictObject({
   items: z.array(LogRecord),
@@ -29,8 +29,8 @@ export const showLogContext = defineOperation({
   entitlement: 'logs',
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   query: z.strictObject({
-    before: count('Number of records before the record'),
-    after: count('Number of records after the record'),
+    before: RecordCount('Number of records before the record'),
+    after: RecordCount('Number of records after the record'),
     cursor: z
       .string()
       .max(4096)
@@ -45,47 +45,50 @@ export const showLogContext = defineOperation({
   }),
   async handler({ caller, params, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const reader = columns.of(caller.tenantId);
-    const found = await streamRecord(reader, params.id);
-    if (found === undefined || (page !== undefined && page.id !== params.id)) throw notFound('log record');
-    const { position, record } = found.found;
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const reader = columns.forTenant(caller.tenantId);
+    const streamPosition = await readLogWithStream(reader, params.id);
+    if (streamPosition === undefined || (page !== undefined && page.id !== params.id)) throw notFound('log record');
+    const { position, record } = streamPosition.found;
     const time = BigInt(position.time);
-    refuseBeyondRetention({ from: time, to: time }, { caller, signal: 'logs', nowMs, wasListed: true });
+    requireRetained({ from: time, to: time }, { caller, signal: 'logs', nowMs, isFromCursor: true });
     const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.logs) * dayNs;
-    const sideOf = async (side: SideName, limit: number) => {
+    const readSideView = async (side: SideName, limit: number) => {
       if (page !== undefined && page.side !== side) return null;
       const after = page?.after ?? position;
       const range =
         side === 'before'
           ? { from: retainedFrom < time ? retainedFrom : time, to: time }
-          : { from: time, to: latestTime };
-      return viewOf(params.id, side, await readSide(reader, found, { range, after, side, limit }));
+          : { from: time, to: latestRecordNs };
+      return toSideView(params.id, side, await readSide(reader, streamPosition, { range, after, side, limit }));
     };
-    const [before, after] = await Promise.all([sideOf('before', query.before), sideOf('after', query.after)]);
+    const [before, after] = await Promise.all([
+      readSideView('before', query.before),
+      readSideView('after', query.after),
+    ]);
     return { record, before, after };
   },
 });
 
 type SideName = 'before' | 'after';
-const orders: Readonly<Record<SideName, LogOrder>> = { before: 'newest', after: 'oldest' };
+const orderBySide: Readonly<Record<SideName, LogOrder>> = { before: 'newest', after: 'oldest' };
 
 const readSide = (
   reader: Parameters<typeof readStream>[0],
-  { stream }: StreamRecord,
+  { stream }: LogWithStream,
   { side, ...page }: { range: Range; after: LogPosition; side: SideName; limit: number },
-): Promise<Side> => readStream(reader, stream, { ...page, order: orders[side] });
+): Promise<StreamPage> => readStream(reader, stream, { ...page, order: orderBySide[side] });
 
-const viewOf = (id: string, side: SideName, { found, more }: Side) => ({
-  items: found.map(({ record }) => record),
-  nextCursor: more === undefined ? null : encodeCursor(kind, [side, id, ...Object.values(more)]),
-  isEnd: more === undefined,
+const toSideView = (id: string, side: SideName, { logs, nextPosition }: StreamPage) => ({
+  items: logs.map(({ record }) => record),
+  nextCursor: nextPosition === undefined ? null : encodeCursor(cursorKind, [side, id, ...Object.values(nextPosition)]),
+  isEnd: nextPosition === undefined,
 });
 
-const pageOf = (cursor: string): { readonly side: SideName; readonly id: string; readonly after: LogPosition } => {
-  const patterns = [/^(?:before|after)$/, /^[\d-]{1,64}$/, integer, /^\d{1,5}$/, natural, /^\d{1,10}$/];
+const parseCursor = (cursor: string): { readonly side: SideName; readonly id: string; readonly after: LogPosition } => {
+  const patterns = [/^(?:before|after)$/, /^[\d-]{1,64}$/, int64Pattern, /^\d{1,5}$/, uint64Pattern, /^\d{1,10}$/];
   const [side = '', id = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(
-    kind,
+    cursorKind,
     cursor,
     patterns,
   );

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
-import { type ExportPage, type ExportQuestion, exportColumns, exportRecords } from '../../../queries/logs/export.ts';
+import { type ExportPage, type ExportQuery, exportColumns, exportRecords } from '../../../queries/logs/export.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import type { LogRecord } from '../../../queries/signals/log-record.ts';
-import { csvRow, csvType, inPieces, jsonLinesType } from '../../csv.ts';
-import { defineOperation, type Sent } from '../../kernel/operation.ts';
-import { namesIn, recordParameters } from './list.ts';
+import { csvRow, csvType, joinIntoChunks, jsonLinesType } from '../../csv.ts';
+import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
+import { parseFieldNames, recordParameters } from './list.ts';
 
 const maxRecords = 1_000_000;
 const formats = ['ndjson', 'csv'] as const;
@@ -41,92 +41,94 @@ export const exportLogs = defineOperation({
       ),
     format: z.enum(formats).optional().describe('Default: according to Accept: text/csv, otherwise lines of JSON'),
   }),
-  response: z.custom<Sent>(),
-  async handler({ caller, query, request }, { columns, clock }): Promise<Sent> {
+  response: z.custom<ContentResponse>(),
+  async handler({ caller, query, request }, { columns, clock }): Promise<ContentResponse> {
     const nowMs = clock.now();
     const { order, limit } = query;
-    const place = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
-    const range = place?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
-    refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, wasListed: place !== undefined });
+    const pageCursor = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
+    const range = pageCursor?.range ?? parseRetainedRange(query, { caller, signal: 'logs', nowMs });
+    requireRetained(range, { caller, signal: 'logs', nowMs, isFromCursor: pageCursor !== undefined });
     const format = query.format ?? (/\btext\/csv\b/i.test(request.header('accept')) ? 'csv' : 'ndjson');
-    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
-    const question = { filter: query, range, order, after: place?.after, limit };
-    const lines = linesOf[format](reading, question, namesIn(query.fields));
+    const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
+    const question = { filter: query, range, order, after: pageCursor?.after, limit };
+    const lines = linesOf[format](reading, question, parseFieldNames(query.fields));
     // The first page is read before the answer begins, so that a failure there is an error and not a broken stream.
     const first = await lines.next();
     const day = new Date(nowMs).toISOString().slice(0, 10);
     request.reply('Content-Disposition', `attachment; filename="logs-${day}.${format}"`);
     return {
       contentType: format === 'csv' ? csvType : jsonLinesType,
-      content: Readable.from(inPieces(from(first, lines))),
+      content: Readable.from(joinIntoChunks(prependFirst(first, lines))),
     };
   },
 });
 
-async function* from(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* prependFirst(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
   if (first.done === true) return;
   yield first.value;
   yield* rest;
 }
 
-type Lines = (
+type LineWriter = (
   reading: Reading,
-  question: ExportQuestion,
+  question: ExportQuery,
   names: readonly string[] | undefined,
 ) => AsyncGenerator<string>;
 
-const cutOf = ({ order, range, limit }: ExportQuestion, { cutAt }: ExportPage<unknown>) =>
-  cutAt && {
+const toCutNotice = ({ order, range, limit }: ExportQuery, { resumeAfter }: ExportPage<unknown>) =>
+  resumeAfter && {
     records: limit,
     message: `more records match: these are the first ${limit}, the ${order} ones`,
-    cursor: encodeLogCursor(order, { range, after: cutAt }),
+    cursor: encodeLogCursor(order, { range, after: resumeAfter }),
   };
 
-async function* jsonLines(...[reading, question, names]: Parameters<Lines>): AsyncGenerator<string> {
+async function* writeJsonLines(...[reading, question, names]: Parameters<LineWriter>): AsyncGenerator<string> {
   const pages: AsyncGenerator<ExportPage<unknown>> =
     names === undefined ? exportRecords(reading, question) : exportColumns(reading, names, question);
   for await (const page of pages) {
     let lines = '';
     for (const item of page.items)
-      lines += `${JSON.stringify(names === undefined ? item : named(names, item as unknown[]))}\n`;
-    const cut = cutOf(question, page);
+      lines += `${JSON.stringify(names === undefined ? item : toNamedFields(names, item as unknown[]))}\n`;
+    const cut = toCutNotice(question, page);
     if (cut !== undefined) lines += `${JSON.stringify({ cut })}\n`;
     yield lines;
   }
 }
 
-const named = (names: readonly string[], values: readonly unknown[]): Record<string, unknown> =>
+const toNamedFields = (names: readonly string[], values: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name, index) => [name, values[index]]));
 
 /** Columns of a CSV without a choice of fields. */
-const wholeRecord = [
+const defaultColumns = [
   ...['timestamp', 'severity', 'service', 'body', 'traceId', 'spanId', 'eventName', 'projectId', 'id'],
   ...['attributes', 'resource'],
 ] as const satisfies readonly (keyof LogRecord)[];
 
-async function* csvLines(...[reading, question, names]: Parameters<Lines>): AsyncGenerator<string> {
-  let lines = csvRow(names ?? wholeRecord);
+async function* writeCsvLines(...[reading, question, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+  let lines = csvRow(names ?? defaultColumns);
   const pages: AsyncGenerator<ExportPage<readonly unknown[]>> =
-    names === undefined ? cellsOf(exportRecords(reading, question)) : exportColumns(reading, names, question);
+    names === undefined ? toCellPages(exportRecords(reading, question)) : exportColumns(reading, names, question);
   for await (const page of pages) {
-    for (const values of page.items) lines += csvRow(values.map(textOf));
-    const cut = cutOf(question, page);
+    for (const values of page.items) lines += csvRow(values.map(toCellText));
+    const cut = toCutNotice(question, page);
     if (cut !== undefined) lines += csvRow([`# cut: ${cut.message}; cursor=${cut.cursor}`]);
     yield lines;
     lines = '';
   }
 }
 
-async function* cellsOf(pages: AsyncGenerator<ExportPage<LogRecord>>): AsyncGenerator<ExportPage<readonly unknown[]>> {
+async function* toCellPages(
+  pages: AsyncGenerator<ExportPage<LogRecord>>,
+): AsyncGenerator<ExportPage<readonly unknown[]>> {
   for await (const { items, ...page } of pages)
-    yield { ...page, items: items.map((record) => wholeRecord.map((name) => record[name])) };
+    yield { ...page, items: items.map((record) => defaultColumns.map((name) => record[name])) };
 }
 
 /** Lists and maps as JSON, and an empty text for missing values. */
-const textOf = (value: unknown): string | number => {
+const toCellText = (value: unknown): string | number => {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'string') return value;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-const linesOf: Readonly<Record<(typeof formats)[number], Lines>> = { ndjson: jsonLines, csv: csvLines };
+const linesOf: Readonly<Record<(typeof formats)[number], LineWriter>> = { ndjson: writeJsonLines, csv: writeCsvLines };

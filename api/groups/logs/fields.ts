@@ -13,5 +13,5 @@ export const listLogFields = defineOperation({
   query: FieldsQuery,
   response: FieldsPage,
   handler: ({ caller, query }, { columns, clock }) =>
-    listFields('logs', query, { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() }),
+    listFields('logs', query, { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs: clock.now() }),
 });

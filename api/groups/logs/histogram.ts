@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { Hint } from '../../../queries/hints/lists.ts';
+import { hintField } from '../../../queries/hints/lists.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
-import { logHistogram } from '../../../queries/logs/histogram.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { countLogs } from '../../../queries/logs/histogram.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { queryPartsOf } from '../../../queries/search/query-parts.ts';
-import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { toQueryParts } from '../../../queries/search/query-parts.ts';
+import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const counts = z.array(z.int()).describe('One count per step');
+const StepCounts = z.array(z.int()).describe('One count per step');
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
-const timeOf = (milliseconds: number): string => formatTime(BigInt(milliseconds) * 1_000_000n);
+const formatMilliseconds = (milliseconds: number): string => formatTime(BigInt(milliseconds) * 1_000_000n);
 
 export const showLogHistogram = defineOperation({
   method: 'GET',
@@ -52,37 +52,37 @@ export const showLogHistogram = defineOperation({
       ),
     records: z.int().describe('Number of records in the range: the sum of all counts'),
     series: z
-      .array(z.strictObject({ value: z.string(), records: z.int(), counts }))
+      .array(z.strictObject({ value: z.string(), records: z.int(), counts: StepCounts }))
       .describe(
         'Values with the most records first. The empty value means records without a value, or all records if no field is requested',
       ),
     rest: z
-      .strictObject({ records: z.int(), counts })
+      .strictObject({ records: z.int(), counts: StepCounts })
       .nullable()
       .describe('Records of all other values; null if there are none'),
     partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
-    ...Hint,
+    ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
-    const stepMs = stepOf(query.step, range);
-    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
-    const { starts, partialSteps, series, rest, partial, hint } = await logHistogram(reading, {
-      records: queryPartsOf('logs', query),
+    const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
+    const stepMs = resolveStepMs(query.step, range);
+    const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
+    const { starts, partialSteps, series, otherCounts, partial, hint } = await countLogs(reading, {
+      records: toQueryParts('logs', query),
       range,
       stepMs,
       groupBy: query.groupBy,
-      groups: query.limit,
+      maxGroups: query.limit,
     });
     return {
       from: formatTime(range.from),
       to: formatTime(range.to),
       stepMs,
-      steps: starts.map((start) => ({ start: timeOf(start), isPartial: partialSteps.includes(start) })),
-      records: sum(series.flatMap((each) => each.counts)) + sum(rest),
+      steps: starts.map((start) => ({ start: formatMilliseconds(start), isPartial: partialSteps.includes(start) })),
+      records: sum(series.flatMap((each) => each.counts)) + sum(otherCounts),
       series: series.map((each) => ({ value: each.value, records: sum(each.counts), counts: [...each.counts] })),
-      rest: rest.length === 0 ? null : { records: sum(rest), counts: [...rest] },
+      rest: otherCounts.length === 0 ? null : { records: sum(otherCounts), counts: [...otherCounts] },
       partial: [...partial],
       ...(hint === undefined ? {} : { hint }),
     };

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
+import { buildListHint, hintField } from '../../../queries/hints/lists.ts';
 import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
-import { logCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
-import { type LogPageRequest, logOrders, readPage } from '../../../queries/logs/pages.ts';
-import { chosenColumns, readChosen } from '../../../queries/logs/read-log.ts';
+import { buildLogCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
+import { type LogPageRequest, logOrders, readLogPage } from '../../../queries/logs/pages.ts';
+import { readSelectedColumns, resolveColumns } from '../../../queries/logs/read-log.ts';
 import { parseNames } from '../../../queries/names.ts';
-import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { type LogPosition, LogRecord, logId } from '../../../queries/signals/log-record.ts';
-import { readLogsOfPattern } from '../../../subjects/log-patterns/pattern-records.ts';
-import { invalid } from '../../errors.ts';
+import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../../queries/range.ts';
+import { formatLogId, type LogPosition, LogRecord } from '../../../queries/signals/log-record.ts';
+import { readPatternLogs } from '../../../subjects/log-patterns/pattern-records.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -30,11 +30,11 @@ export const recordParameters = {
 };
 
 /** The names in `fields=`. */
-export const namesIn = (fields: string | undefined): string[] | undefined => {
+export const parseFieldNames = (fields: string | undefined): string[] | undefined => {
   if (fields === undefined) return undefined;
   const names = [...new Set(parseNames('fields', fields))];
   if (names.length > maxFields)
-    throw invalid('fields', `names ${names.length} fields, at most ${maxFields} are allowed`);
+    throw fieldError('fields', `names ${names.length} fields, at most ${maxFields} are allowed`);
   return names;
 };
 
@@ -67,72 +67,74 @@ export const listLogs = defineOperation({
   response: z.strictObject({
     items: z.array(z.union([LogRecord, ChosenRecord])).describe('Whole records, or the chosen `fields` of each'),
     nextCursor: z.string().nullable(),
-    ...Hint,
+    ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
     const { order, limit, patternId } = query;
     const page = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
-    const range = page?.range ?? rangeOf(query, { caller, signal: 'logs', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'logs', nowMs, wasListed: true });
-    const names = namesIn(query.fields);
+    const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'logs', nowMs });
+    if (page !== undefined) requireRetained(range, { caller, signal: 'logs', nowMs, isFromCursor: true });
+    const names = parseFieldNames(query.fields);
     if (names !== undefined && patternId !== undefined)
-      throw invalid('fields', 'cannot be combined with patternId: finding a pattern requires the whole record');
-    const reader = columns.of(caller.tenantId);
+      throw fieldError('fields', 'cannot be combined with patternId: finding a pattern requires the whole record');
+    const reader = columns.forTenant(caller.tenantId);
     const request = {
       limit,
       after: page?.after,
       range,
       order,
-      isOfService: query.service !== undefined,
+      hasServiceCondition: query.service !== undefined,
       isSearch: query.search !== undefined,
     };
-    const { items, more } =
-      names === undefined ? await whole(reader, query, request) : await chosen(reader, query, request, names);
+    const { items, nextPosition } =
+      names === undefined
+        ? await readWholeRecords(reader, query, request)
+        : await readChosenFields(reader, query, request, names);
     return {
       items,
-      nextCursor: more === undefined ? null : encodeLogCursor(order, { range, after: more }),
-      ...(await hintOfList('logs', query, items, { columns: reader, plan: caller.plan, nowMs })),
+      nextCursor: nextPosition === undefined ? null : encodeLogCursor(order, { range, after: nextPosition }),
+      ...(await buildListHint('logs', query, items, { columns: reader, plan: caller.plan, nowMs })),
     };
   },
 });
 
-type Reader = Parameters<typeof readPage>[0];
+type Reader = Parameters<typeof readLogPage>[0];
 type RangedPageRequest = LogPageRequest & { readonly range: Range };
-interface Found<Item> {
+interface PageResult<Item> {
   readonly items: Item[];
-  readonly more: LogPosition | undefined;
+  readonly nextPosition: LogPosition | undefined;
 }
 
-const whole = async (
+const readWholeRecords = async (
   reader: Reader,
-  query: Parameters<typeof logCondition>[0] & { readonly patternId?: string | undefined },
+  query: Parameters<typeof buildLogCondition>[0] & { readonly patternId?: string | undefined },
   request: RangedPageRequest,
-): Promise<Found<LogRecord>> => {
-  const condition = logCondition(query);
-  const { found, more } =
+): Promise<PageResult<LogRecord>> => {
+  const condition = buildLogCondition(query);
+  const { found, nextPosition } =
     query.patternId === undefined
-      ? await readPage(reader, condition, request)
-      : await readLogsOfPattern(reader, query.patternId, condition, request);
-  return { items: found.map(({ record }) => record), more };
+      ? await readLogPage(reader, condition, request)
+      : await readPatternLogs(reader, query.patternId, condition, request);
+  return { items: found.map(({ record }) => record), nextPosition };
 };
 
-const chosen = async (
+const readChosenFields = async (
   reader: Reader,
-  query: Parameters<typeof logCondition>[0],
+  query: Parameters<typeof buildLogCondition>[0],
   request: RangedPageRequest,
   names: readonly string[],
-): Promise<Found<z.input<typeof ChosenRecord>>> => {
-  const found = await readChosen(reader, chosenColumns(names), logCondition(query), {
+): Promise<PageResult<z.input<typeof ChosenRecord>>> => {
+  const records = await readSelectedColumns(reader, resolveColumns(names), buildLogCondition(query), {
     ...request,
     limit: request.limit + 1,
   });
-  const shown = found.slice(0, request.limit);
+  const pageRecords = records.slice(0, request.limit);
   return {
-    items: shown.map(({ position, values }) => ({
-      id: logId(position),
+    items: pageRecords.map(({ position, values }) => ({
+      id: formatLogId(position),
       fields: Object.fromEntries(names.map((name, index) => [name, values[index]])),
     })),
-    more: found.length > request.limit ? shown.at(-1)?.position : undefined,
+    nextPosition: records.length > request.limit ? pageRecords.at(-1)?.position : undefined,
   };
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { atPosition } from '../../../queries/logs/context.ts';
+import { positionCondition } from '../../../queries/logs/context.ts';
 import { readLogs } from '../../../queries/logs/pages.ts';
-import { LogRecord, logPositionOf } from '../../../queries/signals/log-record.ts';
+import { LogRecord, parseLogId } from '../../../queries/signals/log-record.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
@@ -15,9 +15,9 @@ export const showLog = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: LogRecord,
   async handler({ caller, params }, { columns }) {
-    const position = logPositionOf(params.id);
+    const position = parseLogId(params.id);
     if (position === undefined) throw notFound('log record');
-    const [found] = await readLogs(columns.of(caller.tenantId), atPosition, { ...position }, 1);
+    const [found] = await readLogs(columns.forTenant(caller.tenantId), positionCondition, { ...position }, 1);
     if (found === undefined) throw notFound('log record');
     return found.record;
   },

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { FieldValue, topValues } from '../../../queries/fields/values.ts';
-import { Hint } from '../../../queries/hints/lists.ts';
-import { hintOfRecords } from '../../../queries/hints/records.ts';
+import { hintField } from '../../../queries/hints/lists.ts';
+import { buildRecordsHint } from '../../../queries/hints/records.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { queryPartsOf } from '../../../queries/search/query-parts.ts';
+import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -37,14 +37,14 @@ export const listLogFieldValues = defineOperation({
     distinct: z.int().describe('Number of distinct values'),
     items: z.array(FieldValue).describe('Most frequent first'),
     partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
-    ...Hint,
+    ...hintField,
   }),
   async handler({ caller, params: { name }, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
-    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
-    const parts = queryPartsOf('logs', query);
-    const { read, values, partial, ...counts } = await topValues(reading, {
+    const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
+    const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
+    const parts = toQueryParts('logs', query);
+    const { readRange, values, partial, ...counts } = await topValues(reading, {
       signal: 'logs',
       name,
       range,
@@ -52,15 +52,15 @@ export const listLogFieldValues = defineOperation({
       prefix: query.prefix,
       limit: query.limit,
     });
-    const hasNone = counts.withField === 0 && query.prefix === undefined;
-    const hint = await hintOfRecords(
-      { signal: 'logs', range, ...parts, found: counts.records > 0, names: hasNone ? [name] : [] },
+    const hasNoValues = counts.withField === 0 && query.prefix === undefined;
+    const hint = await buildRecordsHint(
+      { signal: 'logs', range, ...parts, hasResults: counts.records > 0, names: hasNoValues ? [name] : [] },
       reading,
     );
     return {
       name,
-      from: formatTime(read.from),
-      to: formatTime(read.to),
+      from: formatTime(readRange.from),
+      to: formatTime(readRange.to),
       ...counts,
       items: [...values],
       partial: [...partial],

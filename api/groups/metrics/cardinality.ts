@@ -1,22 +1,29 @@
 import { z } from 'zod';
-import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
+import {
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  int64Pattern,
+  textPattern,
+} from '../../../queries/cursor.ts';
 import {
   cardinalitySorts,
+  countSeries,
   LabelCardinality,
-  labelCardinality,
+  listLabelCardinality,
+  listMetricCardinality,
   MetricCardinality,
-  metricCardinality,
   SeriesCounts,
-  seriesCounts,
 } from '../../../queries/metrics/cardinality.ts';
-import { MetricUses, usesOfMetrics } from '../../../queries/metrics/uses.ts';
+import { findMetricsUses, MetricUses } from '../../../queries/metrics/uses.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'cardinality';
+const cursorKind = 'cardinality';
 
 export const showCardinality = defineOperation({
   method: 'GET',
@@ -48,19 +55,19 @@ export const showCardinality = defineOperation({
   }),
   async handler({ caller, query }, { columns, clock, documents, promql }) {
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
-    const reading = { columns: columns.of(caller.tenantId) };
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
+    if (page !== undefined) requireRetained(range, { caller, signal: 'metrics', nowMs, isFromCursor: true });
+    const reading = { columns: columns.forTenant(caller.tenantId) };
     const { projectId, scope, sort, limit, metric } = query;
-    const question = { range, projectId, scope };
+    const countQuery = { range, projectId, scope };
     const [total, { items, more }, labels] = await Promise.all([
-      seriesCounts(reading, question),
-      metricCardinality(reading, { ...question, sort, limit, metric, after: page?.after }),
-      metric === undefined ? undefined : labelCardinality(reading, { ...question, metric }),
+      countSeries(reading, countQuery),
+      listMetricCardinality(reading, { ...countQuery, sort, limit, metric, after: page?.after }),
+      metric === undefined ? undefined : listLabelCardinality(reading, { ...countQuery, metric }),
     ]);
-    const used = await usesOfMetrics(
-      { ...reading, documents: documents.of(caller.tenantId), translation: promql.translation },
+    const usesByMetric = await findMetricsUses(
+      { ...reading, documents: documents.forTenant(caller.tenantId), translation: promql.translation },
       items.map((item) => item.metric),
     );
     return {
@@ -68,17 +75,24 @@ export const showCardinality = defineOperation({
       to: formatTime(range.to),
       total,
       items: items.flatMap((item) => {
-        const found = used.get(item.metric);
-        return found === undefined ? [] : [{ ...item, used: found }];
+        const metricUses = usesByMetric.get(item.metric);
+        return metricUses === undefined ? [] : [{ ...item, used: metricUses }];
       }),
       ...(labels && { labels }),
       nextCursor:
-        more === undefined ? null : encodeCursor(kind, [range.from, range.to, more.size, textPart(more.metric)]),
+        more === undefined
+          ? null
+          : encodeCursor(cursorKind, [range.from, range.to, more.size, encodeText(more.metric)]),
     };
   },
 });
 
-const pageOf = (cursor: string) => {
-  const [from = '', to = '', size = '', metric = ''] = decodeCursor(kind, cursor, [integer, integer, integer, anyText]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, after: { size, metric: textIn(metric) } };
+const parseCursor = (cursor: string) => {
+  const [from = '', to = '', size = '', metric = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    int64Pattern,
+    textPattern,
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: { size, metric: decodeText(metric) } };
 };

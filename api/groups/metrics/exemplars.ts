@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { type ExemplarPosition, listExemplarsOf, SeriesExemplar } from '../../../queries/metrics/exemplars.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../../../queries/cursor.ts';
+import { type ExemplarPosition, listMetricExemplars, SeriesExemplar } from '../../../queries/metrics/exemplars.ts';
 import { maxSeries } from '../../../queries/metrics/selection.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'exemplars';
+const cursorKind = 'exemplars';
 
 export const listExemplars = defineOperation({
   method: 'GET',
@@ -30,19 +30,22 @@ export const listExemplars = defineOperation({
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
+    if (page !== undefined) requireRetained(range, { caller, signal: 'metrics', nowMs, isFromCursor: true });
     const { metric, search, limit } = query;
     const projectId = query.scope === 'account' ? undefined : query.projectId;
-    const { items, more, isCut } = await listExemplarsOf(
-      { columns: columns.of(caller.tenantId) },
+    const { items, nextPosition, hasOmittedSeries } = await listMetricExemplars(
+      { columns: columns.forTenant(caller.tenantId) },
       { metric, search, projectId, range, limit, after: page?.after },
     );
     return {
       items,
-      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, more.time, more.id, more.hash]),
-      partial: isCut
+      nextCursor:
+        nextPosition === undefined
+          ? null
+          : encodeCursor(cursorKind, [range.from, range.to, nextPosition.time, nextPosition.id, nextPosition.hash]),
+      partial: hasOmittedSeries
         ? [
             {
               code: 'rows' as const,
@@ -54,10 +57,10 @@ export const listExemplars = defineOperation({
   },
 });
 
-const pageOf = (cursor: string): { range: { from: bigint; to: bigint }; after: ExemplarPosition } => {
-  const [from = '', to = '', time = '', id = '', hash = ''] = decodeCursor(kind, cursor, [
-    ...[integer, integer, integer],
-    ...[natural, natural],
+const parseCursor = (cursor: string): { range: { from: bigint; to: bigint }; after: ExemplarPosition } => {
+  const [from = '', to = '', time = '', id = '', hash = ''] = decodeCursor(cursorKind, cursor, [
+    ...[int64Pattern, int64Pattern, int64Pattern],
+    ...[uint64Pattern, uint64Pattern],
   ]);
   return { range: { from: BigInt(from), to: BigInt(to) }, after: { time, id, hash } };
 };

@@ -1,13 +1,20 @@
 import { z } from 'zod';
-import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
-import { LabelValue, labelValuesOf } from '../../../queries/metrics/labels.ts';
+import {
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  int64Pattern,
+  textPattern,
+} from '../../../queries/cursor.ts';
+import { LabelValue, listLabelValues } from '../../../queries/metrics/labels.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { requireMetric } from './require-metric.ts';
 
-const kind = 'metric-label-values';
+const cursorKind = 'metric-label-values';
 
 export const listMetricLabelValues = defineOperation({
   method: 'GET',
@@ -32,12 +39,12 @@ export const listMetricLabelValues = defineOperation({
   response: z.strictObject({ items: z.array(LabelValue), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page ?? parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
+    if (page !== undefined) requireRetained(range, { caller, signal: 'metrics', nowMs, isFromCursor: true });
     const { limit, prefix, projectId, scope } = query;
-    const reading = { columns: columns.of(caller.tenantId) };
-    const { items, more } = await labelValuesOf(reading, {
+    const reading = { columns: columns.forTenant(caller.tenantId) };
+    const { items, nextValue } = await listLabelValues(reading, {
       metric: params.name,
       label: params.label,
       range,
@@ -50,12 +57,13 @@ export const listMetricLabelValues = defineOperation({
     if (items.length === 0) await requireMetric(reading, params.name, { range, projectId, scope });
     return {
       items,
-      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, textPart(more)]),
+      nextCursor:
+        nextValue === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, encodeText(nextValue)]),
     };
   },
 });
 
-const pageOf = (cursor: string): { from: bigint; to: bigint; after: string } => {
-  const [from = '', to = '', after = ''] = decodeCursor(kind, cursor, [integer, integer, anyText]);
-  return { from: BigInt(from), to: BigInt(to), after: textIn(after) };
+const parseCursor = (cursor: string): { from: bigint; to: bigint; after: string } => {
+  const [from = '', to = '', after = ''] = decodeCursor(cursorKind, cursor, [int64Pattern, int64Pattern, textPattern]);
+  return { from: BigInt(from), to: BigInt(to), after: decodeText(after) };
 };

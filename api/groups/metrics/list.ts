@@ -1,13 +1,20 @@
 import { z } from 'zod';
-import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
+import {
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  int64Pattern,
+  textPattern,
+} from '../../../queries/cursor.ts';
 import { CatalogueMetric, listCatalogue } from '../../../queries/metrics/catalogue.ts';
 import { readSeries, Series } from '../../../queries/metrics/series.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, requireRetained, serviceParameter } from '../../../queries/range.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'metrics';
+const cursorKind = 'metrics';
 
 export const listMetrics = defineOperation({
   method: 'GET',
@@ -33,20 +40,21 @@ export const listMetrics = defineOperation({
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
-    const reading = { columns: columns.of(caller.tenantId) };
-    const { items, more } = await listCatalogue(reading, { ...query, range, after: page?.name });
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page ?? parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
+    if (page !== undefined) requireRetained(range, { caller, signal: 'metrics', nowMs, isFromCursor: true });
+    const reading = { columns: columns.forTenant(caller.tenantId) };
+    const { items, nextName } = await listCatalogue(reading, { ...query, range, after: page?.name });
     const series = query.name === undefined ? undefined : await readSeries(reading.columns, query.name, range, query);
     return {
       items: items.map((item) => ({ ...item, ...(series && { series }) })),
-      nextCursor: more === undefined ? null : encodeCursor(kind, [range.from, range.to, textPart(more)]),
+      nextCursor:
+        nextName === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, encodeText(nextName)]),
     };
   },
 });
 
-const pageOf = (cursor: string): { from: bigint; to: bigint; name: string } => {
-  const [from = '', to = '', name = ''] = decodeCursor(kind, cursor, [integer, integer, anyText]);
-  return { from: BigInt(from), to: BigInt(to), name: textIn(name) };
+const parseCursor = (cursor: string): { from: bigint; to: bigint; name: string } => {
+  const [from = '', to = '', name = ''] = decodeCursor(cursorKind, cursor, [int64Pattern, int64Pattern, textPattern]);
+  return { from: BigInt(from), to: BigInt(to), name: decodeText(name) };
 };

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { MetricQuery, PromqlQuery } from '../../../queries/query.ts';
-import { rangeOf } from '../../../queries/range.ts';
+import { parseRetainedRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { type Questions, runBatch } from '../../../queries/run-batch.ts';
-import { stepOf } from '../../../queries/steps.ts';
+import { type BatchQueries, runBatch } from '../../../queries/run-batch.ts';
+import { resolveStepMs } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
-const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter and contain only letters, digits and _');
+const QueryName = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter and contain only letters, digits and _');
 const maxQueries = 20;
 
 const Body = z.strictObject({
@@ -19,10 +21,10 @@ const Body = z.strictObject({
   form: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range'),
   step: z.string().max(32).optional().describe('Length of a step of series: 30s, 5m, 1h …; by default a round value'),
   queries: z
-    .record(name, z.discriminatedUnion('kind', [MetricQuery, PromqlQuery]))
+    .record(QueryName, z.discriminatedUnion('kind', [MetricQuery, PromqlQuery]))
     .describe(`Queries by name; at most ${maxQueries} including formulas`),
   formulas: z
-    .record(name, z.string().min(1).max(1024))
+    .record(QueryName, z.string().min(1).max(1024))
     .default({})
     .describe('Arithmetic on the queries by name: 100 * errors / requests'),
 });
@@ -43,11 +45,11 @@ export const queryMetrics = defineOperation({
     results: z.record(z.string(), Result).describe('One result per query and formula, by name'),
   }),
   async handler({ caller, body, signal }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { nowMs } = reading;
-    const range = rangeOf(body, { caller, signal: 'metrics', nowMs });
-    const stepMs = body.form === 'table' ? undefined : stepOf(body.step, range);
-    const results = await runBatch(questionsOf(body), reading, { range, stepMs, signal });
+    const range = parseRetainedRange(body, { caller, signal: 'metrics', nowMs });
+    const stepMs = body.form === 'table' ? undefined : resolveStepMs(body.step, range);
+    const results = await runBatch(validateQueries(body), reading, { range, stepMs, signal });
     return { from: formatTime(range.from), to: formatTime(range.to), stepMs: stepMs ?? null, results };
   },
 });
@@ -55,12 +57,13 @@ export const queryMetrics = defineOperation({
 type Body = z.output<typeof Body>;
 
 /** Rejects too many queries, and duplicate names. */
-const questionsOf = ({ queries, formulas }: Body): Questions => {
+const validateQueries = ({ queries, formulas }: Body): BatchQueries => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
-  if (Object.keys(queries).length === 0) throw invalid('queries', 'must contain at least one query');
+  if (Object.keys(queries).length === 0) throw fieldError('queries', 'must contain at least one query');
   if (count > maxQueries)
-    throw invalid('queries', `at most ${maxQueries} queries and formulas are allowed in one request`);
-  const twice = Object.keys(formulas).find((formula) => Object.hasOwn(queries, formula));
-  if (twice !== undefined) throw invalid(`formulas.${twice}`, 'is also the name of a query: use different names');
+    throw fieldError('queries', `at most ${maxQueries} queries and formulas are allowed in one request`);
+  const duplicateName = Object.keys(formulas).find((formula) => Object.hasOwn(queries, formula));
+  if (duplicateName !== undefined)
+    throw fieldError(`formulas.${duplicateName}`, 'is also the name of a query: use different names');
   return { queries, formulas };
 };

@@ -1,4 +1,4 @@
-import { type CatalogueMetric, type CatalogueQuestion, listCatalogue } from '../../../queries/metrics/catalogue.ts';
+import { type CatalogueMetric, listCatalogue, type MetricCatalogueQuery } from '../../../queries/metrics/catalogue.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { ApiError } from '../../errors.ts';
 
@@ -6,9 +6,9 @@ import { ApiError } from '../../errors.ts';
 export const requireMetric = async (
   reading: Pick<Reading, 'columns'>,
   name: string,
-  question: Pick<CatalogueQuestion, 'range' | 'projectId' | 'scope'>,
+  metricQuery: Pick<MetricCatalogueQuery, 'range' | 'projectId' | 'scope'>,
 ): Promise<CatalogueMetric> => {
-  const { items } = await listCatalogue(reading, { ...question, name, limit: 1 });
+  const { items } = await listCatalogue(reading, { ...metricQuery, name, limit: 1 });
   const [metric] = items;
   if (metric !== undefined) return metric;
   throw new ApiError(

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { CatalogueMetric } from '../../../queries/metrics/catalogue.ts';
-import { labelsOf, MetricLabel } from '../../../queries/metrics/labels.ts';
-import { MetricUses, usesOfMetric } from '../../../queries/metrics/uses.ts';
+import { listLabels, MetricLabel } from '../../../queries/metrics/labels.ts';
+import { findMetricUses, MetricUses } from '../../../queries/metrics/uses.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { requireMetric } from './require-metric.ts';
@@ -23,13 +23,16 @@ export const showMetric = defineOperation({
   }),
   async handler({ caller, params: { name }, query }, { columns, clock, documents, promql }) {
     const nowMs = clock.now();
-    const range = rangeOf(query, { caller, signal: 'metrics', nowMs });
-    const reading = { columns: columns.of(caller.tenantId) };
+    const range = parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
+    const reading = { columns: columns.forTenant(caller.tenantId) };
     const scope = { projectId: query.projectId, scope: query.scope };
     const metric = await requireMetric(reading, name, { ...scope, range });
     const [labels, used] = await Promise.all([
-      labelsOf(reading, { ...scope, metric: name, range }),
-      usesOfMetric({ ...reading, documents: documents.of(caller.tenantId), translation: promql.translation }, name),
+      listLabels(reading, { ...scope, metric: name, range }),
+      findMetricUses(
+        { ...reading, documents: documents.forTenant(caller.tenantId), translation: promql.translation },
+        name,
+      ),
     ]);
     return { ...metric, labels, used };
   },

@@ -1,26 +1,26 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { DnsName, DnsServer, readDns } from '../../../subjects/network/dns.ts';
 import { Flow, FlowsPartial, flowViews } from '../../../subjects/network/flow.ts';
 import { readFlows } from '../../../subjects/network/flows.ts';
-import { Topology, topologyOf } from '../../../subjects/network/topology.ts';
+import { buildTopology, Topology } from '../../../subjects/network/topology.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'flows';
+const cursorKind = 'flows';
 const { from, to } = rangeParameters;
-const by = z
+const flowViewParameter = z
   .enum(flowViews)
   .default('workload')
   .describe('Level of the endpoints: Kubernetes workloads, hosts (nodes), zones, or addresses with transport and port');
-const rangeShown = { from: z.string(), to: z.string() };
-const shownRange = (range: Range) => ({ from: formatTime(range.from), to: formatTime(range.to) });
+const rangeFields = { from: z.string(), to: z.string() };
+const formatRange = (range: Range) => ({ from: formatTime(range.from), to: formatTime(range.to) });
 
 /**
  * Flows are derived from metrics and from log records: a plan needs only one of them. The reader of each checks it
@@ -36,13 +36,13 @@ const parseFlowQuery = (
   },
   ports: Ports,
 ) => {
-  const reading = readingOf(caller, ports);
+  const reading = createReading(caller, ports);
   const { nowMs } = reading;
   const signal = caller.plan.entitlements.includes('metrics') ? ('metrics' as const) : ('logs' as const);
   return {
     reading,
     signal,
-    range: rangeOf(query, { caller, signal, nowMs }),
+    range: parseRetainedRange(query, { caller, signal, nowMs }),
     projectId: query.scope === 'account' ? undefined : query.projectId,
   };
 };
@@ -58,7 +58,7 @@ export const listFlows = defineOperation({
   query: z.strictObject({
     ...rangeParameters,
     ...projectScopeParameters,
-    by,
+    by: flowViewParameter,
     source: z.string().min(1).max(512).optional().describe('Only flows from a source whose name contains this text'),
     destination: z
       .string()
@@ -68,14 +68,14 @@ export const listFlows = defineOperation({
       .describe('Only flows to a destination whose name contains this text'),
   }),
   response: z.strictObject({
-    ...rangeShown,
+    ...rangeFields,
     items: z.array(Flow),
     nextCursor: z.string().nullable(),
     partial: FlowsPartial,
     reason: z.string().nullable().describe('Why there are no flows; null if there are'),
   }),
   async handler({ caller, query }, ports) {
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const flowQuery = parseFlowQuery(
       caller,
       page === undefined ? query : { ...query, from: undefined, to: undefined },
@@ -83,26 +83,26 @@ export const listFlows = defineOperation({
     );
     const { reading, projectId, signal } = flowQuery;
     const range = page?.range ?? flowQuery.range;
-    if (page !== undefined) refuseBeyondRetention(range, { caller, signal, nowMs: reading.nowMs, wasListed: true });
+    if (page !== undefined) requireRetained(range, { caller, signal, nowMs: reading.nowMs, isFromCursor: true });
     const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
-    const chosen = flows.filter(
+    const matchingFlows = flows.filter(
       ({ source, destination }) =>
         source.name.includes(query.source ?? '') && destination.name.includes(query.destination ?? ''),
     );
-    const begin = page?.at ?? 0;
-    const end = begin + query.limit;
+    const startIndex = page?.at ?? 0;
+    const endIndex = startIndex + query.limit;
     return {
-      ...shownRange(range),
-      items: chosen.slice(begin, end),
-      nextCursor: chosen.length > end ? encodeCursor(kind, [range.from, range.to, end]) : null,
+      ...formatRange(range),
+      items: matchingFlows.slice(startIndex, endIndex),
+      nextCursor: matchingFlows.length > endIndex ? encodeCursor(cursorKind, [range.from, range.to, endIndex]) : null,
       partial: [...partial],
       reason,
     };
   },
 });
 
-const pageOf = (cursor: string): { range: Range; at: number } => {
-  const [start = '', end = '', at = ''] = decodeCursor(kind, cursor, [integer, integer, natural]);
+const parseCursor = (cursor: string): { range: Range; at: number } => {
+  const [start = '', end = '', at = ''] = decodeCursor(cursorKind, cursor, [int64Pattern, int64Pattern, uint64Pattern]);
   return { range: { from: BigInt(start), to: BigInt(end) }, at: Number(at) };
 };
 
@@ -116,16 +116,16 @@ export const showTopology = defineOperation({
   query: z.strictObject({
     from,
     to,
-    by,
+    by: flowViewParameter,
     ...projectScopeParameters,
     limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Maximum number of edges'),
   }),
-  response: Topology.extend(rangeShown),
+  response: Topology.extend(rangeFields),
   async handler({ caller, query }, ports) {
     const { reading, range, projectId } = parseFlowQuery(caller, query, ports);
     const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
-    const topology = topologyOf(flows, query.limit);
-    return { ...shownRange(range), ...topology, partial: [...partial, ...topology.partial], reason };
+    const topology = buildTopology(flows, query.limit);
+    return { ...formatRange(range), ...topology, partial: [...partial, ...topology.partial], reason };
   },
 });
 
@@ -145,7 +145,7 @@ export const showDns = defineOperation({
     search: z.string().min(1).max(253).optional().describe('Only names that contain this text'),
   }),
   response: z.strictObject({
-    ...rangeShown,
+    ...rangeFields,
     names: z.array(DnsName).describe('Most lookups first'),
     nameCount: z.int().describe('Total number of names'),
     servers: z.array(DnsServer),
@@ -155,7 +155,12 @@ export const showDns = defineOperation({
   async handler({ caller, query }, ports) {
     const { reading, range, projectId } = parseFlowQuery(caller, query, ports);
     const { names, ...dns } = await readDns(reading, { projectId }, range);
-    const chosen = names.filter(({ name }) => name.includes(query.search ?? ''));
-    return { ...shownRange(range), ...dns, names: chosen.slice(0, query.limit), nameCount: chosen.length };
+    const matchingNames = names.filter(({ name }) => name.includes(query.search ?? ''));
+    return {
+      ...formatRange(range),
+      ...dns,
+      names: matchingNames.slice(0, query.limit),
+      nameCount: matchingNames.length,
+    };
   },
 });

@@ -7,14 +7,14 @@ import { ChannelSettings, channelTypes } from '../../../subjects/notification-ch
 import { parseTemplate, TemplateError } from '../../../subjects/notification-channels/template.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { preconditionOf } from '../../resources/preconditions.ts';
+import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { type SecretField, secretText } from '../../resources/resource-secrets.ts';
+import { createSecretSchema, type SecretField } from '../../resources/resource-secrets.ts';
 
 /** Returns the problem of a template; `undefined` if it is valid. */
-const templateProblem = (text: string): string | undefined => {
+const findTemplateProblem = (text: string): string | undefined => {
   try {
     parseTemplate(text);
     return undefined;
@@ -23,18 +23,18 @@ const templateProblem = (text: string): string | undefined => {
     throw error;
   }
 };
-const template = z
+const TemplateText = z
   .string()
   .max(16_384)
   .superRefine((text, { addIssue }) => {
-    const problem = templateProblem(text);
+    const problem = findTemplateProblem(text);
     if (problem !== undefined) addIssue({ code: 'custom', message: problem });
   })
   .default('');
 
 export const Templates = z.strictObject({
-  title: template.describe('One line; empty for the default. {{name}} is a value, {{#alerts}}…{{/alerts}} a list'),
-  text: template.describe('Empty for the default'),
+  title: TemplateText.describe('One line; empty for the default. {{name}} is a value, {{#alerts}}…{{/alerts}} a list'),
+  text: TemplateText.describe('Empty for the default'),
 });
 
 /** The settings of every type, in which a secret may be replaced by the mask. */
@@ -43,15 +43,15 @@ export const MaskableSettings = z.discriminatedUnion(
   ChannelSettings.options.map((settings, index) => {
     const secrets = Object.keys(channelTypes[index]?.secrets ?? {});
     const shape: Record<string, z.ZodType> = { ...settings.shape };
-    for (const name of secrets) shape[name] = maskable(shape[name] as z.ZodType<string>);
+    for (const name of secrets) shape[name] = toMaskableSchema(shape[name] as z.ZodType<string>);
     return z.strictObject(shape) as z.ZodObject;
   }) as unknown as [z.ZodObject, ...z.ZodObject[]],
 ) as unknown as z.ZodType<NotificationChannel['settings']>;
 
-function maskable(schema: z.ZodType): z.ZodType {
+function toMaskableSchema(schema: z.ZodType): z.ZodType {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-  const either = secretText(inner as z.ZodType<string>);
-  const described = schema.description === undefined ? either : either.describe(schema.description);
+  const secretOrMask = createSecretSchema(inner as z.ZodType<string>);
+  const described = schema.description === undefined ? secretOrMask : secretOrMask.describe(schema.description);
   return schema instanceof z.ZodOptional ? described.optional() : described;
 }
 
@@ -111,23 +111,23 @@ export const deleteChannel = defineOperation({
   params: idParameter,
   response: z.strictObject({}),
   async handler({ caller, params, request, change }) {
-    const precondition = preconditionOf(request);
+    const precondition = parsePrecondition(request);
     await change(async (scope) => {
-      const routing = await scope.of(caller.tenantId).collection(alertRoutings).find(alertRoutingId);
+      const routing = await scope.forTenant(caller.tenantId).collection(alertRoutings).find(alertRoutingId);
       const users = (routing?.receivers ?? []).filter(({ channelIds }) => channelIds.includes(params.id));
       if (users.length > 0) {
         const names = users.map(({ name }) => `“${name}”`).join(', ');
-        const what = `the notification channel is in use by the alert routing (receivers ${names})`;
-        throw new ApiError('CONFLICT', `${what}: remove it from them first`);
+        const message = `the notification channel is in use by the alert routing (receivers ${names})`;
+        throw new ApiError('CONFLICT', `${message}: remove it from them first`);
       }
       const policies = await scope
-        .of(caller.tenantId)
+        .forTenant(caller.tenantId)
         .collection(escalationPolicies)
         .list({ filter: { 'steps.targets.id': params.id }, limit: 10 });
       if (policies.items.length > 0) {
         const names = policies.items.map(({ name, id }) => `“${name}” (${id})`).join(', ');
-        const what = `the notification channel is in use by the escalation policies ${names}`;
-        throw new ApiError('CONFLICT', `${what}: remove it from them first`);
+        const message = `the notification channel is in use by the escalation policies ${names}`;
+        throw new ApiError('CONFLICT', `${message}: remove it from them first`);
       }
       await channelResource.writer(scope, caller).remove(params.id, { precondition });
     });

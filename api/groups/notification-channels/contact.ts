@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
+import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
 import { type Preferences, preferences } from '../../../schemas/resources/preferences.ts';
-import { personOf } from '../../callers/caller.ts';
+import { requirePerson } from '../../callers/caller.ts';
 import { ApiError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { maskSecrets } from '../../resources/resource-secrets.ts';
@@ -26,17 +26,17 @@ const View = z.strictObject({
 });
 
 /** Removes a deleted contact from its person's preferences. */
-const forget = async (
-  own: TenantDocuments,
-  { before, after }: { readonly before?: Contact & Stored; readonly after?: Contact & Stored },
+const removeFromPreferences = async (
+  tenantDocuments: TenantDocuments,
+  { before, after }: { readonly before?: Contact & StoredMetadata; readonly after?: Contact & StoredMetadata },
 ): Promise<void> => {
   if (before === undefined || after !== undefined) return;
-  const stored = own.collection(preferences);
-  const known = await stored.find(before.ownerId);
-  if (!known?.contacts?.some(({ contactId }) => contactId === before.id)) return;
-  const { contacts: listed, ...others } = fieldsOf<Preferences>(known);
-  const left = listed.filter(({ contactId }) => contactId !== before.id);
-  await stored.replace(before.ownerId, { ...others, contacts: left }, known.version);
+  const stored = tenantDocuments.collection(preferences);
+  const ownerPreferences = await stored.find(before.ownerId);
+  if (!ownerPreferences?.contacts?.some(({ contactId }) => contactId === before.id)) return;
+  const { contacts: listed, ...others } = getFields<Preferences>(ownerPreferences);
+  const remaining = listed.filter(({ contactId }) => contactId !== before.id);
+  await stored.replace(before.ownerId, { ...others, contacts: remaining }, ownerPreferences.version);
 };
 
 export const contactResource = defineResource<typeof ContactFields, Contact, typeof View>({
@@ -50,17 +50,20 @@ export const contactResource = defineResource<typeof ContactFields, Contact, typ
   secrets: channelSecrets,
   view: View,
   show: (documents) => documents.map((contact) => maskSecrets(contact, channelSecrets)),
-  initial: ({ caller }) => ({ ownerId: personOf(caller).userId }),
+  initial: ({ caller }) => ({ ownerId: requirePerson(caller).userId }),
   visible: {
     where: ({ actor }) => ({ ownerId: actor.id }),
     to: ({ ownerId }, { actor }) => ownerId === actor.id,
   },
-  async prepare(after, { before, of, caller }) {
+  async prepare(after, { before, forTenant, caller }) {
     const { ownerId } = after;
-    if (before === undefined && (await of(caller.tenantId).collection(contacts).count({ ownerId })) >= maxContacts)
+    if (
+      before === undefined &&
+      (await forTenant(caller.tenantId).collection(contacts).count({ ownerId })) >= maxContacts
+    )
       throw new ApiError('CONFLICT', `there are ${maxContacts} contacts: delete one first`);
     return after;
   },
-  alongside: forget,
+  alongside: removeFromPreferences,
   list: { searched: ['name'] },
 });

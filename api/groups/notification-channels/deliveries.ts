@@ -32,12 +32,12 @@ export const listChannelDeliveries = defineOperation({
     }),
   }),
   async handler({ caller, params, query }, { documents, columns }) {
-    const own = documents.of(caller.tenantId);
-    if ((await own.collection(notificationChannels).find(params.id)) === undefined)
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    if ((await tenantDocuments.collection(notificationChannels).find(params.id)) === undefined)
       throw notFound('notification channel');
     const [page, health] = await Promise.all([
-      listDeliveries(columns.of(caller.tenantId), { channelId: params.id, ...query }),
-      own.collection(channelHealths).find(params.id),
+      listDeliveries(columns.forTenant(caller.tenantId), { channelId: params.id, ...query }),
+      tenantDocuments.collection(channelHealths).find(params.id),
     ]);
     const { failures = 0, failingSince = null, lastDeliveredAt = null, lastError = null } = health ?? {};
     return { ...page, health: { failures, failingSince, lastDeliveredAt, lastError } };

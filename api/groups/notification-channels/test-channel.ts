@@ -4,9 +4,13 @@ import type { Notification } from '../../../schemas/notifications.ts';
 import { contacts } from '../../../schemas/resources/contact.ts';
 import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { type Attempted, deliver, openSettings } from '../../../subjects/notification-channels/deliver.ts';
-import { messageOf } from '../../../subjects/notification-channels/message.ts';
-import { channelTypeOf } from '../../../subjects/notification-channels/registry.ts';
+import {
+  attemptDelivery,
+  type DeliveryAttempt,
+  unsealSettings,
+} from '../../../subjects/notification-channels/deliver.ts';
+import { renderMessage } from '../../../subjects/notification-channels/message.ts';
+import { findChannelType } from '../../../subjects/notification-channels/registry.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
 import { ApiError, notFound } from '../../errors.ts';
@@ -16,17 +20,17 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { Templates } from './channel.ts';
 
 /** A sample group of two alerts, marked as a test. */
-const sampleOf = (tenantId: string, channelId: string, atMs: number): Notification => {
-  const common = { alertname: 'NotificationTest', severity: 'info' };
+const createSample = (tenantId: string, channelId: string, atMs: number): Notification => {
+  const commonLabels = { alertname: 'NotificationTest', severity: 'info' };
   const annotations = { summary: 'This is a test of a notification channel. No action is required.' };
-  const alertOf = (instance: string) => ({
+  const createAlert = (instance: string) => ({
     alertId: `test-${instance}`,
     ruleId: 'test',
     status: 'firing' as const,
     annotations,
     value: 42,
     isTest: true,
-    labels: { ...common, instance },
+    labels: { ...commonLabels, instance },
     startsAtMs: atMs - 60_000,
   });
   return {
@@ -38,11 +42,11 @@ const sampleOf = (tenantId: string, channelId: string, atMs: number): Notificati
     isTest: true,
     groupKey: `{}/test:{alertname="NotificationTest"}/${channelId}`,
     groupLabels: { alertname: 'NotificationTest' },
-    commonLabels: common,
+    commonLabels: commonLabels,
     commonAnnotations: annotations,
     status: 'firing',
     reason: 'first',
-    alerts: [alertOf('a'), alertOf('b')],
+    alerts: [createAlert('a'), createAlert('b')],
     firing: 2,
     resolved: 0,
     truncatedAlerts: 0,
@@ -50,7 +54,7 @@ const sampleOf = (tenantId: string, channelId: string, atMs: number): Notificati
 };
 
 /** The resolved notification of the sample, for services where the sample opened an incident. */
-const endOf = (sample: Notification): Notification => ({
+const toResolvedSample = (sample: Notification): Notification => ({
   ...sample,
   id: `${sample.id}-end`,
   status: 'resolved',
@@ -60,9 +64,9 @@ const endOf = (sample: Notification): Notification => ({
   alerts: sample.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: sample.atMs })),
 });
 
-const noLinks = 'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks name the host that sent them';
+const missingUrlNote = 'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks name the host that sent them';
 
-const TestAnswer = z.strictObject({
+const TestResult = z.strictObject({
   delivered: z.boolean(),
   statusCode: z.int().nullable().describe('null without an HTTP response'),
   answer: z.string().describe('Beginning of the response, or the reason why there was none'),
@@ -70,41 +74,41 @@ const TestAnswer = z.strictObject({
   notes: z.array(z.string()).describe('Missing parts of messages, and how to enable them'),
 });
 
-type Tested = Pick<NotificationChannel, 'name' | 'settings'> &
+type TestTarget = Pick<NotificationChannel, 'name' | 'settings'> &
   Partial<Pick<NotificationChannel, 'templates'>> & { readonly id: string };
 
 /** Sends a test to a channel or a contact, and a resolved notification if the test opened an incident there. */
-const test = async (
-  tested: Tested,
+const sendTest = async (
+  tested: TestTarget,
   purpose: 'notification-channel' | 'contact',
   { caller, change }: { readonly caller: Caller; readonly change: Transact },
   ports: Ports,
-): Promise<z.input<typeof TestAnswer>> => {
+): Promise<z.input<typeof TestResult>> => {
   const { documents, secretBox, settings: installation, clock, mailer, outbound } = ports;
-  const type = channelTypeOf(tested.settings.type);
-  const settings = openSettings(tested.settings, type, secretBox, purpose);
+  const type = findChannelType(tested.settings.type);
+  const settings = unsealSettings(tested.settings, type, secretBox, purpose);
   if (settings === undefined)
     throw new ApiError('CONFLICT', 'its secrets were encrypted with another key of the installation: enter them again');
   await change(async ({ record }) => record({ id: tested.id, name: tested.name }));
-  const sample = sampleOf(caller.tenantId, tested.id, clock.now());
-  const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
-  const send = (notification: Notification): Promise<Attempted> => {
-    const message = messageOf(notification, {
+  const sample = createSample(caller.tenantId, tested.id, clock.now());
+  const organization = await documents.forTenant(organizationsTenant).collection(organizations).find(caller.tenantId);
+  const send = (notification: Notification): Promise<DeliveryAttempt> => {
+    const message = renderMessage(notification, {
       templates: tested.templates ?? {},
       publicUrl: installation.PUBLIC_URL ?? '',
       address: installation.HTTP_ADDRESS,
       timeZone: organization?.timeZone,
     });
-    return deliver(type, { message, settings }, { outbound, mailer, clock });
+    return attemptDelivery(type, { message, settings }, { outbound, mailer, clock });
   };
   let result = await send(sample);
   if (result.outcome === 'delivered' && type.opens !== undefined) {
-    const end = await send(endOf(sample));
+    const end = await send(toResolvedSample(sample));
     const answer = `the test alert was accepted, but its resolution was not: close it there. ${end.answer}`;
     result = end.outcome === 'delivered' ? result : { ...end, answer };
   }
   const { outcome, statusCode, answer, latencyMs } = result;
-  const notes = installation.PUBLIC_URL === undefined ? [noLinks] : [];
+  const notes = installation.PUBLIC_URL === undefined ? [missingUrlNote] : [];
   return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
 };
 
@@ -117,12 +121,12 @@ export const testChannel = defineOperation({
   audit: 'notification-channel.test',
   params: idParameter,
   limit: { rate: 1, burst: 60 },
-  response: TestAnswer,
+  response: TestResult,
   async handler(input, ports) {
     const { caller, params } = input;
-    const channel = await ports.documents.of(caller.tenantId).collection(notificationChannels).find(params.id);
+    const channel = await ports.documents.forTenant(caller.tenantId).collection(notificationChannels).find(params.id);
     if (channel === undefined) throw notFound('notification channel');
-    return test(channel, 'notification-channel', input, ports);
+    return sendTest(channel, 'notification-channel', input, ports);
   },
 });
 
@@ -136,12 +140,12 @@ export const testContact = defineOperation({
   params: idParameter,
   // Every role may call it, and it sends to an address chosen by the caller.
   limit: { rate: 0.1, burst: 30 },
-  response: TestAnswer,
+  response: TestResult,
   async handler(input, ports) {
     const { caller, params } = input;
-    const contact = await ports.documents.of(caller.tenantId).collection(contacts).find(params.id);
+    const contact = await ports.documents.forTenant(caller.tenantId).collection(contacts).find(params.id);
     if (contact?.ownerId !== caller.actor.id) throw notFound('contact');
-    return test(contact, 'contact', input, ports);
+    return sendTest(contact, 'contact', input, ports);
   },
 });
 
@@ -155,8 +159,8 @@ export const previewTemplates = defineOperation({
   body: Templates,
   response: z.strictObject({ title: z.string(), text: z.string() }),
   handler({ caller, body }, { clock, settings }) {
-    const sample = sampleOf(caller.tenantId, 'preview', clock.now());
-    const { title, text } = messageOf(sample, { templates: body, publicUrl: settings.PUBLIC_URL ?? '' });
+    const sample = createSample(caller.tenantId, 'preview', clock.now());
+    const { title, text } = renderMessage(sample, { templates: body, publicUrl: settings.PUBLIC_URL ?? '' });
     return { title, text };
   },
 });

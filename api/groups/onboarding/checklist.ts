@@ -6,8 +6,8 @@ import { memberships } from '../../../schemas/resources/user.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { firstSeenOf } from './first-seen.ts';
-import { remember, stateOf } from './state.ts';
+import { updateFirstSeen } from './first-seen.ts';
+import { readState, updateState } from './state.ts';
 
 const Step = z.strictObject({
   id: z.enum(onboardingSteps),
@@ -73,7 +73,7 @@ const texts: Readonly<Record<OnboardingStep, StepText>> = {
 };
 
 /** Time when a step was first done; `true` if the time is unknown, `undefined` if it is not done. */
-type Done = string | true | undefined;
+type Completion = string | true | undefined;
 
 /** The entitlement that a step needs. */
 const entitlements: Partial<Record<OnboardingStep, string>> = {
@@ -86,19 +86,19 @@ const entitlements: Partial<Record<OnboardingStep, string>> = {
  * The checklist, derived from existing data, without the steps that the plan does not allow. Dashboards count once they
  * are built.
  */
-const checklistOf = async (
+const buildChecklist = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
   { documents, columns }: Pick<Ports, 'documents' | 'columns'>,
 ): Promise<z.output<typeof Checklist>> => {
-  const own = documents.of(tenantId);
-  const state = await stateOf(own);
+  const tenantDocuments = documents.forTenant(tenantId);
+  const state = await readState(tenantDocuments);
   const [firstSeen, keys, rules, members] = await Promise.all([
-    firstSeenOf(tenantId, state.firstSeen, { columns, documents }),
-    own.collection(licenseKeys).list({ sort: { createdAt: 1 }, limit: 1 }),
-    own.collection(alertRules).list({ sort: { createdAt: 1 }, limit: 1 }),
-    own.collection(memberships).list({ sort: { createdAt: 1 }, limit: 2 }),
+    updateFirstSeen(tenantId, state.firstSeen, { columns, documents }),
+    tenantDocuments.collection(licenseKeys).list({ sort: { createdAt: 1 }, limit: 1 }),
+    tenantDocuments.collection(alertRules).list({ sort: { createdAt: 1 }, limit: 1 }),
+    tenantDocuments.collection(memberships).list({ sort: { createdAt: 1 }, limit: 2 }),
   ]);
-  const done: Readonly<Record<OnboardingStep, Done>> = {
+  const completions: Readonly<Record<OnboardingStep, Completion>> = {
     'create-key': keys.items[0]?.createdAt,
     'send-logs': firstSeen.logs,
     'send-metrics': firstSeen.metrics,
@@ -107,17 +107,17 @@ const checklistOf = async (
     'create-alert': rules.items[0]?.createdAt,
     'invite-teammate': members.items[1]?.createdAt,
   };
-  const possible = onboardingSteps.filter(
+  const availableSteps = onboardingSteps.filter(
     (id) => plan.entitlements.includes(entitlements[id] ?? '') || !entitlements[id],
   );
-  const steps = possible.map((id) => {
-    const when = done[id];
+  const steps = availableSteps.map((id) => {
+    const completion = completions[id];
     return {
       id,
       ...texts[id],
-      isDone: when !== undefined,
+      isDone: completion !== undefined,
       dismissed: state.dismissed.includes(id),
-      completedAt: typeof when === 'string' ? when : null,
+      completedAt: typeof completion === 'string' ? completion : null,
     };
   });
   return { steps, dismissed: state.dismissed, complete: steps.every((step) => step.isDone || step.dismissed) };
@@ -130,7 +130,7 @@ export const showOnboarding = defineOperation({
   summary: 'Get the Get Started checklist; the state of each step is derived from events',
   role: 'viewer',
   response: Checklist,
-  handler: ({ caller }, ports) => checklistOf(caller, ports),
+  handler: ({ caller }, ports) => buildChecklist(caller, ports),
 });
 
 export const dismissOnboardingSteps = defineOperation({
@@ -148,10 +148,10 @@ export const dismissOnboardingSteps = defineOperation({
   response: Checklist,
   async handler({ caller, body, change }, ports) {
     const dismissed = onboardingSteps.filter((step) => body.dismissed.includes(step));
-    await change(async ({ of, record }) => {
-      const own = of(caller.tenantId);
-      const before = await stateOf(own);
-      await remember(own, { dismissed });
+    await change(async ({ forTenant, record }) => {
+      const tenantDocuments = forTenant(caller.tenantId);
+      const before = await readState(tenantDocuments);
+      await updateState(tenantDocuments, { dismissed });
       record({
         id: onboardingStateId,
         name: 'Get Started',
@@ -159,6 +159,6 @@ export const dismissOnboardingSteps = defineOperation({
         after: { dismissed },
       });
     });
-    return checklistOf(caller, ports);
+    return buildChecklist(caller, ports);
   },
 });

@@ -1,39 +1,39 @@
 /** Findings from the answer that the sender received. Tables, the most specific first. */
 import type { Attempt } from './doctor-attempt.ts';
-import { type Finding, type FindingCode, problem } from './finding.ts';
+import { createProblem, type Finding, type FindingCode } from './finding.ts';
 
 type FindingText = readonly [code: FindingCode, message: string, action: string];
 
-const otherKey: FindingText = [
+const otherKeyText: FindingText = [
   'other-key-sent',
   'this key is valid, so a sender that gets “unauthenticated” sends a different key, or none',
   'check the header X-License-Key (gRPC: x-license-key in lower case), and that no proxy removes it; X-License-Key takes precedence over Authorization',
 ];
-const limited: FindingText = [
+const rateLimitText: FindingText = [
   'rate-limited',
   'the sender exceeded a limit of requests or of the daily volume',
   'let the sender batch, and wait for the time in Retry-After; the limits are those of the key and of the plan',
 ];
-const nothingThere: FindingText = [
+const notFoundText: FindingText = [
   'wrong-endpoint',
   'no receiver serves the URL that the sender used',
   'compare the endpoint with GET /api/onboarding/snippets',
 ];
-const refused: FindingText = [
+const refusedText: FindingText = [
   'refused-payload',
   'the body was refused as malformed; it is stored as a dead letter, with the reason',
   'read the reason below, or under GET /api/dead-letter',
 ];
-const away: FindingText = [
+const unavailableText: FindingText = [
   'unavailable',
   'the receiver was temporarily unable to accept the request; acknowledged data is not lost',
   'let the sender retry; if it persists, check /readyz',
 ];
 
 const httpStatuses: Readonly<Record<number, FindingText>> = {
-  400: refused,
-  401: otherKey,
-  404: nothingThere,
+  400: refusedText,
+  401: otherKeyText,
+  404: notFoundText,
   405: [
     'wrong-protocol',
     'telemetry is sent with POST',
@@ -49,16 +49,16 @@ const httpStatuses: Readonly<Record<number, FindingText>> = {
     'Content-Type or Content-Encoding is not supported',
     'OTLP: application/x-protobuf or application/json with gzip, deflate, zstd or no encoding; remote-write: snappy',
   ],
-  429: limited,
+  429: rateLimitText,
 };
 
 const grpcCodes: Readonly<Record<number, FindingText>> = {
-  3: refused,
-  4: away,
-  8: limited,
-  12: nothingThere,
-  14: away,
-  16: otherKey,
+  3: refusedText,
+  4: unavailableText,
+  8: rateLimitText,
+  12: notFoundText,
+  14: unavailableText,
+  16: otherKeyText,
 };
 
 const messages: readonly (readonly [RegExp, FindingText])[] = [
@@ -108,16 +108,16 @@ const messages: readonly (readonly [RegExp, FindingText])[] = [
   ],
 ];
 
-const finding = ([code, message, action]: FindingText): Finding => problem(code, message, action);
+const toFinding = ([code, message, action]: FindingText): Finding => createProblem(code, message, action);
 
 /** Findings from status and message. A status below 17 is a gRPC code. */
 export const answerFindings = ({ status, error }: Attempt): Finding[] => {
   const findings: Finding[] = [];
   const text = error === undefined ? undefined : messages.find(([pattern]) => pattern.test(error))?.[1];
-  if (text !== undefined) findings.push(finding(text));
+  if (text !== undefined) findings.push(toFinding(text));
   if (status === undefined) return findings;
   const table = status < 17 ? grpcCodes : httpStatuses;
-  const known = table[status] ?? (status >= 500 ? away : undefined);
-  if (known !== undefined) findings.push(finding(known));
+  const statusText = table[status] ?? (status >= 500 ? unavailableText : undefined);
+  if (statusText !== undefined) findings.push(toFinding(statusText));
   return findings;
 };

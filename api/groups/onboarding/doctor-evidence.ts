@@ -2,9 +2,9 @@
 
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
-import type { Landed } from '../../../subjects/onboarding/landed.ts';
+import type { LastReceived } from '../../../subjects/onboarding/landed.ts';
 import type { Evidence } from './doctor-reads.ts';
-import { type Finding, type FindingCode, good, hint, problem } from './finding.ts';
+import { createHint, createProblem, createSuccess, type Finding, type FindingCode } from './finding.ts';
 
 export const evidenceFindings = (
   evidence: Evidence,
@@ -14,7 +14,7 @@ export const evidenceFindings = (
     refusalFinding(evidence),
     ...quotaFindings(evidence, signal),
     ...rejectedFindings(evidence),
-    refusedFinding(evidence.deadLetters, evidence.landed),
+    deadLetterFinding(evidence.deadLetters, evidence.landed),
     arrivalFinding(evidence, { signal, nowMs }),
   ].filter((finding) => finding !== undefined);
 
@@ -34,10 +34,10 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
 /** The last rejected request, unless a later one was accepted. */
 const refusalFinding = ({ use }: Evidence): Finding | undefined => {
   const refusal = use?.lastRefusal ?? undefined;
-  if (refusal === undefined || refusal.at < newestOf(use?.lastSeen ?? {}, undefined)) return undefined;
+  if (refusal === undefined || refusal.at < newestTime(use?.lastSeen ?? {}, undefined)) return undefined;
   const [code, reason, action] = refusals[refusal.reason] ?? [];
   if (code === undefined || reason === undefined || action === undefined) return undefined;
-  return problem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${reason}`, action);
+  return createProblem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${reason}`, action);
 };
 
 const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>
@@ -46,7 +46,7 @@ const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Findin
       ({ state, scope }) => state === 'rejecting' && (scope === 'total' || signal === undefined || scope === signal),
     )
     .map(({ window, scope, rejectBytes, setBy, resetsAt }) =>
-      problem(
+      createProblem(
         'over-quota',
         `the limit of the ${setBy}, ${rejectBytes} bytes per ${window}${scope === 'total' ? '' : ` of ${scope}`}, is used up`,
         `wait until ${resetsAt}, send less, or raise the ${setBy}`,
@@ -76,7 +76,7 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
   rejected.flatMap(({ reason, requests }) => {
     const [code, action] = rejections[reason] ?? [];
     if (code === undefined || action === undefined) return [];
-    return problem(
+    return createProblem(
       code,
       `${requests} requests with this key were rejected within the last two hours: ${reason}`,
       action,
@@ -84,16 +84,16 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
   });
 
 /** The finding from the newest rejected body of the key. Only a hint if records of the signal were stored after it. */
-const refusedFinding = (deadLetters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
+const deadLetterFinding = (deadLetters: readonly DeadLetter[], landed: LastReceived): Finding | undefined => {
   const [newest] = deadLetters;
   if (newest === undefined) return undefined;
   const after = (landed as Readonly<Record<string, string | null>>)[newest.signal] ?? '';
-  const toFinding = Date.parse(after) > Date.parse(newest.receivedAt) ? hint : problem;
+  const toFinding = Date.parse(after) > Date.parse(newest.receivedAt) ? createHint : createProblem;
   const where = newest.position === null ? '' : ` at byte ${newest.position}`;
   return toFinding(
     'refused-payload',
     `a body with ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${where} (${newest.reason})`,
-    actionOf(newest.reason),
+    actionForReason(newest.reason),
   );
 };
 
@@ -106,18 +106,18 @@ const actions: Readonly<Record<string, string>> = {
   'bad-labels': 'label names must be valid, sorted and unique',
 };
 
-const actionOf = (reason: string): string =>
+const actionForReason = (reason: string): string =>
   actions[reason] ??
   'check that Content-Type matches the body (OTLP protobuf or JSON), and that no proxy changes the body';
 
 /** How long accepted data may take until it is readable */
-const landingMs = 60_000;
+const maxIngestionDelayMs = 60_000;
 
 /** The newest of the times by signal; empty if there is none. */
-const newestOf = (times: Readonly<Partial<Record<Signal, string | null>>>, signal: Signal | undefined): string => {
-  const chosen = signal === undefined ? Object.values(times) : [times[signal]];
-  const known = chosen.filter((at) => typeof at === 'string');
-  return known.sort().at(-1) ?? '';
+const newestTime = (times: Readonly<Partial<Record<Signal, string | null>>>, signal: Signal | undefined): string => {
+  const selectedTimes = signal === undefined ? Object.values(times) : [times[signal]];
+  const knownTimes = selectedTimes.filter((at) => typeof at === 'string');
+  return knownTimes.sort().at(-1) ?? '';
 };
 
 /** Compares the data accepted with the key to the data stored for its project. */
@@ -125,37 +125,37 @@ const arrivalFinding = (
   { use, landed }: Evidence,
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
 ): Finding => {
-  const lastReceivedAt = newestOf(use?.lastSeen ?? {}, signal);
-  const newest = newestOf(landed, signal);
-  const what = signal ?? 'data';
+  const lastReceivedAt = newestTime(use?.lastSeen ?? {}, signal);
+  const newest = newestTime(landed, signal);
+  const dataText = signal ?? 'data';
   if (lastReceivedAt === '')
-    return hint(
+    return createHint(
       'nothing-arrived',
       newest === ''
         ? `no ${signal ?? 'data'} arrived with this key, as of a minute ago`
         : `no ${signal ?? 'data'} arrived with this key; the data of its project came with another key`,
       'pass what was tried (endpoint, protocol, status, the error that the sender logs) for a more precise diagnosis',
     );
-  if (newest !== '' && Date.parse(newest) >= Date.parse(lastReceivedAt) - landingMs)
-    return good(
+  if (newest !== '' && Date.parse(newest) >= Date.parse(lastReceivedAt) - maxIngestionDelayMs)
+    return createSuccess(
       'working',
-      `${what} arrived with this key at ${lastReceivedAt}; everything received until ${newest} can be read`,
+      `${dataText} arrived with this key at ${lastReceivedAt}; everything received until ${newest} can be read`,
     );
-  if (nowMs - Date.parse(lastReceivedAt) < landingMs)
-    return hint(
+  if (nowMs - Date.parse(lastReceivedAt) < maxIngestionDelayMs)
+    return createHint(
       'not-indexed-yet',
-      `${what} arrived with this key at ${lastReceivedAt} and cannot be read yet`,
+      `${dataText} arrived with this key at ${lastReceivedAt} and cannot be read yet`,
       'wait: data can be read within seconds of its arrival',
     );
   if (nowMs - Date.parse(lastReceivedAt) > dayMs)
-    return hint(
+    return createHint(
       'nothing-arrived',
-      `${what} arrived with this key at ${lastReceivedAt}, and none since`,
+      `${dataText} arrived with this key at ${lastReceivedAt}, and none since`,
       'check whether the sender is still running',
     );
-  return problem(
+  return createProblem(
     'not-indexed-yet',
-    `${what} arrived with this key at ${lastReceivedAt} and is not stored in ClickHouse yet`,
+    `${dataText} arrived with this key at ${lastReceivedAt} and is not stored in ClickHouse yet`,
     'it is safe on the bus: check oiq_consumer_lag_messages of the sinks under /metrics, and their logs',
   );
 };

@@ -5,10 +5,10 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { answerFindings } from './doctor-answer.ts';
 import { endpointFinding, protocols } from './doctor-attempt.ts';
 import { evidenceFindings } from './doctor-evidence.ts';
-import { keyFindings, textFinding, unknownKey } from './doctor-key.ts';
+import { formatFinding, keyFindings, unknownKeyFinding } from './doctor-key.ts';
 import { findKey, readEvidence } from './doctor-reads.ts';
-import { endpointsOf } from './endpoints.ts';
-import { Finding, findingCodes, ordered, verdictOf } from './finding.ts';
+import { buildEndpoints } from './endpoints.ts';
+import { chooseVerdict, Finding, findingCodes, sortFindings } from './finding.ts';
 
 const Time = z.iso.datetime().nullable();
 
@@ -68,29 +68,33 @@ export const runDoctor = defineOperation({
   }),
   async handler({ caller, body, request }, ports) {
     const { documents, settings, clock } = ports;
-    const attempted = [endpointFinding(body, endpointsOf(settings, request.host)), ...answerFindings(body)].filter(
-      (finding) => finding !== undefined,
-    );
-    const misspelt = textFinding(body.key);
-    const found = misspelt === undefined ? await findKey(documents, caller.tenantId, body.key) : undefined;
-    if (found === undefined) {
-      const findings = ordered([misspelt ?? unknownKey, ...attempted.filter(({ code }) => code !== 'other-key-sent')]);
-      return { verdict: verdictOf(findings), findings, key: null, landed: null, refused: [] };
+    const attemptFindings = [
+      endpointFinding(body, buildEndpoints(settings, request.host)),
+      ...answerFindings(body),
+    ].filter((finding) => finding !== undefined);
+    const formatProblem = formatFinding(body.key);
+    const foundKey = formatProblem === undefined ? await findKey(documents, caller.tenantId, body.key) : undefined;
+    if (foundKey === undefined) {
+      const findings = sortFindings([
+        formatProblem ?? unknownKeyFinding,
+        ...attemptFindings.filter(({ code }) => code !== 'other-key-sent'),
+      ]);
+      return { verdict: chooseVerdict(findings), findings, key: null, landed: null, refused: [] };
     }
-    const about = { signal: body.signal, source: body.source, nowMs: clock.now() };
-    const evidence = await readEvidence(found, body.signal, caller, ports);
-    const inForce = keyFindings(found, caller.plan, about);
+    const context = { signal: body.signal, source: body.source, nowMs: clock.now() };
+    const evidence = await readEvidence(foundKey, body.signal, caller, ports);
+    const validityFindings = keyFindings(foundKey, caller.plan, context);
     // A key that is no longer valid explains “unauthenticated”.
-    const isOver = inForce.some(({ level }) => level === 'problem');
-    const findings = ordered([
-      ...inForce,
-      ...evidenceFindings(evidence, about),
-      ...attempted.filter(({ code }) => !isOver || code !== 'other-key-sent'),
+    const hasKeyProblem = validityFindings.some(({ level }) => level === 'problem');
+    const findings = sortFindings([
+      ...validityFindings,
+      ...evidenceFindings(evidence, context),
+      ...attemptFindings.filter(({ code }) => !hasKeyProblem || code !== 'other-key-sent'),
     ]);
-    const { id, name, prefix, projectId, signals: allowed } = found.key;
+    const { id, name, prefix, projectId, signals: allowed } = foundKey.key;
     const { lastUsedAt = null, lastRefusal = null } = evidence.use ?? {};
     return {
-      verdict: verdictOf(findings),
+      verdict: chooseVerdict(findings),
       findings,
       key: { id, name, prefix, projectId, signals: [...allowed], lastUsedAt, lastRefusal },
       landed: { ...evidence.landed },

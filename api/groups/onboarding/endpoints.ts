@@ -1,5 +1,5 @@
 import type { Settings } from '../../../schemas/settings.ts';
-import { withoutTrailing } from '../../../schemas/text.ts';
+import { trimTrailing } from '../../../schemas/text.ts';
 
 /** URLs at which this installation receives telemetry. */
 export interface Endpoints {
@@ -13,12 +13,12 @@ export interface Endpoints {
   readonly zipkin: string;
 }
 
-const portOf = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
+const parsePort = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
 
 /**
  * Uses `OIQ_PUBLIC_URL`, or the host of this request if it is not set. The OTLP ports are on the same host.
  */
-export const endpointsOf = (
+export const buildEndpoints = (
   settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS' | 'OTLP_GRPC_ADDRESS' | 'OTLP_HTTP_ADDRESS'>,
   host: string,
 ): Endpoints => {
@@ -26,11 +26,11 @@ export const endpointsOf = (
     host !== '' && URL.canParse(`http://${host}`) ? `http://${host}` : `http://${settings.HTTP_ADDRESS}`;
   const base = new URL(settings.PUBLIC_URL ?? requestedUrl);
   const { protocol, hostname } = base;
-  const root = `${base.origin}${withoutTrailing(base.pathname, '/')}`;
+  const root = `${base.origin}${trimTrailing(base.pathname, '/')}`;
   return {
     otlpHttp: `${root}/otlp`,
-    otlpGrpc: `${protocol}//${hostname}:${portOf(settings.OTLP_GRPC_ADDRESS)}`,
-    otlpHttpBare: `${protocol}//${hostname}:${portOf(settings.OTLP_HTTP_ADDRESS)}`,
+    otlpGrpc: `${protocol}//${hostname}:${parsePort(settings.OTLP_GRPC_ADDRESS)}`,
+    otlpHttpBare: `${protocol}//${hostname}:${parsePort(settings.OTLP_HTTP_ADDRESS)}`,
     remoteWrite: `${root}/api/v1/prom/write`,
     loki: `${root}/loki/api/v1/push`,
     zipkin: `${root}/zipkin/api/v2/spans`,

@@ -38,26 +38,31 @@ export const Finding = z.strictObject({
 });
 export type Finding = z.output<typeof Finding>;
 
-export const problem = (code: FindingCode, message: string, action: string): Finding => ({
+export const createProblem = (code: FindingCode, message: string, action: string): Finding => ({
   code,
   level: 'problem',
   message,
   action,
 });
-export const hint = (code: FindingCode, message: string, action: string): Finding => ({
+export const createHint = (code: FindingCode, message: string, action: string): Finding => ({
   code,
   level: 'hint',
   message,
   action,
 });
-export const good = (code: FindingCode, message: string): Finding => ({ code, level: 'good', message, action: '' });
+export const createSuccess = (code: FindingCode, message: string): Finding => ({
+  code,
+  level: 'good',
+  message,
+  action: '',
+});
 
 /** Sorts findings by code and removes duplicates. */
-export const ordered = (findings: readonly Finding[]): Finding[] =>
+export const sortFindings = (findings: readonly Finding[]): Finding[] =>
   findingCodes.flatMap((code) => findings.find((finding) => finding.code === code) ?? []);
 
 /** The finding that explains the most: the first problem, otherwise a success, otherwise the first hint. */
-export const verdictOf = (findings: readonly Finding[]): FindingCode =>
+export const chooseVerdict = (findings: readonly Finding[]): FindingCode =>
   (
     findings.find(({ level }) => level === 'problem') ??
     findings.find(({ level }) => level === 'good') ??

@@ -5,7 +5,7 @@ import type { Endpoints } from './endpoints.ts';
 export const keyPlaceholder = 'YOUR_LICENSE_KEY';
 
 /** One piece to paste: a file, or lines for a shell. */
-export interface Piece {
+export interface SnippetFile {
   readonly name: string;
   readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php' | 'alloy';
   readonly text: string;
@@ -17,21 +17,21 @@ export interface Snippet {
   readonly title: string;
   readonly kind: 'language' | 'collector' | 'agent' | 'shell';
   readonly signals: readonly Signal[];
-  pieces(endpoints: Endpoints): readonly Piece[];
+  pieces(endpoints: Endpoints): readonly SnippetFile[];
 }
 
 /** Lines of a template without its common indentation. */
-export const lines = (text: string): string => {
-  const all = text.replace(/^\n/, '').trimEnd().split('\n');
-  const indent = Math.min(...all.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
-  return all.map((line) => line.slice(indent)).join('\n');
+export const dedent = (text: string): string => {
+  const allLines = text.replace(/^\n/, '').trimEnd().split('\n');
+  const indent = Math.min(...allLines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
+  return allLines.map((line) => line.slice(indent)).join('\n');
 };
 
 /** The variables that every OpenTelemetry SDK reads. */
-export const sdkEnvironment = ({ otlpHttp }: Endpoints, more = ''): Piece => ({
+export const sdkEnvironment = ({ otlpHttp }: Endpoints, more = ''): SnippetFile => ({
   name: 'environment',
   language: 'shell',
-  text: `${lines(`
+  text: `${dedent(`
     export OTEL_SERVICE_NAME=my-service
     export OTEL_EXPORTER_OTLP_ENDPOINT=${otlpHttp}
     export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
@@ -42,5 +42,5 @@ export const sdkEnvironment = ({ otlpHttp }: Endpoints, more = ''): Piece => ({
   `)}${more === '' ? '' : `\n${more}`}`,
 });
 
-export const shell = (name: string, text: string): Piece => ({ name, language: 'shell', text: lines(text) });
-export const yaml = (name: string, text: string): Piece => ({ name, language: 'yaml', text: lines(text) });
+export const shellFile = (name: string, text: string): SnippetFile => ({ name, language: 'shell', text: dedent(text) });
+export const yamlFile = (name: string, text: string): SnippetFile => ({ name, language: 'yaml', text: dedent(text) });

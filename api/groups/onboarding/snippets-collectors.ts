@@ -1,6 +1,6 @@
-import { keyPlaceholder, lines, type Snippet, shell, yaml } from './snippet.ts';
+import { dedent, keyPlaceholder, type Snippet, shellFile, yamlFile } from './snippet.ts';
 
-const everything = ['logs', 'metrics', 'traces'] as const;
+const allSignals = ['logs', 'metrics', 'traces'] as const;
 
 /** Collectors, agents and a plain shell. */
 export const collectorSnippets: readonly Snippet[] = [
@@ -8,9 +8,9 @@ export const collectorSnippets: readonly Snippet[] = [
     id: 'collector',
     title: 'OpenTelemetry Collector',
     kind: 'collector',
-    signals: everything,
+    signals: allSignals,
     pieces: ({ otlpHttp }) => [
-      yaml(
+      yamlFile(
         'config.yaml',
         `
         receivers:
@@ -29,17 +29,17 @@ export const collectorSnippets: readonly Snippet[] = [
             traces: { receivers: [otlp], exporters: [otlphttp/oiq] }
         `,
       ),
-      shell('run', `OIQ_LICENSE_KEY=${keyPlaceholder} otelcol-contrib --config config.yaml`),
+      shellFile('run', `OIQ_LICENSE_KEY=${keyPlaceholder} otelcol-contrib --config config.yaml`),
     ],
   },
   {
     id: 'kubernetes',
     title: 'Kubernetes',
     kind: 'collector',
-    signals: everything,
+    signals: allSignals,
     pieces: ({ otlpHttp }) => [
-      shell('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
-      yaml(
+      shellFile('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
+      yamlFile(
         'values.yaml',
         `
         mode: daemonset
@@ -64,7 +64,7 @@ export const collectorSnippets: readonly Snippet[] = [
               traces: { exporters: [otlphttp/oiq] }
         `,
       ),
-      shell(
+      shellFile(
         'install',
         `
         helm repo add open-telemetry https://open-telemetry.github.io/opentelemetry-helm-charts
@@ -79,7 +79,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'agent',
     signals: ['metrics'],
     pieces: ({ remoteWrite }) => [
-      yaml(
+      yamlFile(
         'prometheus.yml',
         `
         remote_write:
@@ -98,7 +98,7 @@ export const collectorSnippets: readonly Snippet[] = [
       {
         name: 'config.alloy',
         language: 'alloy',
-        text: lines(`
+        text: dedent(`
           loki.write "oiq" {
             endpoint {
               url     = "${loki}"
@@ -107,7 +107,7 @@ export const collectorSnippets: readonly Snippet[] = [
           }
         `),
       },
-      yaml(
+      yamlFile(
         'promtail.yaml',
         `
         clients:
@@ -126,7 +126,7 @@ export const collectorSnippets: readonly Snippet[] = [
       {
         name: 'tracer.js',
         language: 'javascript',
-        text: lines(`
+        text: dedent(`
           const { BatchRecorder, jsonEncoder } = require('zipkin');
           const { HttpLogger } = require('zipkin-transport-http');
 
@@ -150,7 +150,7 @@ export const collectorSnippets: readonly Snippet[] = [
       const { hostname, port, protocol, pathname } = new URL(otlpHttp);
       const tls = protocol === 'https:';
       return [
-        yaml(
+        yamlFile(
           'fluent-bit.yaml',
           `
           pipeline:
@@ -176,7 +176,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'agent',
     signals: ['logs', 'traces'],
     pieces: ({ otlpHttp }) => [
-      yaml(
+      yamlFile(
         'vector.yaml',
         `
         sources: # Vector 0.51 or newer
@@ -212,7 +212,7 @@ export const collectorSnippets: readonly Snippet[] = [
     kind: 'shell',
     signals: ['logs'],
     pieces: ({ otlpHttp }) => [
-      shell(
+      shellFile(
         'send one log record',
         `
         curl -sS ${otlpHttp}/v1/logs \\

@@ -1,6 +1,6 @@
-import { lines, type Snippet, sdkEnvironment, shell } from './snippet.ts';
+import { dedent, type Snippet, sdkEnvironment, shellFile } from './snippet.ts';
 
-const everything = ['logs', 'metrics', 'traces'] as const;
+const allSignals = ['logs', 'metrics', 'traces'] as const;
 
 /** Languages, by their OpenTelemetry SDK; with auto-instrumentation where there is one. */
 export const languageSnippets: readonly Snippet[] = [
@@ -8,20 +8,20 @@ export const languageSnippets: readonly Snippet[] = [
     id: 'node',
     title: 'Node.js',
     kind: 'language',
-    signals: everything,
+    signals: allSignals,
     pieces: (endpoints) => [
-      shell('install', 'npm install @opentelemetry/api @opentelemetry/auto-instrumentations-node'),
+      shellFile('install', 'npm install @opentelemetry/api @opentelemetry/auto-instrumentations-node'),
       sdkEnvironment(endpoints),
-      shell('run', 'node --require @opentelemetry/auto-instrumentations-node/register app.js'),
+      shellFile('run', 'node --require @opentelemetry/auto-instrumentations-node/register app.js'),
     ],
   },
   {
     id: 'python',
     title: 'Python',
     kind: 'language',
-    signals: everything,
+    signals: allSignals,
     pieces: (endpoints) => [
-      shell(
+      shellFile(
         'install',
         `
         pip install opentelemetry-distro opentelemetry-exporter-otlp
@@ -29,30 +29,30 @@ export const languageSnippets: readonly Snippet[] = [
         `,
       ),
       sdkEnvironment(endpoints, 'export OTEL_PYTHON_LOGGING_AUTO_INSTRUMENTATION_ENABLED=true'),
-      shell('run', 'opentelemetry-instrument python app.py'),
+      shellFile('run', 'opentelemetry-instrument python app.py'),
     ],
   },
   {
     id: 'java',
     title: 'Java',
     kind: 'language',
-    signals: everything,
+    signals: allSignals,
     pieces: (endpoints) => [
-      shell(
+      shellFile(
         'install',
         'curl -LO https://github.com/open-telemetry/opentelemetry-java-instrumentation/releases/latest/download/opentelemetry-javaagent.jar',
       ),
       sdkEnvironment(endpoints),
-      shell('run', 'java -javaagent:opentelemetry-javaagent.jar -jar app.jar'),
+      shellFile('run', 'java -javaagent:opentelemetry-javaagent.jar -jar app.jar'),
     ],
   },
   {
     id: 'go',
     title: 'Go',
     kind: 'language',
-    signals: everything,
+    signals: allSignals,
     pieces: (endpoints) => [
-      shell('install', 'go get go.opentelemetry.io/otel/sdk go.opentelemetry.io/contrib/exporters/autoexport'),
+      shellFile('install', 'go get go.opentelemetry.io/otel/sdk go.opentelemetry.io/contrib/exporters/autoexport'),
       sdkEnvironment(endpoints),
       { name: 'main.go', language: 'go', text: goProgram },
     ],
@@ -61,9 +61,9 @@ export const languageSnippets: readonly Snippet[] = [
     id: 'dotnet',
     title: '.NET',
     kind: 'language',
-    signals: everything,
+    signals: allSignals,
     pieces: (endpoints) => [
-      shell(
+      shellFile(
         'install',
         `
         dotnet add package OpenTelemetry.Extensions.Hosting
@@ -82,7 +82,10 @@ export const languageSnippets: readonly Snippet[] = [
     kind: 'language',
     signals: ['traces'],
     pieces: (endpoints) => [
-      shell('install', 'bundle add opentelemetry-sdk opentelemetry-exporter-otlp opentelemetry-instrumentation-all'),
+      shellFile(
+        'install',
+        'bundle add opentelemetry-sdk opentelemetry-exporter-otlp opentelemetry-instrumentation-all',
+      ),
       sdkEnvironment(endpoints),
       { name: 'config/initializers/opentelemetry.rb', language: 'ruby', text: rubyProgram },
     ],
@@ -91,9 +94,9 @@ export const languageSnippets: readonly Snippet[] = [
     id: 'php',
     title: 'PHP',
     kind: 'language',
-    signals: everything,
+    signals: allSignals,
     pieces: (endpoints) => [
-      shell(
+      shellFile(
         'install',
         `
         pecl install opentelemetry
@@ -101,12 +104,12 @@ export const languageSnippets: readonly Snippet[] = [
         `,
       ),
       sdkEnvironment(endpoints, 'export OTEL_PHP_AUTOLOAD_ENABLED=true'),
-      shell('run', 'php -d extension=opentelemetry.so -S localhost:8000'),
+      shellFile('run', 'php -d extension=opentelemetry.so -S localhost:8000'),
     ],
   },
 ];
 
-const goProgram = lines(`
+const goProgram = dedent(`
   package main
 
   import (
@@ -133,7 +136,7 @@ const goProgram = lines(`
   }
 `);
 
-const dotnetProgram = lines(`
+const dotnetProgram = dedent(`
   using OpenTelemetry;
   using OpenTelemetry.Metrics;
   using OpenTelemetry.Trace;
@@ -150,7 +153,7 @@ const dotnetProgram = lines(`
   app.Run();
 `);
 
-const rubyProgram = lines(`
+const rubyProgram = dedent(`
   require "opentelemetry/sdk"
   require "opentelemetry/exporter/otlp"
   require "opentelemetry/instrumentation/all"

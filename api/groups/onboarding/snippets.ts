@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { endpointsOf } from './endpoints.ts';
+import { buildEndpoints } from './endpoints.ts';
 import { keyPlaceholder, type Snippet } from './snippet.ts';
 import { collectorSnippets } from './snippets-collectors.ts';
 import { languageSnippets } from './snippets-languages.ts';
@@ -40,14 +40,14 @@ export const listSnippets = defineOperation({
     keyPlaceholder: z.string().describe('Placeholder for the license key in the snippets'),
   }),
   handler({ query, request }, { settings }) {
-    const endpoints = endpointsOf(settings, request.host);
-    const shown = snippets.filter(
+    const endpoints = buildEndpoints(settings, request.host);
+    const matchingSnippets = snippets.filter(
       (snippet) =>
         (query.id === undefined || snippet.id === query.id) &&
         (query.signal === undefined || snippet.signals.includes(query.signal)),
     );
     return {
-      items: shown.map(({ pieces, signals: sent, ...rest }) => ({
+      items: matchingSnippets.map(({ pieces, signals: sent, ...rest }) => ({
         ...rest,
         signals: [...sent],
         pieces: pieces(endpoints).map((piece) => ({ ...piece })),

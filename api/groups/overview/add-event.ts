@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { eventSeverities, PlatformEvent } from '../../../schemas/events.ts';
-import { FeedEvent, findEvent, shownEvent } from '../../../subjects/events/events.ts';
-import { momentOf } from '../../event-moment.ts';
+import { FeedEvent, findEvent, toDisplayedEvent } from '../../../subjects/events/events.ts';
+import { parseEventTime } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const { title, text, tags, link, service, environment } = PlatformEvent.shape;
@@ -30,9 +30,9 @@ export const addEvent = defineOperation({
   response: FeedEvent,
   async handler({ caller, body, change }, { columns, clock, events }) {
     const { id = randomUUID(), time, ...fields } = body;
-    const at = momentOf(time, clock.now());
-    const reading = { columns: columns.of(caller.tenantId) };
-    const known = body.id === undefined ? undefined : await findEvent(reading, 'custom', id);
+    const at = parseEventTime(time, clock.now());
+    const reading = { columns: columns.forTenant(caller.tenantId) };
+    const existing = body.id === undefined ? undefined : await findEvent(reading, 'custom', id);
     const { type, id: actorId } = caller.actor;
     const event: PlatformEvent = {
       ...fields,
@@ -43,11 +43,11 @@ export const addEvent = defineOperation({
       actor: { type, id: actorId },
       details: {},
     };
-    if (known === undefined) await events.publish(event);
+    if (existing === undefined) await events.publish(event);
     await change(async ({ record, unchanged }) => {
-      if (known === undefined) record({ id, name: body.title, after: { ...fields, time: at } });
+      if (existing === undefined) record({ id, name: body.title, after: { ...fields, time: at } });
       else unchanged();
     });
-    return known ?? shownEvent(event);
+    return existing ?? toDisplayedEvent(event);
   },
 });

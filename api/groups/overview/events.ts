@@ -2,23 +2,23 @@ import { z } from 'zod';
 import {
   cursorParameter,
   decodeCursor,
+  decodeJson,
   encodeCursor,
-  integer,
-  jsonIn,
-  jsonPart,
-  someText,
+  encodeJson,
+  int64Pattern,
+  nonEmptyTextPattern,
 } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { type Range, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { eventsRange, FeedEvent, feedKinds } from '../../../subjects/events/events.ts';
-import { feedPage } from '../../../subjects/events/feed.ts';
+import { readFeedPage } from '../../../subjects/events/feed.ts';
 import { eventSources, Positions } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'events';
-const isKind = new Set<string>(feedKinds);
+const cursorKind = 'events';
+const knownKinds = new Set<string>(feedKinds);
 
 export const listEvents = defineOperation({
   method: 'GET',
@@ -37,7 +37,7 @@ export const listEvents = defineOperation({
     kinds: z
       .string()
       .max(256)
-      .refine((text) => text.split(',').every((each) => isKind.has(each)), `must be some of ${feedKinds.join(',')}`)
+      .refine((text) => text.split(',').every((each) => knownKinds.has(each)), `must be some of ${feedKinds.join(',')}`)
       .optional()
       .describe(`Comma-separated, of ${feedKinds.join(', ')}; default: all`),
     service: z.string().min(1).max(512).optional().describe('Only events about this service'),
@@ -48,23 +48,27 @@ export const listEvents = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, query }, ports) {
-    const reading = { columns: ports.columns.of(caller.tenantId), plan: caller.plan, nowMs: ports.clock.now() };
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const reading = { columns: ports.columns.forTenant(caller.tenantId), plan: caller.plan, nowMs: ports.clock.now() };
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const range = page?.range ?? eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
     const kinds = query.kinds?.split(',') ?? [...feedKinds];
     const eventQuery = { ...query, range, kinds, isChosen: query.kinds !== undefined };
     const partial: Incompleteness[] = [];
     const sources = eventSources(eventQuery, { reading, ports, partial, tenantId: caller.tenantId });
-    const { events, next } = await feedPage(sources, { limit: query.limit, after: page?.after ?? {} });
+    const { events, next } = await readFeedPage(sources, { limit: query.limit, after: page?.after ?? {} });
     return {
       items: [...events],
-      nextCursor: next === undefined ? null : encodeCursor(kind, [range.from, range.to, jsonPart(next)]),
+      nextCursor: next === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, encodeJson(next)]),
       partial,
     };
   },
 });
 
-const pageOf = (cursor: string): { range: Range; after: z.output<typeof Positions> } => {
-  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
-  return { range: { from: BigInt(from), to: BigInt(to) }, after: jsonIn(Positions, part) };
+const parseCursor = (cursor: string): { range: Range; after: z.output<typeof Positions> } => {
+  const [from = '', to = '', part = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    nonEmptyTextPattern,
+  ]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, after: decodeJson(Positions, part) };
 };

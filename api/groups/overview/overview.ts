@@ -2,33 +2,33 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
-import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
 import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
-import { PlatformState, platformState } from '../../../subjects/overview/platform.ts';
+import { PlatformState, toPlatformState } from '../../../subjects/overview/platform.ts';
 import { readOverviewSeries } from '../../../subjects/overview/series.ts';
-import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../subjects/services/minutes.ts';
+import { formatMinutes, minuteMs, minutesFields, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { blockedDetectors } from '../ai/blocked-detectors.ts';
+import { findBlockedDetectors } from '../ai/blocked-detectors.ts';
 import { findManagedRules } from '../alerts/managed-rules.ts';
-import { platformAlertsOf } from '../alerts/platform-alerts.ts';
-import { decisionsOf } from '../errors/stored-decisions.ts';
+import { listFiringPlatformAlerts } from '../alerts/platform-alerts.ts';
+import { readDecisions } from '../errors/stored-decisions.ts';
 
-const range = { from: rangeParameters.from, to: rangeParameters.to };
+const rangeFields = { from: rangeParameters.from, to: rangeParameters.to };
 
 /** Maximum number of incidents that are read, the newest; unacknowledged ones first. */
 const maxIncidents = 500;
 
-const goingOn = async (documents: Pick<Documents, 'of'>, tenantId: string) => {
-  const stored = documents.of(tenantId).collection(incidents);
-  const read = async (status: IncidentState) =>
+const readOngoingIncidents = async (documents: Pick<Documents, 'forTenant'>, tenantId: string) => {
+  const stored = documents.forTenant(tenantId).collection(incidents);
+  const readByStatus = async (status: IncidentState) =>
     (await stored.list({ filter: { status }, sort: { openedAt: -1 }, limit: maxIncidents })).items;
-  return [...(await read('open')), ...(await read('acknowledged'))];
+  return [...(await readByStatus('open')), ...(await readByStatus('acknowledged'))];
 };
 
 export const showOverview = defineOperation({
@@ -39,7 +39,7 @@ export const showOverview = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
-    ...range,
+    ...rangeFields,
     ...projectScopeParameters,
     attention: z.enum(['true']).optional().describe('true: also return the items that need attention in the range'),
   }),
@@ -54,29 +54,29 @@ export const showOverview = defineOperation({
     platform: PlatformState,
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
+    const reading = createReading(caller, ports);
+    const minutes = toFullMinutes(eventsRange(query, reading), reading.nowMs);
     const { counters, previous, last } = await readCounters(reading, { ...query, minutes });
-    const alerts = await platformAlertsOf(ports.documents, caller.tenantId, reading.nowMs);
+    const alerts = await listFiringPlatformAlerts(ports.documents, caller.tenantId, reading.nowMs);
     const attention =
       query.attention &&
       (await readAttention(reading, {
         ...query,
         minutes,
         previous,
-        decisions: await decisionsOf(ports.documents, caller.tenantId),
+        decisions: await readDecisions(ports.documents, caller.tenantId),
         platformAlerts: alerts,
-        incidents: await goingOn(ports.documents, caller.tenantId),
-        managedRules: findManagedRules(ports.documents.of(caller.tenantId)),
-        detectors: await blockedDetectors(caller, ports),
+        incidents: await readOngoingIncidents(ports.documents, caller.tenantId),
+        managedRules: findManagedRules(ports.documents.forTenant(caller.tenantId)),
+        detectors: await findBlockedDetectors(caller, ports),
       }));
     return {
-      ...minutesAnswer(minutes),
-      previous: minutesAnswer(previous),
+      ...formatMinutes(minutes),
+      previous: formatMinutes(previous),
       counters,
       lastRecord: last ?? { value: null, reason: 'there is no log record and no span in the range' },
       ...(attention && { attention }),
-      platform: platformState(alerts, ports.groupStatuses.groups()),
+      platform: toPlatformState(alerts, ports.groupStatuses.groups()),
     };
   },
 });
@@ -89,17 +89,17 @@ export const listOverviewSeries = defineOperation({
     'Get series of the counters in steps of whole minutes: logs, errorLogs, spans, requests, errors, errorRate, p95',
   role: 'viewer',
   cache: listCache,
-  query: z.strictObject({ ...range, ...projectScopeParameters, ...stepParameter }),
+  query: z.strictObject({ ...rangeFields, ...projectScopeParameters, ...stepParameter }),
   response: Result,
   async handler({ caller, query }, ports) {
     const started = performance.now();
-    const reading = readingOf(caller, ports);
-    const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
-    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
+    const reading = createReading(caller, ports);
+    const minutes = toFullMinutes(eventsRange(query, reading), reading.nowMs);
+    const stepMs = resolveStepMs(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
     const answer = await readOverviewSeries(reading, { ...query, minutes, stepMs });
     return {
       ...answer,
-      ...minutesAnswer(minutes),
+      ...formatMinutes(minutes),
       stepMs,
       cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
       freshness: { value: null, reason: 'not known yet' },

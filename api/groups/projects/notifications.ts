@@ -1,8 +1,8 @@
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
 import { type Project, ProjectNotifications } from '../../../schemas/resources/project.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf } from '../../resources/preconditions.ts';
+import { formatEtag } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { projectResource } from './resource.ts';
 
@@ -11,7 +11,7 @@ const response = ProjectNotifications.meta({
   description: 'The ETag is that of the project',
 });
 
-const notificationsOf = ({ notifications }: Partial<Project>): ProjectNotifications =>
+const notificationsOrDefault = ({ notifications }: Partial<Project>): ProjectNotifications =>
   notifications ?? ProjectNotifications.parse({});
 
 export const showNotifications = defineOperation({
@@ -24,10 +24,10 @@ export const showNotifications = defineOperation({
   params: idParameter,
   response,
   async handler({ caller, params, request }, { documents }) {
-    const project = await documents.of(caller.tenantId).collection(projectResource.collection).find(params.id);
+    const project = await documents.forTenant(caller.tenantId).collection(projectResource.collection).find(params.id);
     if (project === undefined) throw notFound('project');
-    request.reply('ETag', etagOf(project));
-    return notificationsOf(project);
+    request.reply('ETag', formatEtag(project));
+    return notificationsOrDefault(project);
   },
 });
 
@@ -49,9 +49,12 @@ export const setNotifications = defineOperation({
       recipients: [...new Set(recipients.map((address) => address.toLowerCase()))],
       events: [...new Set(events)],
     };
-    const next = async (before: Parameters<typeof fieldsOf<Project>>[0]) => ({ ...fieldsOf(before), notifications });
-    const project = await projectResource.change(input.params.id, next, input);
-    input.request.reply('ETag', etagOf(project));
-    return notificationsOf(project);
+    const withNotifications = async (before: Parameters<typeof getFields<Project>>[0]) => ({
+      ...getFields(before),
+      notifications,
+    });
+    const project = await projectResource.change(input.params.id, withNotifications, input);
+    input.request.reply('ETag', formatEtag(project));
+    return notificationsOrDefault(project);
   },
 });

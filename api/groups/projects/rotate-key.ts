@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import type { Project } from '../../../schemas/resources/project.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { createKey, Grace, rotateKey, shownOnce } from '../license-keys/minting.ts';
+import { createKey, GracePeriod, rotateKey, shownOnce } from '../license-keys/minting.ts';
 import { licenseKeyResource } from '../license-keys/resource.ts';
 import { LicenseKeyView } from '../license-keys/views.ts';
 import { projectResource } from './resource.ts';
 
-interface Issued {
+interface IssuedKey {
   readonly key: string;
-  readonly licenseKey: LicenseKey & Stored;
+  readonly licenseKey: LicenseKey & StoredMetadata;
 }
 
 export const rotateProjectKey = defineOperation({
@@ -25,40 +25,44 @@ export const rotateProjectKey = defineOperation({
   role: 'admin',
   audit: ['project.rotate-key', 'license-key.rotate', 'license-key.create'],
   params: idParameter,
-  body: Grace,
+  body: GracePeriod,
   response: z.strictObject({ ...shownOnce, licenseKey: LicenseKeyView }),
   async handler({ caller, params, body, change }, ports) {
     const now = ports.clock.now();
     const { key, licenseKey } = await change(async (scope) => {
       const project = await projectResource.writer(scope, caller).find(params.id);
-      const current = await ingestKeyOf(project, scope, caller);
-      if (current === undefined) return mintFor(project, scope, caller);
-      const issued = rotateKey(current, { graceSeconds: body.graceSeconds, now });
+      const current = await findIngestKey(project, scope, caller);
+      if (current === undefined) return createIngestKey(project, scope, caller);
+      const rotated = rotateKey(current, { graceSeconds: body.graceSeconds, now });
       const writer = licenseKeyResource.writer(scope, caller);
-      const { document } = await writer.change(current.id, () => issued.document, { action: 'license-key.rotate' });
+      const { document } = await writer.change(current.id, () => rotated.document, { action: 'license-key.rotate' });
       scope.record({ id: project.id, name: project.name, action: 'project.rotate-key' });
-      return { key: issued.key, licenseKey: document };
+      return { key: rotated.key, licenseKey: document };
     });
     return { key, licenseKey: await licenseKeyResource.shown(licenseKey, { caller, ports }) };
   },
 });
 
 /** The project's ingest key, unless it was revoked. */
-const ingestKeyOf = async (
+const findIngestKey = async (
   { ingestKeyId }: Project,
-  { of }: AuditedTransaction,
+  { forTenant }: AuditedTransaction,
   { tenantId }: Caller,
-): Promise<(LicenseKey & Stored) | undefined> => {
+): Promise<(LicenseKey & StoredMetadata) | undefined> => {
   if (ingestKeyId === undefined) return undefined;
-  const key = await of(tenantId).collection(licenseKeyResource.collection).find(ingestKeyId);
+  const key = await forTenant(tenantId).collection(licenseKeyResource.collection).find(ingestKeyId);
   return key?.revokedAt === null ? key : undefined;
 };
 
-const mintFor = async (project: Project & Stored, scope: AuditedTransaction, caller: Caller): Promise<Issued> => {
+const createIngestKey = async (
+  project: Project & StoredMetadata,
+  scope: AuditedTransaction,
+  caller: Caller,
+): Promise<IssuedKey> => {
   const fields = LicenseKeyFields.parse({ name: `Ingest key of ${project.name}`.slice(0, 256) });
   const { key, document } = createKey({ ...fields, projectId: project.id });
   const licenseKey = await licenseKeyResource.writer(scope, caller).create(document, { action: 'license-key.create' });
-  const next = () => ({ ...fieldsOf(project), ingestKeyId: licenseKey.id });
-  await projectResource.writer(scope, caller).change(project.id, next, { action: 'project.rotate-key' });
+  const withIngestKey = () => ({ ...getFields(project), ingestKeyId: licenseKey.id });
+  await projectResource.writer(scope, caller).change(project.id, withIngestKey, { action: 'project.rotate-key' });
   return { key, licenseKey };
 };

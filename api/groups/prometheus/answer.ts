@@ -4,9 +4,9 @@ import { QueryError } from '../../../queries/errors.ts';
 import { PromqlError, type PromqlErrorType } from '../../../queries/promql/errors.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
-import { ApiError, type Failure } from '../../errors.ts';
+import { ApiError, type ForeignError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { Given } from './parameters.ts';
+import type { PrometheusParameters } from './parameters.ts';
 
 const statuses: Readonly<Record<PromqlErrorType, number>> = {
   bad_data: 400,
@@ -19,7 +19,7 @@ const statuses: Readonly<Record<PromqlErrorType, number>> = {
   too_many_requests: 429,
 };
 
-const typeOf = (error: unknown): readonly [PromqlErrorType, string] => {
+const classifyError = (error: unknown): readonly [PromqlErrorType, string] => {
   if (error instanceof PromqlError) return [error.type, error.message];
   if (error instanceof PromqlSyntaxError) return ['bad_data', error.message];
   if (error instanceof PromqlExecutionError) return ['execution', error.message];
@@ -33,8 +33,8 @@ const typeOf = (error: unknown): readonly [PromqlErrorType, string] => {
 };
 
 /** Converts an error to Prometheus' format. */
-export const failureOf = (error: unknown): Failure => {
-  const [errorType, message] = typeOf(error);
+export const toPrometheusError = (error: unknown): ForeignError => {
+  const [errorType, message] = classifyError(error);
   return { status: statuses[errorType], body: { status: 'error', errorType, error: message } };
 };
 
@@ -46,14 +46,14 @@ const Answer = z.strictObject({
 });
 
 /** Result of a handler. */
-export interface Answered {
+export interface PrometheusResult {
   readonly data: unknown;
   readonly warnings?: readonly string[];
   readonly infos?: readonly string[];
 }
 
 /** An answer without empty lists of warnings and infos. */
-export const success = ({ data, warnings = [], infos = [] }: Answered): z.input<typeof Answer> => ({
+export const toSuccessBody = ({ data, warnings = [], infos = [] }: PrometheusResult): z.input<typeof Answer> => ({
   status: 'success',
   data,
   ...(warnings.length > 0 && { warnings: [...warnings] }),
@@ -61,7 +61,7 @@ export const success = ({ data, warnings = [], infos = [] }: Answered): z.input<
 });
 
 /** The first `limit` items, with Prometheus' warning if there are more. */
-export const cut = <Item>(items: readonly Item[], limit: number): Answered =>
+export const limitItems = <Item>(items: readonly Item[], limit: number): PrometheusResult =>
   items.length > limit
     ? { data: items.slice(0, limit), warnings: ['results truncated due to limit'] }
     : { data: items };
@@ -71,22 +71,25 @@ type Input = Parameters<Handler>[0];
 type Ports = Parameters<Handler>[1];
 
 interface PrometheusRequest {
-  readonly given: Given;
+  readonly given: PrometheusParameters;
   readonly params: Readonly<Record<string, string>>;
   readonly caller: Input['caller'];
   readonly signal: AbortSignal;
 }
 
-interface Declared {
+interface PrometheusOperation {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
   readonly parameters: Readonly<Record<string, z.ZodType>>;
   readonly params?: z.ZodType<Record<string, string>>;
-  answer(request: PrometheusRequest, ports: Ports): Promise<Answered> | Answered;
+  answer(request: PrometheusRequest, ports: Ports): Promise<PrometheusResult> | PrometheusResult;
 }
 
-const operationOf = (method: 'GET' | 'POST', { path, operationId, summary, parameters, params, answer }: Declared) =>
+const definePrometheusOperation = (
+  method: 'GET' | 'POST',
+  { path, operationId, summary, parameters, params, answer }: PrometheusOperation,
+) =>
   defineOperation({
     method,
     path: `/api/prom/api/v1/${path}`,
@@ -98,14 +101,19 @@ const operationOf = (method: 'GET' | 'POST', { path, operationId, summary, param
     query: z.looseObject(parameters),
     ...(params && { params }),
     response: Answer,
-    failure: failureOf,
-    async handler({ query, params: inPath, caller, signal }, ports) {
-      const given = query as Given;
-      return success(await answer({ given, params: (inPath ?? {}) as Record<string, string>, caller, signal }, ports));
+    failure: toPrometheusError,
+    async handler({ query, params: pathParameters, caller, signal }, ports) {
+      const given = query as PrometheusParameters;
+      return toSuccessBody(
+        await answer({ given, params: (pathParameters ?? {}) as Record<string, string>, caller, signal }, ports),
+      );
     },
   });
 
 /** An operation of Prometheus' API by GET */
-export const byGet = (declared: Declared) => operationOf('GET', declared);
+export const defineGetOperation = (declared: PrometheusOperation) => definePrometheusOperation('GET', declared);
 /** An operation that also accepts its parameters as a form by POST */
-export const byGetAndPost = (declared: Declared) => [operationOf('GET', declared), operationOf('POST', declared)];
+export const defineGetAndPostOperations = (declared: PrometheusOperation) => [
+  definePrometheusOperation('GET', declared),
+  definePrometheusOperation('POST', declared),
+];

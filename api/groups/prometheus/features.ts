@@ -1,20 +1,20 @@
 /** Features of Prometheus that this API supports; clients adapt their requests to them. */
-import { featuresOf } from '../../../queries/promql/settings.ts';
+import { readFeatures } from '../../../queries/promql/settings.ts';
 import { aggregators } from '../../../queries/promql/syntax/lexer.ts';
 import { experimentalAggregators } from '../../../queries/promql/syntax/parser.ts';
 import { signatures } from '../../../queries/promql/syntax/signatures.ts';
 import type { Settings } from '../../../schemas/settings.ts';
 import { functions } from '../../../subjects/alerts/templates/functions.ts';
-import { byGet } from './answer.ts';
+import { defineGetOperation } from './answer.ts';
 
 type Category = Readonly<Record<string, boolean>>;
 
-const each = (names: Iterable<string>, isEnabled: (name: string) => boolean = () => true): Category =>
+const toCategory = (names: Iterable<string>, isEnabled: (name: string) => boolean = () => true): Category =>
   Object.fromEntries([...names].sort().map((name) => [name, isEnabled(name)]));
 
 const operators = '+ - * / % ^ == != < <= > >= =~ !~ @ and or unless atan2'.split(' ');
 
-const always = [
+const supportedSyntax = [
   ...['at_modifier', 'bool', 'by', 'group_left', 'group_right', 'ignoring', 'negative_offset', 'offset', 'on'],
   ...['per_query_lookback_delta', 'subqueries', 'without'],
 ];
@@ -23,8 +23,8 @@ const always = [
  * Categories and names are those of Prometheus. Its storage, scraping and pages are omitted, since they do not apply to
  * another program.
  */
-const categoriesOf = (settings: Settings): Readonly<Record<string, Category>> => {
-  const { syntax, engine } = featuresOf(settings);
+const listFeatures = (settings: Settings): Readonly<Record<string, Category>> => {
+  const { syntax, engine } = readFeatures(settings);
   const { experimentalFunctions, durationExpressions, extendedRangeSelectors, fillModifiers } = syntax;
   return {
     api: {
@@ -33,10 +33,10 @@ const categoriesOf = (settings: Settings): Readonly<Record<string, Category>> =>
       remote_read: false,
       remote_write_receiver: true,
       otlp_write_receiver: true,
-      ...each(['exclude_alerts', 'query_stats', 'query_warnings', 'time_range_labels', 'time_range_series']),
+      ...toCategory(['exclude_alerts', 'query_stats', 'query_warnings', 'time_range_labels', 'time_range_series']),
     },
     promql: {
-      ...each(always),
+      ...toCategory(supportedSyntax),
       anchored: extendedRangeSelectors,
       smoothed: extendedRangeSelectors,
       duration_expr: durationExpressions,
@@ -46,23 +46,23 @@ const categoriesOf = (settings: Settings): Readonly<Record<string, Category>> =>
       delayed_name_removal: engine.delayedNameRemoval,
       type_and_unit_labels: engine.typeAndUnitLabels,
     },
-    promql_functions: each(
+    promql_functions: toCategory(
       signatures.keys(),
-      (name) => experimentalFunctions || signatures.get(name)?.experimental !== true,
+      (name) => experimentalFunctions || signatures.get(name)?.isExperimental !== true,
     ),
     promql_operators: {
-      ...each(operators),
-      ...each(aggregators, (name) => experimentalFunctions || !experimentalAggregators.has(name)),
+      ...toCategory(operators),
+      ...toCategory(aggregators, (name) => experimentalFunctions || !experimentalAggregators.has(name)),
     },
-    rules: each(['keep_firing_for', 'query_offset']),
-    templating_functions: each(Object.keys(functions)),
+    rules: toCategory(['keep_firing_for', 'query_offset']),
+    templating_functions: toCategory(Object.keys(functions)),
   };
 };
 
-export const showFeatures = byGet({
+export const showFeatures = defineGetOperation({
   path: 'features',
   operationId: 'showPrometheusFeatures',
   summary: 'List the supported features of Prometheus: of its API, of PromQL, of rules and of templates',
   parameters: {},
-  answer: (_request, { settings }) => ({ data: categoriesOf(settings) }),
+  answer: (_request, { settings }) => ({ data: listFeatures(settings) }),
 });

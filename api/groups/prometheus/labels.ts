@@ -1,41 +1,48 @@
 import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
-import { labelNames, labelValues, listSeries } from '../../../queries/promql/fetch/label-reads.ts';
-import { byGet, byGetAndPost, cut } from './answer.ts';
-import { limited, limitOf, selectors, setsOf, shared, timeRange } from './parameters.ts';
-import { scopeOf, windowOf } from './scope.ts';
+import { listSeries, readLabelNames, readLabelValues } from '../../../queries/promql/fetch/label-reads.ts';
+import { defineGetAndPostOperations, defineGetOperation, limitItems } from './answer.ts';
+import { getLimit, limited, selectors, setsOf, shared, timeRange } from './parameters.ts';
+import { createScope, parseWindow } from './scope.ts';
 
 const parameters = { ...selectors, ...timeRange, ...limited, ...shared };
 
-export const showSeries = byGetAndPost({
+export const showSeries = defineGetAndPostOperations({
   path: 'series',
   operationId: 'listPrometheusSeries',
   summary: 'List the label sets of the series that match selectors',
   parameters,
   async answer(request, ports) {
-    const sets = setsOf(request.given, true);
-    if (sets.length === 0) throw new PromqlError('bad_data', 'no match[] parameter provided');
-    const limit = limitOf(request.given);
-    return cut(await listSeries({ scope: scopeOf(request, ports), window: windowOf(request, ports), sets }), limit);
+    const matcherSets = setsOf(request.given, true);
+    if (matcherSets.length === 0) throw new PromqlError('bad_data', 'no match[] parameter provided');
+    const limit = getLimit(request.given);
+    return limitItems(
+      await listSeries({ scope: createScope(request, ports), window: parseWindow(request, ports), matcherSets }),
+      limit,
+    );
   },
 });
 
-export const showLabels = byGetAndPost({
+export const showLabels = defineGetAndPostOperations({
   path: 'labels',
   operationId: 'listPrometheusLabels',
   summary: 'List label names',
   parameters,
   async answer(request, ports) {
-    const limit = limitOf(request.given);
-    const question = { scope: scopeOf(request, ports), window: windowOf(request, ports), sets: setsOf(request.given) };
-    return cut(await labelNames(question), limit);
+    const limit = getLimit(request.given);
+    const labelsQuery = {
+      scope: createScope(request, ports),
+      window: parseWindow(request, ports),
+      matcherSets: setsOf(request.given),
+    };
+    return limitItems(await readLabelNames(labelsQuery), limit);
   },
 });
 
 /**
  * A name in a path, in which characters other than letters, digits and underscores are escaped: `U__http_2e_method`.
  */
-const unescaped = (name: string): string => {
+const unescapeName = (name: string): string => {
   if (!name.startsWith('U__')) return name;
   const inner = name
     .slice(3)
@@ -49,17 +56,21 @@ const unescaped = (name: string): string => {
   return inner;
 };
 
-export const showLabelValues = byGet({
+export const showLabelValues = defineGetOperation({
   path: 'label/{name}/values',
   operationId: 'listPrometheusLabelValues',
   summary: 'List the values of a label',
   params: z.strictObject({ name: z.string().min(1).max(1024) }),
   parameters,
   async answer(request, ports) {
-    const name = unescaped(request.params['name'] ?? '');
+    const name = unescapeName(request.params['name'] ?? '');
     if (name === '') throw new PromqlError('bad_data', 'invalid label name: ""');
-    const limit = limitOf(request.given);
-    const question = { scope: scopeOf(request, ports), window: windowOf(request, ports), sets: setsOf(request.given) };
-    return cut(await labelValues(question, name), limit);
+    const limit = getLimit(request.given);
+    const labelValuesQuery = {
+      scope: createScope(request, ports),
+      window: parseWindow(request, ports),
+      matcherSets: setsOf(request.given),
+    };
+    return limitItems(await readLabelValues(labelValuesQuery, name), limit);
   },
 });

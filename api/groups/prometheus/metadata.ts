@@ -1,18 +1,18 @@
 import { PromqlError } from '../../../queries/promql/errors.ts';
-import { readExemplarsOf } from '../../../queries/promql/fetch/exemplar-reads.ts';
+import { readSeriesExemplars } from '../../../queries/promql/fetch/exemplar-reads.ts';
 import { readMetadata } from '../../../queries/promql/fetch/metadata-reads.ts';
-import { numberText } from '../../../queries/promql/fetch/numbers.ts';
+import { formatPrometheusNumber } from '../../../queries/promql/fetch/numbers.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
-import { walk } from '../../../queries/promql/syntax/tree.ts';
-import { byGet, byGetAndPost } from './answer.ts';
-import { parameter, plainNumberOf, shared, textOf, timeOf, timeRange } from './parameters.ts';
-import { scopeOf, windowOf } from './scope.ts';
+import { visitExpressions } from '../../../queries/promql/syntax/tree.ts';
+import { defineGetAndPostOperations, defineGetOperation } from './answer.ts';
+import { getInteger, getText, getTimeMs, parameter, shared, timeRange } from './parameters.ts';
+import { createScope, parseWindow } from './scope.ts';
 
 /** Prometheus treats a value below the minimum as no limit. */
-const orAll = (limit = -1, min: number): number => (limit < min ? Number.POSITIVE_INFINITY : limit);
+const limitOrInfinity = (limit = -1, min: number): number => (limit < min ? Number.POSITIVE_INFINITY : limit);
 
-export const showMetadata = byGet({
+export const showMetadata = defineGetOperation({
   path: 'metadata',
   operationId: 'showPrometheusMetadata',
   summary: 'Get type, help and unit of metrics',
@@ -23,43 +23,45 @@ export const showMetadata = byGet({
     ...shared,
   },
   async answer(request, ports) {
-    const limit = orAll(plainNumberOf(request.given, 'limit'), 0);
-    const perMetric = orAll(plainNumberOf(request.given, 'limit_per_metric'), 1);
-    const metric = textOf(request.given, 'metric');
-    const all = await readMetadata(scopeOf(request, ports), windowOf({ ...request, given: {} }, ports));
-    const chosen = [...all].filter(([name]) => metric === '' || name === metric);
+    const limit = limitOrInfinity(getInteger(request.given, 'limit'), 0);
+    const perMetric = limitOrInfinity(getInteger(request.given, 'limit_per_metric'), 1);
+    const metric = getText(request.given, 'metric');
+    const allMetadata = await readMetadata(createScope(request, ports), parseWindow({ ...request, given: {} }, ports));
+    const matchingMetadata = [...allMetadata].filter(([name]) => metric === '' || name === metric);
     return {
-      data: Object.fromEntries(chosen.slice(0, limit).map(([name, entries]) => [name, entries.slice(0, perMetric)])),
+      data: Object.fromEntries(
+        matchingMetadata.slice(0, limit).map(([name, entries]) => [name, entries.slice(0, perMetric)]),
+      ),
     };
   },
 });
 
 /** Matchers of all selectors of an expression */
-const setsIn = (text: string): (readonly Matcher[])[] => {
+const collectMatcherSets = (text: string): (readonly Matcher[])[] => {
   const sets: (readonly Matcher[])[] = [];
-  walk(parseExpression(text), (node) => {
+  visitExpressions(parseExpression(text), (node) => {
     if (node.kind === 'selector') sets.push(node.matchers);
   });
   return sets;
 };
 
-export const showExemplars = byGetAndPost({
+export const showExemplars = defineGetAndPostOperations({
   path: 'query_exemplars',
   operationId: 'listPrometheusExemplars',
   summary: 'List exemplars of the series in an expression',
   parameters: { query: parameter('An expression'), ...timeRange, ...shared },
   async answer(request, ports) {
-    const start = timeOf(request.given, 'start', Number.NEGATIVE_INFINITY);
-    const end = timeOf(request.given, 'end', Number.POSITIVE_INFINITY);
+    const start = getTimeMs(request.given, 'start', Number.NEGATIVE_INFINITY);
+    const end = getTimeMs(request.given, 'end', Number.POSITIVE_INFINITY);
     if (end < start) throw new PromqlError('bad_data', 'end timestamp must not be before start timestamp');
-    const sets = setsIn(textOf(request.given, 'query'));
-    const found = await readExemplarsOf(scopeOf(request, ports), windowOf(request, ports), sets);
+    const sets = collectMatcherSets(getText(request.given, 'query'));
+    const exemplarSeries = await readSeriesExemplars(createScope(request, ports), parseWindow(request, ports), sets);
     return {
-      data: found.map(({ labels, exemplars }) => ({
+      data: exemplarSeries.map(({ labels, exemplars }) => ({
         seriesLabels: labels,
         exemplars: exemplars.map((exemplar) => ({
           labels: exemplar.labels,
-          value: numberText(exemplar.value),
+          value: formatPrometheusNumber(exemplar.value),
           timestamp: exemplar.timeMs / 1000,
         })),
       })),

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
-import { readDuration } from '../../../queries/promql/syntax/durations.ts';
+import { parseDurationMs } from '../../../queries/promql/syntax/durations.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
-import { testOf } from '../../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../../queries/promql/syntax/matchers.ts';
 import { parseSelector } from '../../../queries/promql/syntax/parse.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]).optional();
@@ -24,17 +24,17 @@ export const selectors = { 'match[]': parameter('A selector, several times for s
 export const limited = { limit: parameter('Maximum number of items in the answer; 0 for no limit') };
 
 /** Parameters after validation. */
-export type Given = Readonly<Record<string, unknown>>;
+export type PrometheusParameters = Readonly<Record<string, unknown>>;
 
 /** The first value of a parameter; empty if missing. */
-export const textOf = (given: Given, name: string): string => {
+export const getText = (given: PrometheusParameters, name: string): string => {
   const value = given[name];
   const [first] = Array.isArray(value) ? value : [value];
   return typeof first === 'string' ? first : '';
 };
 
 /** All values of a parameter. */
-export const listOf = (given: Given, name: string): string[] => {
+export const getTexts = (given: PrometheusParameters, name: string): string[] => {
   const value = given[name];
   return (Array.isArray(value) ? value : [value]).filter((text): text is string => typeof text === 'string');
 };
@@ -56,7 +56,7 @@ const maxTextLength = 64;
 const tooLong = `has more than ${maxTextLength} characters`;
 
 /** Milliseconds of a time; undefined if it is invalid. */
-const timeIn = (text: string): number | undefined => {
+const parseTimeMs = (text: string): number | undefined => {
   if (decimal.test(text)) return Math.round(Number(text) * 1000);
   if (Object.hasOwn(extremes, text)) return extremes[text];
   if (!rfc3339.test(text)) return undefined;
@@ -65,11 +65,11 @@ const timeIn = (text: string): number | undefined => {
 };
 
 /** The time in a parameter; defaults to `fallback`, which is required where Prometheus has a default. */
-export const timeOf = (given: Given, name: string, fallback?: number): number => {
-  const text = textOf(given, name);
+export const getTimeMs = (given: PrometheusParameters, name: string, fallback?: number): number => {
+  const text = getText(given, name);
   if (text === '' && fallback !== undefined) return fallback;
   if (text.length > maxTextLength) throw invalid(name, tooLong);
-  const time = timeIn(text);
+  const time = parseTimeMs(text);
   if (time !== undefined) return time;
   // Prometheus uses this wording for parameters with a default.
   const prefix = fallback === undefined ? '' : `invalid time value for '${name}': `;
@@ -81,25 +81,25 @@ const maxSeconds = 2 ** 63 / 1e9;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /** Milliseconds of a number of seconds or a duration such as `5m`; otherwise the problem in Prometheus' wording. */
-export const durationIn = (text: string): number | { readonly problem: string } => {
+export const parseDurationText = (text: string): number | { readonly problem: string } => {
   if (text.length > maxTextLength) return { problem: tooLong };
   const problem = `cannot parse "${text}" to a valid duration`;
   if (infinite.test(text)) return { problem: `${problem}. It overflows int64` };
   if (decimal.test(text))
     return Math.abs(Number(text)) < maxSeconds ? Number(text) * 1000 : { problem: `${problem}. It overflows int64` };
-  const duration = readDuration(text);
+  const duration = parseDurationMs(text);
   return typeof duration === 'number' ? duration : { problem };
 };
 
 /** The duration of a parameter. */
-export const durationOf = (given: Given, name: string): number => {
-  const duration = durationIn(textOf(given, name));
+export const getDurationMs = (given: PrometheusParameters, name: string): number => {
+  const duration = parseDurationText(getText(given, name));
   if (typeof duration !== 'number') throw invalid(name, duration.problem);
   return duration;
 };
 
 /** A 64-bit integer; otherwise the problem in Prometheus' wording. */
-const wholeNumberIn = (text: string): number | { readonly problem: string } => {
+const parseInteger = (text: string): number | { readonly problem: string } => {
   if (text.length > maxTextLength) return { problem: tooLong };
   const problem = `strconv.Atoi: parsing ${JSON.stringify(text)}`;
   if (!/^[+-]?\d+$/.test(text)) return { problem: `${problem}: invalid syntax` };
@@ -108,20 +108,20 @@ const wholeNumberIn = (text: string): number | { readonly problem: string } => {
 };
 
 /** Maximum number of items in an answer */
-export const limitOf = (given: Given): number => {
-  const text = textOf(given, 'limit');
+export const getLimit = (given: PrometheusParameters): number => {
+  const text = getText(given, 'limit');
   if (text === '') return Number.POSITIVE_INFINITY;
-  const limit = wholeNumberIn(text);
+  const limit = parseInteger(text);
   if (typeof limit !== 'number') throw invalid('limit', limit.problem);
   if (limit < 0) throw invalid('limit', 'limit must be non-negative');
   return limit === 0 ? Number.POSITIVE_INFINITY : limit;
 };
 
 /** An integer, with Prometheus' short error message; undefined if missing. */
-export const plainNumberOf = (given: Given, name: string, mustBe = 'a number'): number | undefined => {
-  const text = textOf(given, name);
+export const getInteger = (given: PrometheusParameters, name: string, mustBe = 'a number'): number | undefined => {
+  const text = getText(given, name);
   if (text === '') return undefined;
-  const number = wholeNumberIn(text);
+  const number = parseInteger(text);
   if (typeof number !== 'number') throw new PromqlError('bad_data', `${name} must be ${mustBe}`);
   return number;
 };
@@ -133,15 +133,15 @@ const maxSelectors = 100;
  * The matcher sets of `match[]`, each of which must exclude something. With `namesParameter`, errors name the
  * parameter.
  */
-export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[])[] => {
+export const setsOf = (given: PrometheusParameters, namesParameter = false): (readonly Matcher[])[] => {
   const refused = (problem: string): PromqlError =>
     namesParameter ? invalid('match[]', problem) : new PromqlError('bad_data', problem);
-  const texts = listOf(given, 'match[]');
+  const texts = getTexts(given, 'match[]');
   if (texts.length > maxSelectors) throw refused(`more than ${maxSelectors} values of match[]`);
   return texts.map((text) => {
     try {
       const matchers = parseSelector(text);
-      if (matchers.some((matcher) => !testOf(matcher)(''))) return matchers;
+      if (matchers.some((matcher) => !compileTest(matcher)(''))) return matchers;
     } catch (error) {
       if (error instanceof PromqlSyntaxError) throw refused(error.message);
       throw error;
@@ -151,9 +151,9 @@ export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[
 };
 
 /** Calls `work` with the text of a parameter; reports an expression error like Prometheus. */
-export const withExpression = <Result>(given: Given, work: (text: string) => Result): Result => {
+export const withExpression = <Result>(given: PrometheusParameters, work: (text: string) => Result): Result => {
   try {
-    return work(textOf(given, 'query'));
+    return work(getText(given, 'query'));
   } catch (error) {
     if (error instanceof PromqlSyntaxError) throw invalid('query', error.message);
     throw error;

@@ -1,27 +1,27 @@
-import { answerJson } from '../../../queries/promql/answer-json.ts';
+import { toAnswerJson } from '../../../queries/promql/answer-json.ts';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
 import { retentionStartMs } from '../../../queries/promql/fetch/scope.ts';
-import type { Evaluated } from '../../../queries/promql/index.ts';
+import type { EvaluationResult } from '../../../queries/promql/index.ts';
 import { defaultLookbackMs, maxSteps } from '../../../queries/promql/run-promql.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
-import { documentedType, typeOf } from '../../../queries/promql/syntax/tree.ts';
-import { type Answered, byGetAndPost } from './answer.ts';
+import { formatType, getValueType } from '../../../queries/promql/syntax/tree.ts';
+import { defineGetAndPostOperations, type PrometheusResult } from './answer.ts';
 import {
-  durationIn,
-  durationOf,
-  type Given,
+  getDurationMs,
+  getLimit,
+  getText,
+  getTimeMs,
   invalid,
   limited,
-  limitOf,
+  type PrometheusParameters,
   parameter,
+  parseDurationText,
   shared,
-  textOf,
-  timeOf,
   withExpression,
 } from './parameters.ts';
-import { scopeOf } from './scope.ts';
+import { createScope } from './scope.ts';
 
 const parameters = {
   query: parameter('An expression'),
@@ -35,49 +35,53 @@ const parameters = {
 /** Shorter than the time limit of every request */
 const maxTimeoutMs = 40_000;
 
-const lookbackOf = (given: Given): number => {
-  const text = textOf(given, 'lookback_delta');
+const parseLookback = (given: PrometheusParameters): number => {
+  const text = getText(given, 'lookback_delta');
   if (text === '') return defaultLookbackMs;
-  const lookback = durationIn(text);
+  const lookback = parseDurationText(text);
   if (typeof lookback !== 'number')
     throw new PromqlError('bad_data', `error parsing lookback delta duration: ${lookback.problem}`);
   return lookback > 0 ? lookback : defaultLookbackMs;
 };
 
-const timeoutOf = (given: Given): number => {
-  if (textOf(given, 'timeout') === '') return maxTimeoutMs;
-  const timeoutMs = durationOf(given, 'timeout');
+const parseTimeout = (given: PrometheusParameters): number => {
+  if (getText(given, 'timeout') === '') return maxTimeoutMs;
+  const timeoutMs = getDurationMs(given, 'timeout');
   if (timeoutMs <= 0) throw invalid('query', 'context deadline exceeded');
   return Math.min(maxTimeoutMs, timeoutMs);
 };
 
-type PrometheusRequest = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[0];
-type Ports = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[1];
+type PrometheusRequest = Parameters<Parameters<typeof defineGetAndPostOperations>[0]['answer']>[0];
+type Ports = Parameters<Parameters<typeof defineGetAndPostOperations>[0]['answer']>[1];
 
-const timedOut = (): PromqlError => new PromqlError('timeout', 'query timed out in expression evaluation');
+const createTimeoutError = (): PromqlError => new PromqlError('timeout', 'query timed out in expression evaluation');
 
 /** Evaluates an expression, and attributes expression errors to the parameter. */
-const evaluated = async (request: PrometheusRequest, window: EvaluationWindow, ports: Ports): Promise<Evaluated> => {
+const evaluateExpression = async (
+  request: PrometheusRequest,
+  window: EvaluationWindow,
+  ports: Ports,
+): Promise<EvaluationResult> => {
   const { given, caller } = request;
-  const timeout = AbortSignal.timeout(Math.ceil(timeoutOf(given)));
+  const timeout = AbortSignal.timeout(Math.ceil(parseTimeout(given)));
   try {
     return await ports.promql.threads.evaluate({
-      expression: textOf(given, 'query'),
+      expression: getText(given, 'query'),
       window,
-      scope: scopeOf(request, ports),
+      scope: createScope(request, ports),
       retainedFromMs: retentionStartMs(caller.plan, ports.clock.now()),
       signal: AbortSignal.any([request.signal, timeout]),
     });
   } catch (error) {
     if (error instanceof PromqlSyntaxError)
       throw new PromqlError('bad_data', `invalid parameter "query": ${error.message}`);
-    if (timeout.aborted) throw timedOut();
+    if (timeout.aborted) throw createTimeoutError();
     throw error;
   }
 };
 
-const statsOf = (
-  { samples }: Evaluated,
+const toQueryStats = (
+  { samples }: EvaluationResult,
   { startMs, stepMs }: EvaluationWindow,
   { kind, seconds }: { readonly kind: string; readonly seconds: number },
 ) => ({
@@ -102,39 +106,51 @@ const statsOf = (
 });
 
 /** Prometheus' own wording */
-const statsWarnings = (kind: string): string[] =>
+const deprecatedStatsWarnings = (kind: string): string[] =>
   ['', 'all', 'true'].includes(kind)
     ? []
     : [
         `value ${JSON.stringify(kind)} for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"`,
       ];
 
-const answer = async (request: PrometheusRequest, window: EvaluationWindow, ports: Ports): Promise<Answered> => {
-  const limit = limitOf(request.given);
-  const kind = textOf(request.given, 'stats');
+const runQuery = async (
+  request: PrometheusRequest,
+  window: EvaluationWindow,
+  ports: Ports,
+): Promise<PrometheusResult> => {
+  const limit = getLimit(request.given);
+  const kind = getText(request.given, 'stats');
   const started = performance.now();
-  const found = await evaluated(request, window, ports);
+  const evaluation = await evaluateExpression(request, window, ports);
   const seconds = (performance.now() - started) / 1000;
-  const { data, isCut } = answerJson(found.value, limit);
+  const { data, hasOmittedSeries } = toAnswerJson(evaluation.value, limit);
   return {
-    data: { ...data, ...(kind !== '' && { stats: statsOf(found, window, { kind, seconds }) }) },
-    warnings: [...found.warnings, ...(isCut ? ['results truncated due to limit'] : []), ...statsWarnings(kind)],
-    infos: found.infos,
+    data: { ...data, ...(kind !== '' && { stats: toQueryStats(evaluation, window, { kind, seconds }) }) },
+    warnings: [
+      ...evaluation.warnings,
+      ...(hasOmittedSeries ? ['results truncated due to limit'] : []),
+      ...deprecatedStatsWarnings(kind),
+    ],
+    infos: evaluation.infos,
   };
 };
 
-export const queryInstant = byGetAndPost({
+export const queryInstant = defineGetAndPostOperations({
   path: 'query',
   operationId: 'queryPrometheus',
   summary: 'Evaluate an expression at a single time',
   parameters: { ...parameters, time: parameter('RFC 3339 or seconds since the epoch; by default now') },
   answer(request, ports) {
-    const timeMs = timeOf(request.given, 'time', ports.clock.now());
-    return answer(request, { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: lookbackOf(request.given) }, ports);
+    const timeMs = getTimeMs(request.given, 'time', ports.clock.now());
+    return runQuery(
+      request,
+      { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: parseLookback(request.given) },
+      ports,
+    );
   },
 });
 
-export const queryRange = byGetAndPost({
+export const queryRange = defineGetAndPostOperations({
   path: 'query_range',
   operationId: 'queryPrometheusRange',
   summary: 'Evaluate an expression over a time range',
@@ -146,10 +162,10 @@ export const queryRange = byGetAndPost({
   },
   answer(request, ports) {
     const { given } = request;
-    const startMs = timeOf(given, 'start');
-    const endMs = timeOf(given, 'end');
+    const startMs = getTimeMs(given, 'start');
+    const endMs = getTimeMs(given, 'end');
     if (endMs < startMs) throw invalid('end', 'end timestamp must not be before start time');
-    const stepMs = durationOf(given, 'step');
+    const stepMs = getDurationMs(given, 'step');
     if (stepMs <= 0)
       throw invalid('step', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
     if ((endMs - startMs) / stepMs > maxSteps)
@@ -158,16 +174,16 @@ export const queryRange = byGetAndPost({
         'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
       );
     withExpression(given, requireRange);
-    return answer(request, { startMs, endMs, stepMs, lookbackMs: lookbackOf(given) }, ports);
+    return runQuery(request, { startMs, endMs, stepMs, lookbackMs: parseLookback(given) }, ports);
   },
 });
 
 /** Rejects expressions that have no value at each step. */
 const requireRange = (text: string): void => {
-  const type = typeOf(parseExpression(text));
+  const type = getValueType(parseExpression(text));
   if (type !== 'vector' && type !== 'scalar')
     throw invalid(
       'query',
-      `invalid expression type "${documentedType(type)}" for range query, must be Scalar or instant Vector`,
+      `invalid expression type "${formatType(type)}" for range query, must be Scalar or instant Vector`,
     );
 };

@@ -1,8 +1,8 @@
 /** Filters of rules and groups, from the parameters of Prometheus' `/api/v1/rules`. */
 import { createHash } from 'node:crypto';
-import { testOf } from '../../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../../queries/promql/syntax/matchers.ts';
 import type { ListedRule } from '../../../subjects/alerts/prometheus-shape.ts';
-import { type Given, invalid, listOf, parameter, selectors, setsOf, textOf } from './parameters.ts';
+import { getText, getTexts, invalid, type PrometheusParameters, parameter, selectors, setsOf } from './parameters.ts';
 
 export const ruleParameters = {
   type: parameter('alert or record; both if omitted'),
@@ -15,15 +15,16 @@ export const ruleParameters = {
   group_next_token: parameter('Token from the previous answer'),
 };
 
-const types = ['', 'alert', 'record'];
+const ruleTypes = ['', 'alert', 'record'];
 const trueTexts = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const falseTexts = ['', '0', 'f', 'F', 'FALSE', 'false', 'False'];
 
-const isAmong = (allowed: readonly string[], name: string): boolean => allowed.length === 0 || allowed.includes(name);
+const matchesAny = (allowed: readonly string[], name: string): boolean =>
+  allowed.length === 0 || allowed.includes(name);
 
 /** Whether the answer includes alerts. */
-export const shouldIncludeAlerts = (given: Given): boolean => {
-  const text = textOf(given, 'exclude_alerts');
+export const shouldIncludeAlerts = (given: PrometheusParameters): boolean => {
+  const text = getText(given, 'exclude_alerts');
   if (!trueTexts.includes(text) && !falseTexts.includes(text))
     throw invalid(
       'exclude_alerts',
@@ -33,20 +34,20 @@ export const shouldIncludeAlerts = (given: Given): boolean => {
 };
 
 /** The rules with the requested type, names and labels. */
-export const chosenRules = <Rule extends Pick<ListedRule, 'name' | 'type' | 'labels'>>(
-  given: Given,
+export const filterRules = <Rule extends Pick<ListedRule, 'name' | 'type' | 'labels'>>(
+  given: PrometheusParameters,
   rules: readonly Rule[],
 ): readonly Rule[] => {
   const sets = setsOf(given).map((matchers) =>
-    matchers.map(({ name, ...matcher }) => ({ name, test: testOf({ name, ...matcher }) })),
+    matchers.map(({ name, ...matcher }) => ({ name, test: compileTest({ name, ...matcher }) })),
   );
-  const type = textOf(given, 'type').toLowerCase();
-  if (!types.includes(type)) throw invalid('type', `not supported value ${JSON.stringify(type)}`);
-  const names = listOf(given, 'rule_name[]');
+  const type = getText(given, 'type').toLowerCase();
+  if (!ruleTypes.includes(type)) throw invalid('type', `not supported value ${JSON.stringify(type)}`);
+  const names = getTexts(given, 'rule_name[]');
   return rules.filter(
-    ({ name, labels, type: own }) =>
-      (type === '' || own.startsWith(type)) &&
-      isAmong(names, name) &&
+    ({ name, labels, type: ruleType }) =>
+      (type === '' || ruleType.startsWith(type)) &&
+      matchesAny(names, name) &&
       (sets.length === 0 || sets.some((set) => set.every((matcher) => matcher.test(labels[matcher.name] ?? '')))),
   );
 };
@@ -56,10 +57,10 @@ interface Group {
   readonly file: string;
 }
 
-const tokenOf = ({ file, name }: Group): string => createHash('sha1').update(`${file};${name}`).digest('hex');
+const toGroupToken = ({ file, name }: Group): string => createHash('sha1').update(`${file};${name}`).digest('hex');
 
-const limitOf = (given: Given): number => {
-  const text = textOf(given, 'group_limit');
+const getGroupLimit = (given: PrometheusParameters): number => {
+  const text = getText(given, 'group_limit');
   if (text === '') return Number.POSITIVE_INFINITY;
   if (!/^[+-]?\d+$/.test(text))
     throw invalid(
@@ -71,18 +72,21 @@ const limitOf = (given: Given): number => {
 };
 
 /** A page of the groups with the requested names and files, and the position of the next page. */
-export const pageOfGroups = <Found extends Group>(
-  given: Given,
+export const paginateGroups = <Found extends Group>(
+  given: PrometheusParameters,
   groups: readonly Found[],
 ): { readonly groups: readonly Found[]; readonly groupNextToken?: string } => {
-  const token = textOf(given, 'group_next_token');
-  const limit = limitOf(given);
+  const token = getText(given, 'group_next_token');
+  const limit = getGroupLimit(given);
   if (token !== '' && limit === Number.POSITIVE_INFINITY)
     throw invalid('group_next_token', 'group_limit needs to be present in order to paginate over the groups');
-  const from = token === '' ? 0 : groups.findIndex((group) => tokenOf(group) === token);
-  if (from < 0) throw invalid('group_next_token', `invalid group_next_token '${token}'. were rule groups changed?`);
-  const [names, files] = [listOf(given, 'rule_group[]'), listOf(given, 'file[]')];
-  const chosen = groups.slice(from).filter(({ name, file }) => isAmong(names, name) && isAmong(files, file));
-  const next = chosen[limit];
-  return { groups: chosen.slice(0, limit), ...(next !== undefined && { groupNextToken: tokenOf(next) }) };
+  const startIndex = token === '' ? 0 : groups.findIndex((group) => toGroupToken(group) === token);
+  if (startIndex < 0)
+    throw invalid('group_next_token', `invalid group_next_token '${token}'. were rule groups changed?`);
+  const [names, files] = [getTexts(given, 'rule_group[]'), getTexts(given, 'file[]')];
+  const matchingGroups = groups
+    .slice(startIndex)
+    .filter(({ name, file }) => matchesAny(names, name) && matchesAny(files, file));
+  const next = matchingGroups[limit];
+  return { groups: matchingGroups.slice(0, limit), ...(next !== undefined && { groupNextToken: toGroupToken(next) }) };
 };

@@ -3,19 +3,19 @@ import { PromqlError } from '../../../queries/promql/errors.ts';
 import { readCardinality } from '../../../queries/promql/fetch/metadata-reads.ts';
 import { defaultLookbackMs } from '../../../queries/promql/run-promql.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { byGet } from './answer.ts';
-import { limited, plainNumberOf, shared } from './parameters.ts';
-import { scopeOf } from './scope.ts';
+import { defineGetOperation } from './answer.ts';
+import { getInteger, limited, shared } from './parameters.ts';
+import { createScope } from './scope.ts';
 
 /** The Prometheus version of this API; clients adapt their requests to it. */
 const prometheusVersion = '3.15.0';
 /** Series that had samples in the last hour count as present. */
-const presentMs = 3_600_000;
+const activeSeriesWindowMs = 3_600_000;
 const maxRows = 10_000;
 const defaultRows = 10;
-const positive = 'a positive number';
+const positiveNumberText = 'a positive number';
 
-export const showBuild = byGet({
+export const showBuild = defineGetOperation({
   path: 'status/buildinfo',
   operationId: 'showPrometheusBuild',
   summary: 'Get the Prometheus version of this API',
@@ -28,7 +28,7 @@ export const showBuild = byGet({
 /** Start of the process: clients compare it to detect restarts. */
 const startTime = new Date().toISOString();
 
-export const showRuntime = byGet({
+export const showRuntime = defineGetOperation({
   path: 'status/runtimeinfo',
   operationId: 'showPrometheusRuntime',
   summary: 'Get runtime information in the format of Prometheus: start time and retention of metrics',
@@ -53,7 +53,7 @@ export const showRuntime = byGet({
 });
 
 /** The flags that clients use */
-export const showFlags = byGet({
+export const showFlags = defineGetOperation({
   path: 'status/flags',
   operationId: 'showPrometheusFlags',
   summary: 'Get the applicable flags of Prometheus',
@@ -71,7 +71,7 @@ export const showFlags = byGet({
 });
 
 /** There is no configuration file. */
-export const showConfiguration = byGet({
+export const showConfiguration = defineGetOperation({
   path: 'status/config',
   operationId: 'showPrometheusConfiguration',
   summary: 'Get the configuration in the format of Prometheus: always empty, since nothing is scraped',
@@ -80,7 +80,7 @@ export const showConfiguration = byGet({
 });
 
 /** Acknowledged data is readable once it is stored: there is no log to replay at a start. */
-export const showReplay = byGet({
+export const showReplay = defineGetOperation({
   path: 'status/walreplay',
   operationId: 'showPrometheusReplay',
   summary: 'Get the replay status of the write-ahead log in the format of Prometheus: always complete',
@@ -89,7 +89,7 @@ export const showReplay = byGet({
 });
 
 /** Nothing is scraped: there are no targets. */
-export const listTargets = byGet({
+export const listTargets = defineGetOperation({
   path: 'targets',
   operationId: 'listPrometheusTargets',
   summary: 'List targets in the format of Prometheus: always empty, since nothing is scraped',
@@ -97,7 +97,7 @@ export const listTargets = byGet({
   answer: () => ({ data: { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} } }),
 });
 
-export const listTargetMetadata = byGet({
+export const listTargetMetadata = defineGetOperation({
   path: 'targets/metadata',
   operationId: 'listPrometheusTargetMetadata',
   summary: 'List metadata of targets in the format of Prometheus: always empty; use /metadata for metrics',
@@ -106,7 +106,7 @@ export const listTargetMetadata = byGet({
 });
 
 /** Alerts are routed by this platform. */
-export const listAlertmanagers = byGet({
+export const listAlertmanagers = defineGetOperation({
   path: 'alertmanagers',
   operationId: 'listPrometheusAlertmanagers',
   summary: 'List Alertmanagers in the format of Prometheus: always empty, since this platform routes alerts',
@@ -114,7 +114,7 @@ export const listAlertmanagers = byGet({
   answer: () => ({ data: { activeAlertmanagers: [], droppedAlertmanagers: [] } }),
 });
 
-const healthOperation = (state: 'Healthy' | 'Ready') =>
+const defineHealthOperation = (state: 'Healthy' | 'Ready') =>
   defineOperation({
     method: 'GET',
     path: `/api/prom/-/${state.toLowerCase()}`,
@@ -127,33 +127,37 @@ const healthOperation = (state: 'Healthy' | 'Ready') =>
     handler: async () => `Prometheus Server is ${state}.\n`,
   });
 
-export const showHealth = healthOperation('Healthy');
-export const showReadiness = healthOperation('Ready');
+export const showHealth = defineHealthOperation('Healthy');
+export const showReadiness = defineHealthOperation('Ready');
 
-export const showCardinality = byGet({
+export const showCardinality = defineGetOperation({
   path: 'status/tsdb',
   operationId: 'showPrometheusCardinality',
   summary: 'Count series by metric, by label, and by label-value pair',
   parameters: { ...limited, ...shared },
   async answer(request, ports) {
-    const given = plainNumberOf(request.given, 'limit', positive) ?? defaultRows;
-    if (given < 1) throw new PromqlError('bad_data', `limit must be ${positive}`);
-    const limit = Math.min(given, maxRows);
+    const requestedLimit = getInteger(request.given, 'limit', positiveNumberText) ?? defaultRows;
+    if (requestedLimit < 1) throw new PromqlError('bad_data', `limit must be ${positiveNumberText}`);
+    const limit = Math.min(requestedLimit, maxRows);
     const nowMs = ports.clock.now();
-    const found = await readCardinality(scopeOf(request, ports), { fromMs: nowMs - presentMs, toMs: nowMs }, limit);
+    const cardinality = await readCardinality(
+      createScope(request, ports),
+      { fromMs: nowMs - activeSeriesWindowMs, toMs: nowMs },
+      limit,
+    );
     return {
       data: {
         headStats: {
-          numSeries: found.series,
-          numLabelPairs: found.labelPairs,
+          numSeries: cardinality.series,
+          numLabelPairs: cardinality.labelPairs,
           chunkCount: 0,
-          minTime: found.minTimeMs,
-          maxTime: found.maxTimeMs,
+          minTime: cardinality.minTimeMs,
+          maxTime: cardinality.maxTimeMs,
         },
-        seriesCountByMetricName: found.byMetric,
-        labelValueCountByLabelName: found.valuesByLabel,
-        memoryInBytesByLabelName: found.bytesByLabel,
-        seriesCountByLabelValuePair: found.byPair,
+        seriesCountByMetricName: cardinality.byMetric,
+        labelValueCountByLabelName: cardinality.valuesByLabel,
+        memoryInBytesByLabelName: cardinality.bytesByLabel,
+        seriesCountByLabelValuePair: cardinality.byPair,
       },
     };
   },

@@ -17,17 +17,17 @@ export const markSavedQuery = defineOperation({
   async handler({ caller, params, body, change }) {
     await change(async (scope) => {
       const query = await savedQueryResource.writer(scope, caller).find(params.id);
-      const marks = scope.of(caller.tenantId).collection(savedQueryFavourites);
-      const mine = { userId: caller.actor.id, savedQueryId: query.id };
-      const { items } = await marks.list({ filter: mine, limit: 1 });
-      const [known] = items;
-      if (body.isFavourite === (known !== undefined)) return scope.unchanged();
-      if (known === undefined) await marks.insert(mine);
-      else await marks.delete(known.id);
+      const favourites = scope.forTenant(caller.tenantId).collection(savedQueryFavourites);
+      const ownFavourite = { userId: caller.actor.id, savedQueryId: query.id };
+      const { items } = await favourites.list({ filter: ownFavourite, limit: 1 });
+      const [existing] = items;
+      if (body.isFavourite === (existing !== undefined)) return scope.unchanged();
+      if (existing === undefined) await favourites.insert(ownFavourite);
+      else await favourites.delete(existing.id);
       scope.record({
         id: query.id,
         name: query.name,
-        before: { isFavourite: known !== undefined },
+        before: { isFavourite: existing !== undefined },
         after: { isFavourite: body.isFavourite },
       });
     });

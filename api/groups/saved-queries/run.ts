@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readSaved } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { stepOf } from '../../../queries/steps.ts';
+import { resolveStepMs } from '../../../queries/steps.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
@@ -11,7 +11,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { runCached } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { type Document, savedQueryResource } from './saved-query.ts';
+import { type SavedQueryDocument, savedQueryResource } from './saved-query.ts';
 
 export const runSavedQuery = defineOperation({
   method: 'POST',
@@ -28,8 +28,8 @@ export const runSavedQuery = defineOperation({
   }),
   response: Result,
   async handler({ caller, params, body }, ports) {
-    const stored = ports.documents.of(caller.tenantId).collection(savedQueryResource.collection);
-    const document = (await stored.find(params.id)) as Document | undefined;
+    const stored = ports.documents.forTenant(caller.tenantId).collection(savedQueryResource.collection);
+    const document = (await stored.find(params.id)) as SavedQueryDocument | undefined;
     if (document === undefined || !savedQueryResource.visibleTo(document, caller)) throw notFound('saved query');
     const query = readSaved(document.query, document.queryVersion);
     if (query === undefined)
@@ -37,7 +37,7 @@ export const runSavedQuery = defineOperation({
     const rangeText = { from: body.from ?? document.from, to: body.to ?? document.to };
     const range = parseRange(rangeText, ports.clock.now());
     const step = body.step === undefined ? document.step : (body.step ?? undefined);
-    const stepMs = step === undefined ? undefined : stepOf(step, range);
+    const stepMs = step === undefined ? undefined : resolveStepMs(step, range);
     const result = await runCached(query, { range, stepMs, rangeText }, { caller, ports });
     await countRun(caller.tenantId, params.id, ports);
     return result;
@@ -46,12 +46,12 @@ export const runSavedQuery = defineOperation({
 
 /** Counts a run. Two concurrent runs may count once: the number shows whether a query is used and is not exact. */
 const countRun = async (tenantId: string, id: string, { documents, clock }: Ports): Promise<void> => {
-  const uses = documents.of(tenantId).collection(savedQueryUses);
+  const uses = documents.forTenant(tenantId).collection(savedQueryUses);
   const lastRunAt = new Date(clock.now()).toISOString();
   try {
-    const known = await uses.find(id);
-    if (known === undefined) await uses.insert({ id, runs: 1, lastRunAt });
-    else await uses.update(id, { runs: known.runs + 1, lastRunAt }, known.version);
+    const usage = await uses.find(id);
+    if (usage === undefined) await uses.insert({ id, runs: 1, lastRunAt });
+    else await uses.update(id, { runs: usage.runs + 1, lastRunAt }, usage.version);
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
   }

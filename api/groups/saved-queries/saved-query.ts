@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { Query, queryVersion, readSaved } from '../../../queries/query.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { Validity } from '../../../queries/validity.ts';
-import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import {
   type SavedQuery,
   savedQueries,
   savedQueryFavourites,
   savedQueryUses,
 } from '../../../schemas/resources/saved-query.ts';
-import { validitiesNow } from '../../kernel/reading.ts';
+import { readValidities } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
-import { usersOf } from '../../resources/resource-references.ts';
+import { findUsers } from '../../resources/resource-references.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 
@@ -33,7 +33,7 @@ export const SavedQueryFields = z.strictObject({
 type Fields = z.output<typeof SavedQueryFields>;
 
 /** A saved query that this version can parse. */
-export type Document = Fields & Pick<SavedQuery, 'queryVersion' | 'ownerId'>;
+export type SavedQueryDocument = Fields & Pick<SavedQuery, 'queryVersion' | 'ownerId'>;
 
 const View = z.strictObject({
   ...SavedQueryFields.shape,
@@ -53,33 +53,36 @@ const View = z.strictObject({
   ...storedView,
 });
 
-const unreadable = (version: number): Validity => ({
+const unsupportedVersion = (version: number): Validity => ({
   isValid: false,
   problems: [{ path: 'query', message: `its format, version ${version}, is not supported` }],
   reason: null,
 });
 
 /** Validity is read for all of them in one read, and is unknown if the rows are currently unavailable. */
-const validities = async (documents: readonly Document[], { caller, ports }: ResourceContext): Promise<Validity[]> => {
+const checkValidities = async (
+  documents: readonly SavedQueryDocument[],
+  { caller, ports }: ResourceContext,
+): Promise<Validity[]> => {
   const queries = documents.map(({ query, queryVersion: version }) => readSaved(query, version));
-  const known = queries.filter((query) => query !== undefined);
-  const next = (await validitiesNow(known, caller, ports)).values();
+  const parsedQueries = queries.filter((query) => query !== undefined);
+  const nextValidity = (await readValidities(parsedQueries, caller, ports)).values();
   return documents.map((document, index) =>
-    queries[index] === undefined ? unreadable(document.queryVersion) : (next.next().value as Validity),
+    queries[index] === undefined ? unsupportedVersion(document.queryVersion) : (nextValidity.next().value as Validity),
   );
 };
 
-const show = async (documents: readonly (Document & Stored)[], context: ResourceContext) => {
+const toViews = async (documents: readonly (SavedQueryDocument & StoredMetadata)[], context: ResourceContext) => {
   const { caller, ports } = context;
-  const own = ports.documents.of(caller.tenantId);
+  const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const ids = documents.map(({ id }) => id);
   const [valid, uses, marked, usedBy] = await Promise.all([
-    validities(documents, context),
-    Promise.all(ids.map((id) => own.collection(savedQueryUses).find(id))),
-    own
+    checkValidities(documents, context),
+    Promise.all(ids.map((id) => tenantDocuments.collection(savedQueryUses).find(id))),
+    tenantDocuments
       .collection(savedQueryFavourites)
       .list({ filter: { userId: caller.actor.id, savedQueryId: { $in: ids } }, limit: Math.max(1, ids.length) }),
-    Promise.all(ids.map((id) => usersOf(own, { collection: savedQueries, id }))),
+    Promise.all(ids.map((id) => findUsers(tenantDocuments, { collection: savedQueries, id }))),
   ]);
   const favourites = new Set(marked.items.map(({ savedQueryId }) => savedQueryId));
   return documents.map((document, index) => ({
@@ -92,11 +95,11 @@ const show = async (documents: readonly (Document & Stored)[], context: Resource
   }));
 };
 
-export const savedQueryResource = defineResource<typeof SavedQueryFields, Document, typeof View>({
+export const savedQueryResource = defineResource<typeof SavedQueryFields, SavedQueryDocument, typeof View>({
   noun: 'saved query',
   plural: 'saved queries',
   path: '/api/saved-queries',
-  collection: savedQueries as CollectionDefinition<object> as CollectionDefinition<Document>,
+  collection: savedQueries as CollectionDefinition<object> as CollectionDefinition<SavedQueryDocument>,
   verbs: ['list', 'create', 'read', 'replace', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   fields: SavedQueryFields,
@@ -123,7 +126,7 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, Docume
     queryVersion,
     visibility: before !== undefined && before.ownerId !== caller.actor.id ? before.visibility : after.visibility,
   }),
-  show,
+  show: toViews,
   list: {
     searched: ['name', 'description'],
     filters: { tag: equals('tags'), visibility: equals('visibility'), ownerId: equals('ownerId') },

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Query } from '../../../queries/query.ts';
 import { templates } from '../../../queries/templates.ts';
-import { Validity, validitiesOf } from '../../../queries/validity.ts';
+import { checkValidity, Validity } from '../../../queries/validity.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
-const parsed = templates.map((template) => ({ ...template, query: Query.parse(template.query) }));
+const parsedTemplates = templates.map((template) => ({ ...template, query: Query.parse(template.query) }));
 
 export const listQueryTemplates = defineOperation({
   method: 'GET',
@@ -32,10 +32,10 @@ export const listQueryTemplates = defineOperation({
     nextCursor: z.null(),
   }),
   async handler({ caller, query }, ports) {
-    const matches = parsed.filter(({ tags }) => query.tag === undefined || tags.includes(query.tag));
-    const validities = await validitiesOf(
+    const matches = parsedTemplates.filter(({ tags }) => query.tag === undefined || tags.includes(query.tag));
+    const validities = await checkValidity(
       matches.map((template) => template.query),
-      readingOf(caller, ports),
+      createReading(caller, ports),
     );
     const items = matches.flatMap((template, index) => {
       const validity = validities[index] as Validity;

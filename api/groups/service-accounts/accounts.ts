@@ -6,13 +6,13 @@ import {
   serviceAccountRoles,
   serviceAccounts,
 } from '../../../schemas/resources/service-account.ts';
-import { refuseRoleAbove } from '../../callers/rights.ts';
+import { requireRoleNotAbove } from '../../callers/rights.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { preconditionOf } from '../../resources/preconditions.ts';
+import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { maxTokens, refuseWiderTokens } from './wider-tokens.ts';
+import { maxTokens, requireOwnTokenScopes } from './wider-tokens.ts';
 
 /** Service accounts. `removeAccount` deletes one with its tokens. */
 export const serviceAccountResource = defineResource({
@@ -24,10 +24,10 @@ export const serviceAccountResource = defineResource({
   fields: ServiceAccount,
   example: { name: 'Deployments', description: 'Reports deployments from the pipeline', role: 'editor' },
   list: { filters: { role: equals('role', z.enum(serviceAccountRoles)) }, searched: ['name', 'description'] },
-  async prepare(after, { caller, before, of }) {
-    refuseRoleAbove(caller, before?.role, after.role);
+  async prepare(after, { caller, before, forTenant }) {
+    requireRoleNotAbove(caller, before?.role, after.role);
     if (before !== undefined && (before.role !== after.role || before.disabled !== after.disabled))
-      await refuseWiderTokens(of(caller.tenantId), before.id, caller);
+      await requireOwnTokenScopes(forTenant(caller.tenantId), before.id, caller);
     return after;
   },
 });
@@ -47,9 +47,9 @@ export const removeAccount = defineOperation({
     await change(async (scope) => {
       const { role } = await serviceAccountResource
         .writer(scope, caller)
-        .remove(id, { precondition: preconditionOf(request) });
-      refuseRoleAbove(caller, role);
-      const documents = scope.of(tenantId);
+        .remove(id, { precondition: parsePrecondition(request) });
+      requireRoleNotAbove(caller, role);
+      const documents = scope.forTenant(tenantId);
       const stored = documents.collection(apiTokens);
       const { items } = await stored.list({ filter: { serviceAccountId: id }, limit: maxTokens });
       for (const token of items) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import {
   type ApiToken,
   type ApiTokenUse,
@@ -9,13 +9,13 @@ import {
   apiTokenUses,
   serviceAccounts,
 } from '../../../schemas/resources/service-account.ts';
-import { refuseRoleAbove } from '../../callers/rights.ts';
+import { requireRoleNotAbove } from '../../callers/rights.ts';
 import type { ScopeEntry } from '../../callers/scopes.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { maxTokens, refuseWiderScopes } from './wider-tokens.ts';
+import { maxTokens, requireOwnScopes } from './wider-tokens.ts';
 
 /** A token in API answers: without its secret and its hash. */
 const TokenView = z.strictObject({
@@ -31,10 +31,10 @@ const TokenView = z.strictObject({
   lastUsedFrom: z.string().nullable().describe('Address of the last use'),
 });
 
-const tokenView = (token: ApiToken & Stored, use: ApiTokenUse | undefined): z.input<typeof TokenView> => {
+const toTokenView = (token: ApiToken & StoredMetadata, use: ApiTokenUse | undefined): z.input<typeof TokenView> => {
   const { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy } = token;
-  const used = { lastUsedAt: use?.usedAt ?? null, lastUsedFrom: use?.address ?? null };
-  return { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy, ...used };
+  const lastUse = { lastUsedAt: use?.usedAt ?? null, lastUsedFrom: use?.address ?? null };
+  return { id, serviceAccountId, name, prefix, scopes, expiresAt, createdAt, createdBy, ...lastUse };
 };
 
 const dayMs = 86_400_000;
@@ -67,15 +67,15 @@ export const createToken = defineOperation({
     token: z.string().describe('For Authorization: Bearer; not shown again'),
   }),
   async handler({ caller, params: { id }, body, change }, { clock, scopes, settings }) {
-    const secret = apiTokenFormat.make();
-    const token = await change(async ({ of, record }) => {
-      const documents = of(caller.tenantId);
+    const secret = apiTokenFormat.generate();
+    const token = await change(async ({ forTenant, record }) => {
+      const documents = forTenant(caller.tenantId);
       const account = await documents.collection(serviceAccounts).find(id);
       if (account === undefined) throw notFound('service account');
-      refuseRoleAbove(caller, account.role);
-      const requestedScopes = knownScopes(body.scopes, scopes);
-      refuseWiderScopes(caller, requestedScopes);
-      const expiresAt = expiryOf(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
+      requireRoleNotAbove(caller, account.role);
+      const requestedScopes = validateScopes(body.scopes, scopes);
+      requireOwnScopes(caller, requestedScopes);
+      const expiresAt = parseExpiry(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
       const stored = documents.collection(apiTokens);
       if ((await stored.count({ serviceAccountId: id })) >= maxTokens)
         throw new ApiError('CONFLICT', `the account has ${maxTokens} tokens, the maximum: revoke unused ones`);
@@ -92,30 +92,31 @@ export const createToken = defineOperation({
       record({ id: after.id, name: `${account.name}: ${body.name}`, after });
       return after;
     });
-    return { ...tokenView(token, undefined), token: secret };
+    return { ...toTokenView(token, undefined), token: secret };
   },
 });
 
-const knownScopes = (requestedScopes: readonly string[], known: readonly ScopeEntry[]): string[] => {
-  const names = new Set(known.map(({ scope }) => scope));
+const validateScopes = (requestedScopes: readonly string[], allScopes: readonly ScopeEntry[]): string[] => {
+  const names = new Set(allScopes.map(({ scope }) => scope));
   requestedScopes.forEach((scope, index) => {
-    if (!names.has(scope)) throw invalid(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
+    if (!names.has(scope)) throw fieldError(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
   });
   return [...new Set(requestedScopes)].sort();
 };
 
-const expiryOf = (given: string | undefined, now: number, maxDays: number): string => {
+const parseExpiry = (requestedExpiry: string | undefined, now: number, maxDays: number): string => {
   const latest = now + maxDays * dayMs;
-  const at = given === undefined ? Math.min(latest, now + defaultDays * dayMs) : Date.parse(given);
-  if (at <= now) throw invalid('expiresAt', 'is in the past');
-  if (at > latest)
-    throw invalid('expiresAt', `is more than ${maxDays} days ahead, the maximum that this installation allows`);
-  return new Date(at).toISOString();
+  const expiryMs =
+    requestedExpiry === undefined ? Math.min(latest, now + defaultDays * dayMs) : Date.parse(requestedExpiry);
+  if (expiryMs <= now) throw fieldError('expiresAt', 'is in the past');
+  if (expiryMs > latest)
+    throw fieldError('expiresAt', `is more than ${maxDays} days ahead, the maximum that this installation allows`);
+  return new Date(expiryMs).toISOString();
 };
 
-const listing = { sorts: ['createdAt', 'name', 'expiresAt'] };
+const listDefinition = { sorts: ['createdAt', 'name', 'expiresAt'] };
 /** Restricts the list to one account. Callers cannot set this filter. */
-const ofAccount = { ...listing, filters: { account: equals('serviceAccountId') } };
+const listByAccount = { ...listDefinition, filters: { account: equals('serviceAccountId') } };
 
 export const listTokens = defineOperation({
   method: 'GET',
@@ -124,15 +125,19 @@ export const listTokens = defineOperation({
   summary: 'List the API tokens of a service account, with their last use',
   role: 'admin',
   params: idParameter,
-  query: listParameters(listing),
+  query: listParameters(listDefinition),
   response: z.strictObject({ items: z.array(TokenView), nextCursor: z.string().nullable() }),
   async handler({ caller, params: { id: account }, query }, { documents, clock }) {
-    const mine = documents.of(caller.tenantId);
-    if ((await mine.collection(serviceAccounts).find(account)) === undefined) throw notFound('service account');
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    if ((await tenantDocuments.collection(serviceAccounts).find(account)) === undefined)
+      throw notFound('service account');
     const now = new Date(clock.now()).toISOString();
-    const page = await readPage(mine.collection(apiTokens), ofAccount, { query: { ...query, account }, now });
-    const uses = await Promise.all(page.items.map(({ id }) => mine.collection(apiTokenUses).find(id)));
-    return { items: page.items.map((token, index) => tokenView(token, uses[index])), nextCursor: page.nextCursor };
+    const page = await readPage(tenantDocuments.collection(apiTokens), listByAccount, {
+      query: { ...query, account },
+      now,
+    });
+    const uses = await Promise.all(page.items.map(({ id }) => tenantDocuments.collection(apiTokenUses).find(id)));
+    return { items: page.items.map((token, index) => toTokenView(token, uses[index])), nextCursor: page.nextCursor };
   },
 });
 
@@ -146,8 +151,8 @@ export const revokeToken = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128), tokenId: z.string().min(1).max(128) }),
   response: z.strictObject({}),
   async handler({ caller, params: { id, tokenId }, change }) {
-    await change(async ({ of, record }) => {
-      const documents = of(caller.tenantId);
+    await change(async ({ forTenant, record }) => {
+      const documents = forTenant(caller.tenantId);
       const stored = documents.collection(apiTokens);
       const before = await stored.find(tokenId);
       if (before?.serviceAccountId !== id) throw notFound('API token of this service account');

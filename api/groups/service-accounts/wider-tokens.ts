@@ -8,17 +8,17 @@ import { ApiError } from '../../errors.ts';
 export const maxTokens = 100;
 
 /** Throws 403 for scopes that the caller does not have: a token cannot create one with more permissions. */
-export const refuseWiderScopes = ({ scopes }: Caller, requestedScopes: readonly string[]): void => {
-  const beyond = requestedScopes.filter((scope) => !coversScope(scopes, scope));
-  if (beyond.length > 0)
-    throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} and cannot grant what it lacks`);
+export const requireOwnScopes = ({ scopes }: Caller, requestedScopes: readonly string[]): void => {
+  const missingScopes = requestedScopes.filter((scope) => !coversScope(scopes, scope));
+  if (missingScopes.length > 0)
+    throw new ApiError('FORBIDDEN', `this API token lacks ${missingScopes.join(', ')} and cannot grant what it lacks`);
 };
 
 /**
  * Throws 403 for an API token that would grant more permissions to an account whose tokens have scopes that the caller
  * does not have.
  */
-export const refuseWiderTokens = async (
+export const requireOwnTokenScopes = async (
   documents: TenantDocuments,
   accountId: string,
   caller: Caller,
@@ -27,5 +27,5 @@ export const refuseWiderTokens = async (
   const { items } = await documents
     .collection(apiTokens)
     .list({ filter: { serviceAccountId: accountId }, limit: maxTokens });
-  for (const { scopes } of items) refuseWiderScopes(caller, scopes);
+  for (const { scopes } of items) requireOwnScopes(caller, scopes);
 };

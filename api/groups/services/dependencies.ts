@@ -1,13 +1,20 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer, jsonIn, jsonPart, someText } from '../../../queries/cursor.ts';
+import {
+  decodeCursor,
+  decodeJson,
+  encodeCursor,
+  encodeJson,
+  int64Pattern,
+  nonEmptyTextPattern,
+} from '../../../queries/cursor.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { Edge, edgeParameters, keySize, readEdges } from '../../../subjects/services/edges.ts';
-import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
+import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
+import { Edge, edgeKeySize, edgeParameters, readEdges } from '../../../subjects/services/edges.ts';
+import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const kind = 'dependencies';
+const cursorKind = 'dependencies';
 
 export const listDependencies = defineOperation({
   method: 'GET',
@@ -26,24 +33,30 @@ export const listDependencies = defineOperation({
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
     const nowMs = clock.now();
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    if (page !== undefined) refuseBeyondRetention(page.minutes, { caller, signal: 'traces', nowMs, wasListed: true });
-    const minutes = page?.minutes ?? minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    if (page !== undefined) requireRetained(page.minutes, { caller, signal: 'traces', nowMs, isFromCursor: true });
+    const minutes =
+      page?.minutes ?? toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
     const limit = query.limit + 1;
-    const found = await readEdges(columns.of(caller.tenantId), query, { minutes, limit, after: page?.after });
-    const shown = found.slice(0, query.limit);
-    const last = found.length > query.limit ? shown.at(-1) : undefined;
+    const edges = await readEdges(columns.forTenant(caller.tenantId), query, { minutes, limit, after: page?.after });
+    const pageEdges = edges.slice(0, query.limit);
+    const last = edges.length > query.limit ? pageEdges.at(-1) : undefined;
     return {
-      ...minutesAnswer(minutes),
-      items: shown.map(({ edge }) => edge),
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, jsonPart(last.key)]),
+      ...formatMinutes(minutes),
+      items: pageEdges.map(({ edge }) => edge),
+      nextCursor:
+        last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodeJson(last.key)]),
     };
   },
 });
 
-const Key = z.array(z.string()).length(keySize);
+const EdgeKey = z.array(z.string()).length(edgeKeySize);
 
-const pageOf = (cursor: string) => {
-  const [from = '', to = '', key = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
-  return { minutes: { from: BigInt(from), to: BigInt(to) }, after: jsonIn(Key, key) };
+const parseCursor = (cursor: string) => {
+  const [from = '', to = '', key = ''] = decodeCursor(cursorKind, cursor, [
+    int64Pattern,
+    int64Pattern,
+    nonEmptyTextPattern,
+  ]);
+  return { minutes: { from: BigInt(from), to: BigInt(to) }, after: decodeJson(EdgeKey, key) };
 };

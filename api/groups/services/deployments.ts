@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
+import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
-import { findEvent, shownEvent } from '../../../subjects/events/events.ts';
-import { Deployment, readDeployments, recordedOf } from '../../../subjects/services/deployments.ts';
-import { momentOf } from '../../event-moment.ts';
+import { findEvent, toDisplayedEvent } from '../../../subjects/events/events.ts';
+import { Deployment, readDeployments, toRecordedDeployment } from '../../../subjects/services/deployments.ts';
+import { parseEventTime } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorOf } from './parameters.ts';
+import { parseServiceCursor } from './parameters.ts';
 
-const kind = 'deployments';
-const name = z.string().min(1).max(512);
+const cursorKind = 'deployments';
+const NameText = z.string().min(1).max(512);
 
 export const recordDeployment = defineOperation({
   method: 'POST',
@@ -32,8 +32,8 @@ export const recordDeployment = defineOperation({
       .max(128)
       .optional()
       .describe('Id chosen by the caller, for example of a pipeline run: a repeated id records nothing'),
-    service: name,
-    version: name,
+    service: NameText,
+    version: NameText,
     environment: z.string().max(512).default(''),
     projectId: z.string().max(128).default('').describe('Empty: it belongs to all projects'),
     time: timeParameter.optional().describe('Default: now; from 30 days ago to an hour from now'),
@@ -45,8 +45,9 @@ export const recordDeployment = defineOperation({
   async handler({ caller, body, change }, ports) {
     const { id = randomUUID(), service, version, environment, projectId, link, commit, description } = body;
     const nowMs = ports.clock.now();
-    const at = momentOf(body.time, nowMs);
-    const known = body.id === undefined ? undefined : await findEvent(readingOf(caller, ports), 'deployment', id);
+    const at = parseEventTime(body.time, nowMs);
+    const existing =
+      body.id === undefined ? undefined : await findEvent(createReading(caller, ports), 'deployment', id);
     const event: PlatformEvent = {
       tenantId: caller.tenantId,
       projectId,
@@ -63,12 +64,12 @@ export const recordDeployment = defineOperation({
       actor: { type: caller.actor.type, id: caller.actor.id },
       details: { version, commit },
     };
-    if (known === undefined) await ports.events.publish(event);
+    if (existing === undefined) await ports.events.publish(event);
     await change(async ({ record, unchanged }) => {
-      if (known === undefined) record({ id, name: event.title, after: { ...body, time: at } });
+      if (existing === undefined) record({ id, name: event.title, after: { ...body, time: at } });
       else unchanged();
     });
-    return recordedOf(known ?? shownEvent(event));
+    return toRecordedDeployment(existing ?? toDisplayedEvent(event));
   },
 });
 
@@ -84,8 +85,8 @@ export const listDeployments = defineOperation({
     ...rangeParameters,
     from: rangeParameters.from.describe('Default: now-24h'),
     ...projectScopeParameters,
-    service: name.optional(),
-    environment: name.optional(),
+    service: NameText.optional(),
+    environment: NameText.optional(),
   }),
   response: z.strictObject({
     items: z.array(Deployment),
@@ -94,19 +95,20 @@ export const listDeployments = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     requireProjectScope(query);
-    const reading = readingOf(caller, ports);
-    const page = query.cursor === undefined ? undefined : cursorOf(kind, query.cursor, reading);
+    const reading = createReading(caller, ports);
+    const page = query.cursor === undefined ? undefined : parseServiceCursor(cursorKind, query.cursor, reading);
     const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
-    const range = page?.range ?? rangeOf(rangeQuery, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+    const range =
+      page?.range ?? parseRetainedRange(rangeQuery, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
     const { deployments, partial } = await readDeployments(reading, { ...query, range });
-    const { shown, last } = sortedPage(
+    const { pageItems, last } = getSortedPage(
       deployments,
       { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
       { limit: query.limit, after: page?.after },
     );
     return {
-      items: [...shown],
-      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, positionPart(last)]),
+      items: [...pageItems],
+      nextCursor: last === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, encodePosition(last)]),
       partial: [...partial],
     };
   },

@@ -3,20 +3,20 @@ import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { sortOf, sortsOf, sortText } from '../../../queries/sort.ts';
-import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
+import { listSortValues, parseSort, sortDescription } from '../../../queries/sort.ts';
+import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
 import { apdexParameter } from '../../../subjects/services/chosen-activity.ts';
 import { Endpoint, readEndpoints } from '../../../subjects/services/endpoints.ts';
-import { thresholdsOf } from '../../../subjects/services/figures.ts';
-import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
-import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
-import { figureOf, figureSorts } from '../../../subjects/services/sorting.ts';
+import { createThresholdLookup } from '../../../subjects/services/figures.ts';
+import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
+import { readServiceSettings } from '../../../subjects/services/settings.ts';
+import { metricSorts, metricValue } from '../../../subjects/services/sorting.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes, requireService, serviceParams } from './parameters.ts';
 
-const kind = 'endpoints';
+const cursorKind = 'endpoints';
 
 export const listEndpoints = defineOperation({
   method: 'GET',
@@ -32,10 +32,10 @@ export const listEndpoints = defineOperation({
     ...apdexParameter,
     search: z.string().min(1).max(512).optional().describe('Part of the name, case-insensitive'),
     sort: z
-      .enum(sortsOf(['name', ...figureSorts] as const))
+      .enum(listSortValues(['name', ...metricSorts] as const))
       .default('name')
       .describe(
-        `${sortText}. With a metric, an endpoint may move between two pages while spans of the range still arrive`,
+        `${sortDescription}. With a metric, an endpoint may move between two pages while spans of the range still arrive`,
       ),
   }),
   response: z.strictObject({
@@ -45,27 +45,28 @@ export const listEndpoints = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const { minutes, after } = parseMinutes(kind, query, reading);
-    const choice = { ...query, minutes, service: params.name };
-    await requireService(reading, choice);
-    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
-    const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
-    const { endpoints, partial } = await readEndpoints(reading, { ...choice, apdexThresholdMs });
-    const { by, direction } = sortOf(query.sort);
-    const { shown, last } = sortedPage(
+    const reading = createReading(caller, ports);
+    const { minutes, after } = parseMinutes(cursorKind, query, reading);
+    const serviceQuery = { ...query, minutes, service: params.name };
+    await requireService(reading, serviceQuery);
+    const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
+    const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
+    const { endpoints, partial } = await readEndpoints(reading, { ...serviceQuery, apdexThresholdMs });
+    const { by, direction } = parseSort(query.sort);
+    const { pageItems, last } = getSortedPage(
       endpoints,
       {
         nameOf: ({ name, kind }) => `${name}\n${kind}`,
-        sortedBy: ({ name, figures }) => (by === 'name' ? name : figureOf(figures, by)),
+        sortedBy: ({ name, figures }) => (by === 'name' ? name : metricValue(figures, by)),
         direction,
       },
       { limit: query.limit, after },
     );
     return {
-      ...minutesAnswer(minutes),
-      items: [...shown],
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, positionPart(last)]),
+      ...formatMinutes(minutes),
+      items: [...pageItems],
+      nextCursor:
+        last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodePosition(last)]),
       partial: [...partial],
     };
   },

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
+import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readDeployments } from '../../../subjects/services/deployments.ts';
-import { thresholdsOf } from '../../../subjects/services/figures.ts';
-import { minutesOf } from '../../../subjects/services/minutes.ts';
-import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
-import { JudgedDeployment, toJudgedDeployment, withMargin } from '../../../subjects/services/verdicts.ts';
+import { createThresholdLookup } from '../../../subjects/services/figures.ts';
+import { toFullMinutes } from '../../../subjects/services/minutes.ts';
+import { readServiceSettings } from '../../../subjects/services/settings.ts';
+import { extendByMargin, JudgedDeployment, toJudgedDeployment } from '../../../subjects/services/verdicts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorOf, requireService, serviceParams } from './parameters.ts';
+import { parseServiceCursor, requireService, serviceParams } from './parameters.ts';
 
-const kind = 'service-deployments';
+const cursorKind = 'service-deployments';
 
 export const listServiceDeployments = defineOperation({
   method: 'GET',
@@ -30,7 +30,7 @@ export const listServiceDeployments = defineOperation({
     from: rangeParameters.from.describe('Default: now-24h'),
     limit: z.coerce.number().int().min(1).max(100).default(20),
     ...projectScopeParameters,
-    ...choiceParameters,
+    ...filterParameters,
     ...apdexParameter,
   }),
   response: z.strictObject({
@@ -40,31 +40,33 @@ export const listServiceDeployments = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     requireProjectScope(query);
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { nowMs } = reading;
-    const page = query.cursor === undefined ? undefined : cursorOf(kind, query.cursor, reading);
+    const page = query.cursor === undefined ? undefined : parseServiceCursor(cursorKind, query.cursor, reading);
     const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
-    const range = page?.range ?? rangeOf(rangeQuery, { caller: reading, signal: 'traces', nowMs });
-    const choice = { ...query, service: params.name };
-    await requireService(reading, { ...choice, minutes: minutesOf(range, nowMs) });
-    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
-    const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
-    const [{ deployments, partial }, { deployments: all }] = await Promise.all([
-      readDeployments(reading, { ...choice, range }),
-      readDeployments(reading, { ...choice, environment: undefined, range: withMargin(range) }),
+    const range = page?.range ?? parseRetainedRange(rangeQuery, { caller: reading, signal: 'traces', nowMs });
+    const serviceQuery = { ...query, service: params.name };
+    await requireService(reading, { ...serviceQuery, minutes: toFullMinutes(range, nowMs) });
+    const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
+    const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
+    const [{ deployments, partial }, { deployments: allDeployments }] = await Promise.all([
+      readDeployments(reading, { ...serviceQuery, range }),
+      readDeployments(reading, { ...serviceQuery, environment: undefined, range: extendByMargin(range) }),
     ]);
-    const { shown, last } = sortedPage(
+    const { pageItems, last } = getSortedPage(
       deployments,
       { nameOf: ({ id }) => id, sortedBy: ({ time }) => time, direction: 'descending' },
       { limit: query.limit, after: page?.after },
     );
     const items: JudgedDeployment[] = [];
     // Sequentially: a page with many deployments must not occupy all connections of the engine.
-    for (const deployment of shown)
-      items.push(await toJudgedDeployment(reading, choice, deployment, { all, apdexThresholdMs }));
+    for (const deployment of pageItems)
+      items.push(
+        await toJudgedDeployment(reading, serviceQuery, deployment, { all: allDeployments, apdexThresholdMs }),
+      );
     return {
       items,
-      nextCursor: last === undefined ? null : encodeCursor(kind, [range.from, range.to, positionPart(last)]),
+      nextCursor: last === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, encodePosition(last)]),
       partial: [...partial],
     };
   },

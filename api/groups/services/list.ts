@@ -3,24 +3,24 @@ import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { sortOf, sortsOf, sortText } from '../../../queries/sort.ts';
-import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
+import { listSortValues, parseSort, sortDescription } from '../../../queries/sort.ts';
+import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
 import {
+  createSortKey,
   describeServices,
   readServices,
   ServiceSummary,
   serviceSorts,
-  sortKeyOf,
 } from '../../../subjects/services/inventory.ts';
-import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
-import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
+import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
+import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes } from './parameters.ts';
 
-const kind = 'services';
+const cursorKind = 'services';
 
 export const listServices = defineOperation({
   method: 'GET',
@@ -33,14 +33,14 @@ export const listServices = defineOperation({
   query: z.strictObject({
     ...rangeParameters,
     ...projectScopeParameters,
-    ...choiceParameters,
+    ...filterParameters,
     ...apdexParameter,
     search: z.string().min(1).max(512).optional().describe('Part of the name, case-insensitive'),
     sort: z
-      .enum(sortsOf(serviceSorts))
+      .enum(listSortValues(serviceSorts))
       .default('name')
       .describe(
-        `${sortText}. With a metric, a service may move between two pages while spans of the range still arrive`,
+        `${sortDescription}. With a metric, a service may move between two pages while spans of the range still arrive`,
       ),
   }),
   response: z.strictObject({
@@ -50,20 +50,21 @@ export const listServices = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const { minutes, after } = parseMinutes(kind, query, reading);
-    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
+    const reading = createReading(caller, ports);
+    const { minutes, after } = parseMinutes(cursorKind, query, reading);
+    const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const { services, partial } = await readServices(reading, { ...query, minutes, settings });
-    const { by, direction } = sortOf(query.sort);
-    const { shown, last } = sortedPage(
+    const { by, direction } = parseSort(query.sort);
+    const { pageItems, last } = getSortedPage(
       services,
-      { nameOf: ({ name }) => name, sortedBy: sortKeyOf(by), direction },
+      { nameOf: ({ name }) => name, sortedBy: createSortKey(by), direction },
       { limit: query.limit, after },
     );
     return {
-      ...minutesAnswer(minutes),
-      items: await describeServices(reading, { ...query, minutes }, shown),
-      nextCursor: last === undefined ? null : encodeCursor(kind, [minutes.from, minutes.to, positionPart(last)]),
+      ...formatMinutes(minutes),
+      items: await describeServices(reading, { ...query, minutes }, pageItems),
+      nextCursor:
+        last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodePosition(last)]),
       partial: [...partial],
     };
   },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { edgeParameters } from '../../../subjects/services/edges.ts';
 import { readServiceMap, ServiceMap } from '../../../subjects/services/map.ts';
-import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
+import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
@@ -27,8 +27,8 @@ export const showServiceMap = defineOperation({
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
     const nowMs = clock.now();
-    const minutes = minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
-    const map = await readServiceMap(columns.of(caller.tenantId), query, { minutes, limit: query.limit });
-    return { ...minutesAnswer(minutes), ...map };
+    const minutes = toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
+    const map = await readServiceMap(columns.forTenant(caller.tenantId), query, { minutes, limit: query.limit });
+    return { ...formatMinutes(minutes), ...map };
   },
 });

@@ -1,12 +1,12 @@
 /** Parameters that the service operations share: range, scope and page. */
 import { z } from 'zod';
-import { decodeCursor, integer, someText } from '../../../queries/cursor.ts';
+import { decodeCursor, int64Pattern, nonEmptyTextPattern } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
-import { type Range, rangeOf, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRetainedRange, type Range, requireRetained } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { type Position, positionIn } from '../../../queries/sorted-page.ts';
+import { decodePosition, type Position } from '../../../queries/sorted-page.ts';
 import { isService } from '../../../subjects/services/detail.ts';
-import { minutesOf } from '../../../subjects/services/minutes.ts';
+import { toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { notFound } from '../../errors.ts';
 
 interface MinutesQuery extends ProjectScope {
@@ -25,22 +25,22 @@ export const parseMinutes = (
   const { nowMs } = reading;
   if (query.cursor === undefined)
     return {
-      minutes: minutesOf(rangeOf(query, { caller: reading, signal: 'traces', nowMs }), nowMs),
+      minutes: toFullMinutes(parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs }), nowMs),
       after: undefined,
     };
-  const { range, after } = cursorOf(kind, query.cursor, reading);
+  const { range, after } = parseServiceCursor(kind, query.cursor, reading);
   return { minutes: range, after };
 };
 
 /** The range and the position in a cursor */
-export const cursorOf = (kind: string, cursor: string, reading: Reading): InCursor => {
-  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [integer, integer, someText]);
+export const parseServiceCursor = (kind: string, cursor: string, reading: Reading): ServiceCursor => {
+  const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [int64Pattern, int64Pattern, nonEmptyTextPattern]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  refuseBeyondRetention(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, wasListed: true });
-  return { range, after: positionIn(part) };
+  requireRetained(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, isFromCursor: true });
+  return { range, after: decodePosition(part) };
 };
 
-interface InCursor {
+interface ServiceCursor {
   readonly range: Range;
   readonly after: Position;
 }
@@ -53,7 +53,7 @@ export const serviceParams = z.strictObject({
 /** Throws 404 for a service without any data in the scope. */
 export const requireService = async (
   reading: Reading,
-  choice: ProjectScope & { readonly minutes: Range; readonly service: string },
+  serviceQuery: ProjectScope & { readonly minutes: Range; readonly service: string },
 ): Promise<void> => {
-  if (!(await isService(reading, choice))) throw notFound('service');
+  if (!(await isService(reading, serviceQuery))) throw notFound('service');
 };

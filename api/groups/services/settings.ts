@@ -1,7 +1,7 @@
 import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../../schemas/resources/apdex-settings.ts';
-import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
+import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { hasAlready } from '../../changes.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const getServiceSettings = defineOperation({
@@ -11,7 +11,7 @@ export const getServiceSettings = defineOperation({
   summary: 'Get the rating settings of services: the Apdex threshold, for all and for individual services',
   role: 'viewer',
   response: ServiceSettings,
-  handler: ({ caller }, { documents }) => serviceSettingsOf(documents.of(caller.tenantId)),
+  handler: ({ caller }, { documents }) => readServiceSettings(documents.forTenant(caller.tenantId)),
 });
 
 export const putServiceSettings = defineOperation({
@@ -25,11 +25,11 @@ export const putServiceSettings = defineOperation({
   response: ServiceSettings,
   async handler({ caller, body, change }) {
     const names = body.services.map(({ service }) => service);
-    const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-    if (twice >= 0) throw invalid(`services.${twice}.service`, 'appears twice in the list');
-    await change(async ({ of, record, unchanged }) => {
-      const documents = of(caller.tenantId);
-      const before = await serviceSettingsOf(documents);
+    const duplicateIndex = names.findIndex((name, index) => names.indexOf(name) !== index);
+    if (duplicateIndex >= 0) throw fieldError(`services.${duplicateIndex}.service`, 'appears twice in the list');
+    await change(async ({ forTenant, record, unchanged }) => {
+      const documents = forTenant(caller.tenantId);
+      const before = await readServiceSettings(documents);
       if (hasAlready(before, body)) {
         unchanged();
         return;

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness, Unknown } from '../../../queries/result.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readServiceParts, ServiceParts } from '../../../subjects/services/detail.ts';
 import { emptyService, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
-import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
-import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
+import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
+import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes, requireService, serviceParams } from './parameters.ts';
 
@@ -22,7 +22,7 @@ export const showService = defineOperation({
   role: 'viewer',
   cache: listCache,
   params: serviceParams,
-  query: z.strictObject({ from, to, ...projectScopeParameters, ...choiceParameters, ...apdexParameter }),
+  query: z.strictObject({ from, to, ...projectScopeParameters, ...filterParameters, ...apdexParameter }),
   response: z.strictObject({
     ...minutesFields,
     ...ServiceTotal.shape,
@@ -31,19 +31,19 @@ export const showService = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { minutes } = parseMinutes('service', query, reading);
-    const question = {
+    const serviceQuery = {
       ...query,
       minutes,
       service: params.name,
-      settings: await serviceSettingsOf(ports.documents.of(caller.tenantId)),
+      settings: await readServiceSettings(ports.documents.forTenant(caller.tenantId)),
     };
     const [total, { parts, partial }] = await Promise.all([
-      readService(reading, question),
-      readServiceParts(reading, question),
+      readService(reading, serviceQuery),
+      readServiceParts(reading, serviceQuery),
     ]);
-    if (total === undefined) await requireService(reading, question);
-    return { ...minutesAnswer(minutes), ...(total ?? emptyService(params.name)), ...parts, partial: [...partial] };
+    if (total === undefined) await requireService(reading, serviceQuery);
+    return { ...formatMinutes(minutes), ...(total ?? emptyService(params.name)), ...parts, partial: [...partial] };
   },
 });

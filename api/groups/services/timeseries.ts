@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
-import { thresholdsOf } from '../../../subjects/services/figures.ts';
-import { minuteMs, minutesAnswer } from '../../../subjects/services/minutes.ts';
+import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
+import { createThresholdLookup } from '../../../subjects/services/figures.ts';
+import { formatMinutes, minuteMs } from '../../../subjects/services/minutes.ts';
 import { readServiceSeries } from '../../../subjects/services/series.ts';
-import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
+import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes, requireService, serviceParams } from './parameters.ts';
 
@@ -28,7 +28,7 @@ export const listServiceSeries = defineOperation({
     from,
     to,
     ...projectScopeParameters,
-    ...choiceParameters,
+    ...filterParameters,
     ...apdexParameter,
     ...stepParameter,
     endpoint: z.string().min(1).max(1024).optional().describe('Only requests to this endpoint'),
@@ -36,17 +36,17 @@ export const listServiceSeries = defineOperation({
   response: Result,
   async handler({ caller, params, query }, ports) {
     const started = performance.now();
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { minutes } = parseMinutes('service', query, reading);
-    const choice = { ...query, minutes, service: params.name };
-    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
-    await requireService(reading, choice);
-    const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
-    const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
-    const answer = await readServiceSeries(reading, { ...choice, stepMs, apdexThresholdMs });
+    const serviceQuery = { ...query, minutes, service: params.name };
+    const stepMs = resolveStepMs(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
+    await requireService(reading, serviceQuery);
+    const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
+    const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
+    const answer = await readServiceSeries(reading, { ...serviceQuery, stepMs, apdexThresholdMs });
     return {
       ...answer,
-      ...minutesAnswer(minutes),
+      ...formatMinutes(minutes),
       stepMs,
       cost: { rowsRead: 0, bytesRead: 0, elapsedMs: performance.now() - started, isCached: false },
       freshness: { value: null, reason: 'not known yet' },

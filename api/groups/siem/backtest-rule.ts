@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { DetectionSignal } from '../../../schemas/signals.ts';
 import { backtestLogs } from '../../../subjects/detections/backtest-logs.ts';
-import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
+import { createRuleDeploymentSource } from '../../../subjects/detections/rule-tests.ts';
 import { SignalEventView, toSignalEventView } from '../../../subjects/detections/stored-signals.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
 const maxRecords = 200_000;
-const maxShown = 200;
+const maxItems = 200;
 /** Results found within this time are returned, before the time limit of the request. */
 const maxScanMs = 60_000;
 
@@ -41,28 +41,28 @@ export const backtestDetectionRule = defineOperation({
         `false if the range has more records than the limit, or their evaluation took longer than ${maxScanMs / 1000} seconds`,
       ),
     signals: z.int(),
-    items: z.array(BacktestSignal).describe(`The first ${maxShown} signals, oldest first`),
+    items: z.array(BacktestSignal).describe(`The first ${maxItems} signals, oldest first`),
   }),
   async handler({ caller, params, body, signal }, ports) {
-    const own = ports.documents.of(caller.tenantId);
-    const rule = await own.collection(ruleResource.collection).find(params.id);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
+    const rule = await tenantDocuments.collection(ruleResource.collection).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { nowMs } = reading;
-    const range = rangeOf(body, { caller: reading, signal: 'logs', nowMs });
-    const toDeploy = await toDeployOfRule(rule, own);
+    const range = parseRetainedRange(body, { caller: reading, signal: 'logs', nowMs });
+    const toDeploy = await createRuleDeploymentSource(rule, tenantDocuments);
     const items = new Map<string, z.output<typeof BacktestSignal>>();
     const ids = new Set<string>();
     let scannedRecords = 0;
-    const question = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
+    const recordsQuery = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
     const run = { tenantId: caller.tenantId, nowMs, budgetMs: maxScanMs, signal, toDeploy };
-    const isWhole = await backtestLogs(reading, run, question, ({ records, signals }) => {
+    const hasEvaluatedAll = await backtestLogs(reading, run, recordsQuery, ({ records, signals }) => {
       scannedRecords += records;
       for (const { tenantId: _, events, ...rest } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
-        const shown = { ...rest, events: events.map(toSignalEventView) };
-        ids.add(shown.id);
+        const signalView = { ...rest, events: events.map(toSignalEventView) };
+        ids.add(signalView.id);
         // A repeated signal replaces the earlier one, including the counts of its suppressed signals.
-        if (items.has(shown.id) || items.size < maxShown) items.set(shown.id, shown);
+        if (items.has(signalView.id) || items.size < maxItems) items.set(signalView.id, signalView);
       }
       return true;
     });
@@ -70,7 +70,7 @@ export const backtestDetectionRule = defineOperation({
       records: scannedRecords,
       signals: ids.size,
       items: [...items.values()],
-      isComplete: isWhole && scannedRecords < body.limit,
+      isComplete: hasEvaluatedAll && scannedRecords < body.limit,
     };
   },
 });

@@ -3,8 +3,8 @@ import { caseComments, caseEvidence } from '../../../schemas/resources/security-
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { CommentView, caseResource, EvidenceView, evidenceView, hashed, maxEvidence } from './case.ts';
-import { attachingEvidence } from './case-evidence.ts';
+import { CommentView, caseResource, EvidenceView, hashContent, maxEvidence, toEvidenceView } from './case.ts';
+import { attachEvidenceAction } from './case-evidence.ts';
 
 export const commentOnCase = defineOperation({
   method: 'POST',
@@ -18,23 +18,23 @@ export const commentOnCase = defineOperation({
   response: CommentView,
   handler: ({ caller, params, body, change }) =>
     change(async (scope) => {
-      const found = await caseResource.writer(scope, caller).find(params.id);
+      const securityCase = await caseResource.writer(scope, caller).find(params.id);
       const { id, text, authorId, authorName, createdAt } = await scope
-        .of(caller.tenantId)
+        .forTenant(caller.tenantId)
         .collection(caseComments)
         .insert({
-          caseId: found.id,
+          caseId: securityCase.id,
           text: body.text,
           authorId: caller.actor.id,
           authorName: caller.actor.name,
         });
-      scope.record({ id: found.id, name: found.title, after: { comment: { id, text } } });
+      scope.record({ id: securityCase.id, name: securityCase.title, after: { comment: { id, text } } });
       return { id, text, authorId, authorName, createdAt };
     }),
 });
 
 /** Its base64 form fits into a document. */
-const maxBytes = 2_000_000;
+const maxEvidenceBytes = 2_000_000;
 
 export const attachCaseEvidence = defineOperation({
   method: 'POST',
@@ -42,7 +42,7 @@ export const attachCaseEvidence = defineOperation({
   operationId: 'attachCaseEvidence',
   summary: 'Attach evidence to a case: its hash becomes part of the audit chain, and it cannot be changed or removed',
   role: 'editor',
-  audit: attachingEvidence,
+  audit: attachEvidenceAction,
   maxBodyBytes: 4_000_000,
   params: idParameter,
   body: z.strictObject({
@@ -58,27 +58,27 @@ export const attachCaseEvidence = defineOperation({
   response: EvidenceView,
   handler: ({ caller, params, body, change }) =>
     change(async (scope) => {
-      const found = await caseResource.writer(scope, caller).find(params.id);
-      const stored = scope.of(caller.tenantId).collection(caseEvidence);
-      const piece = hashed(body.content);
-      if (piece.bytes > maxBytes)
+      const securityCase = await caseResource.writer(scope, caller).find(params.id);
+      const stored = scope.forTenant(caller.tenantId).collection(caseEvidence);
+      const hashedContent = hashContent(body.content);
+      if (hashedContent.bytes > maxEvidenceBytes)
         throw new ApiError(
           'PAYLOAD_TOO_LARGE',
-          `evidence may have at most ${maxBytes} bytes, this piece has ${piece.bytes}`,
+          `evidence may have at most ${maxEvidenceBytes} bytes, this piece has ${hashedContent.bytes}`,
         );
-      if ((await stored.count({ caseId: found.id })) >= maxEvidence)
+      if ((await stored.count({ caseId: securityCase.id })) >= maxEvidence)
         throw new ApiError('CONFLICT', `a case holds at most ${maxEvidence} pieces of evidence: open another case`);
       const { name, description, mediaType } = body;
       const after = await stored.insert({
-        caseId: found.id,
+        caseId: securityCase.id,
         name,
         description,
         mediaType,
-        ...piece,
+        ...hashedContent,
         addedBy: caller.actor.id,
       });
       const { id, sha256, bytes } = after;
-      scope.record({ id, name, after: { caseId: found.id, name, mediaType, bytes, sha256 } });
-      return evidenceView(after);
+      scope.record({ id, name, after: { caseId: securityCase.id, name, mediaType, bytes, sha256 } });
+      return toEvidenceView(after);
     }),
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   caseComments,
   caseEvidence,
@@ -10,12 +10,12 @@ import {
   type SecurityCase,
   securityCases,
 } from '../../../schemas/resources/security-case.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { requireMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { evidenceHashOf, hashInId } from './case-evidence.ts';
+import { extractHash, hashEvidence } from './case-evidence.ts';
 
 /** Fields of a case that callers can write. */
 const CaseFields = z.strictObject({
@@ -30,8 +30,8 @@ const CaseFields = z.strictObject({
 });
 
 type Fields = z.output<typeof CaseFields>;
-type Owned = Pick<SecurityCase, 'openedBy' | 'respondedAt' | 'containedAt' | 'closedAt'>;
-type Document = Fields & Owned;
+type ServerFields = Pick<SecurityCase, 'openedBy' | 'respondedAt' | 'containedAt' | 'closedAt'>;
+type Document = Fields & ServerFields;
 
 const Duration = z
   .union([
@@ -79,22 +79,25 @@ const CaseView = z.strictObject({
 export const maxEvidence = 100;
 
 /** A piece of evidence in its stored form, with its hash. */
-export const hashed = (content: string): { id: string; content: string; bytes: number; sha256: string } => {
+export const hashContent = (content: string): { id: string; content: string; bytes: number; sha256: string } => {
   const bytes = Buffer.from(content, 'base64');
-  const sha256 = evidenceHashOf(bytes);
+  const sha256 = hashEvidence(bytes);
   return { id: `${sha256}-${randomUUID()}`, content, bytes: bytes.length, sha256 };
 };
 
 /** Evidence in API answers, verified against its hash. */
-export const evidenceView = ({
+export const toEvidenceView = ({
   caseId: _caseId,
   content,
   version: _version,
   updatedAt: _updatedAt,
   ...shown
-}: Stored & { readonly caseId: string; readonly content: string } & Omit<EvidenceView, 'isIntact'>): EvidenceView => ({
+}: StoredMetadata & { readonly caseId: string; readonly content: string } & Omit<
+    EvidenceView,
+    'isIntact'
+  >): EvidenceView => ({
   ...shown,
-  isIntact: evidenceHashOf(Buffer.from(content, 'base64')) === hashInId(shown.id),
+  isIntact: hashEvidence(Buffer.from(content, 'base64')) === extractHash(shown.id),
 });
 
 const toDuration = (
@@ -109,7 +112,7 @@ const toDuration = (
       }
     : { value: (Date.parse(until) - Date.parse(from)) / 1000 };
 
-const belongings = async (own: TenantDocuments, caseId: string) => {
+const readCommentsAndEvidence = async (own: TenantDocuments, caseId: string) => {
   const [comments, evidence] = await Promise.all([
     own.collection(caseComments).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: 1000 }),
     own.collection(caseEvidence).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: maxEvidence }),
@@ -122,19 +125,19 @@ const belongings = async (own: TenantDocuments, caseId: string) => {
       authorName,
       createdAt,
     })),
-    evidence: evidence.items.map(evidenceView),
+    evidence: evidence.items.map(toEvidenceView),
   };
 };
 
 /** Fields of a case that the server writes: each time is that of the first relevant change. */
-const timed = (after: Document, before: Document | undefined, now: string): Document => {
-  const hasMoved = after.state !== 'open' || after.assigneeId !== null;
+const withTimes = (after: Document, before: Document | undefined, now: string): Document => {
+  const hasResponse = after.state !== 'open' || after.assigneeId !== null;
   const isClosed = after.state === 'closed';
   // Closing does not imply a containment time, so none is set.
   const contained = after.state === 'contained' ? now : null;
   return {
     ...after,
-    respondedAt: before?.respondedAt ?? (hasMoved ? now : null),
+    respondedAt: before?.respondedAt ?? (hasResponse ? now : null),
     containedAt: isClosed || contained !== null ? (before?.containedAt ?? contained) : null,
     closedAt: isClosed ? (before?.closedAt ?? now) : null,
   };
@@ -153,22 +156,22 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
   live: true,
   nameOf: ({ title }) => title,
   initial: ({ caller }) => ({ openedBy: caller.actor.id, respondedAt: null, containedAt: null, closedAt: null }),
-  async prepare(after, { before, caller, of, ports }) {
+  async prepare(after, { before, caller, forTenant, ports }) {
     if (after.resolution !== null && after.state !== 'closed')
-      throw invalid('resolution', 'goes with "state": "closed"');
+      throw fieldError('resolution', 'goes with "state": "closed"');
     const { assigneeId } = after;
-    if (assigneeId !== before?.assigneeId) await requireMember(of(caller.tenantId), assigneeId);
-    return timed(after, before, new Date(ports.clock.now()).toISOString());
+    if (assigneeId !== before?.assigneeId) await requireMember(forTenant(caller.tenantId), assigneeId);
+    return withTimes(after, before, new Date(ports.clock.now()).toISOString());
   },
   async show(documents, { caller, ports }) {
-    const own = ports.documents.of(caller.tenantId);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     return Promise.all(
       documents.map(async (document) => ({
         ...document,
         timeToRespond: toDuration(document, document.respondedAt, 'responded to'),
         timeToContain: toDuration(document, document.containedAt, 'contained'),
         timeToClose: toDuration(document, document.closedAt, 'closed'),
-        ...(await belongings(own, document.id)),
+        ...(await readCommentsAndEvidence(tenantDocuments, document.id)),
       })),
     );
   },

@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type Coverage,
   type CoveringRule,
-  coverageOf,
+  computeCoverage,
   type TechniqueCoverage,
 } from '../../../subjects/attack/coverage.ts';
 import { attackNotice, attackVersion } from '../../../subjects/attack/matrix.ts';
 import { parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { countSignals } from '../../../subjects/detections/stored-signals.ts';
-import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
+import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { ruleResource } from './rule.ts';
-import { sentBy } from './telemetry.ts';
+import { readSentTelemetry } from './telemetry.ts';
 
-const counts = {
+const countFields = {
   rules: z.int(),
   enabledRules: z.int(),
   testedRules: z.int().describe('Number of rules with events that they must match'),
@@ -39,8 +39,8 @@ const CoverageView = z.strictObject({
         z.strictObject({
           id: z.string(),
           name: z.string(),
-          ...counts,
-          subtechniques: z.array(z.strictObject({ id: z.string(), name: z.string(), ...counts })),
+          ...countFields,
+          subtechniques: z.array(z.strictObject({ id: z.string(), name: z.string(), ...countFields })),
         }),
       ),
     }),
@@ -57,13 +57,13 @@ const CoverageView = z.strictObject({
     .describe('Techniques in rules that do not exist in this version'),
 });
 
-const rulesOf = async (
+const readCoveringRules = async (
   own: TenantDocuments,
-  { tables, telemetry }: Awaited<ReturnType<typeof sentBy>>,
+  { tables, telemetry }: Awaited<ReturnType<typeof readSentTelemetry>>,
 ): Promise<CoveringRule[]> => {
   const rules: Omit<CoveringRule, 'isSeen'>[] = [];
   const stored = own.collection(ruleResource.collection);
-  for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } }))
+  for await (const { id, source, enabled, tests } of iterateDocuments(stored, { filter: { kind: { $ne: 'filter' } } }))
     rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
   const documents = await parseDocuments(
     own,
@@ -71,17 +71,20 @@ const rulesOf = async (
   );
   return rules.map((rule, index) => {
     const document = documents[index];
-    return { ...rule, isSeen: typeof document === 'object' ? telemetryOf(document, tables, telemetry).isSeen : null };
+    return {
+      ...rule,
+      isSeen: typeof document === 'object' ? findRuleTelemetry(document, tables, telemetry).isSeen : null,
+    };
   });
 };
 
-const counted = ({ technique: { id, name }, subtechniques: _, ...covered }: TechniqueCoverage) => ({
+const toTechniqueView = ({ technique: { id, name }, subtechniques: _, ...covered }: TechniqueCoverage) => ({
   id,
   name,
   ...covered,
 });
 
-const viewOf = ({ tactics, others }: Coverage, days: number): z.input<typeof CoverageView> => ({
+const toCoverageView = ({ tactics, others }: Coverage, days: number): z.input<typeof CoverageView> => ({
   version: attackVersion,
   notice: attackNotice,
   days,
@@ -89,8 +92,8 @@ const viewOf = ({ tactics, others }: Coverage, days: number): z.input<typeof Cov
     id,
     name,
     techniques: techniques.map((technique) => ({
-      ...counted(technique),
-      subtechniques: technique.subtechniques.map(counted),
+      ...toTechniqueView(technique),
+      subtechniques: technique.subtechniques.map(toTechniqueView),
     })),
   })),
   others: others.map(({ id, status, rules }) => ({
@@ -113,7 +116,7 @@ const Layer = z
   .describe('A layer of ATT&CK Navigator');
 
 /** Format 4.5; the score is the number of enabled rules. */
-const layerOf = ({ tactics }: Coverage, days: number): z.input<typeof Layer> => {
+const toNavigatorLayer = ({ tactics }: Coverage, days: number): z.input<typeof Layer> => {
   const all = new Map(
     tactics.flatMap(({ techniques }) =>
       techniques.flatMap((each) => [each, ...each.subtechniques]).map((each) => [each.technique.id, each] as const),
@@ -159,14 +162,14 @@ export const getMitreCoverage = defineOperation({
   async handler({ caller, query, request }, ports) {
     const toNs = BigInt(ports.clock.now()) * 1_000_000n;
     const range = { from: toNs - BigInt(query.days) * 86_400_000_000_000n, to: toNs };
-    const [sent, signals] = await Promise.all([
-      sentBy({ caller, ports }, query.days),
-      countSignals(readingOf(caller, ports), { range }),
+    const [sentTelemetry, signals] = await Promise.all([
+      readSentTelemetry({ caller, ports }, query.days),
+      countSignals(createReading(caller, ports), { range }),
     ]);
-    const rules = await rulesOf(ports.documents.of(caller.tenantId), sent);
-    const coverage = coverageOf(rules, signals);
-    if (query.format === undefined) return viewOf(coverage, query.days);
+    const rules = await readCoveringRules(ports.documents.forTenant(caller.tenantId), sentTelemetry);
+    const coverage = computeCoverage(rules, signals);
+    if (query.format === undefined) return toCoverageView(coverage, query.days);
     request.reply('Content-Disposition', 'attachment; filename="detection-rules.json"');
-    return layerOf(coverage, query.days);
+    return toNavigatorLayer(coverage, query.days);
   },
 });

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import {
   cursorParameter,
   decodeCursor,
+  decodeText,
   encodeCursor,
-  natural,
-  someText,
-  textIn,
-  textPart,
+  encodeText,
+  nonEmptyTextPattern,
+  uint64Pattern,
 } from '../../../queries/cursor.ts';
-import { retentionDaysOf } from '../../../queries/range.ts';
+import { getRetentionDays } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
-import { type EntityRisk, type RiskQuestion, readEntityRisk } from '../../../subjects/detections/entity-risk.ts';
+import { type EntityRisk, type RiskQuery, readEntityRisk } from '../../../subjects/detections/entity-risk.ts';
 import { entityTypes } from '../../../subjects/detections/fields/entities.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { decidedSignals } from './decided-signals.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { readDecidedSignalIds } from './decided-signals.ts';
 
 const parameters = {
   days: z.coerce
@@ -58,13 +58,13 @@ const Entity = z.strictObject({
     .describe('Signals with the largest shares'),
 });
 
-const shared = {
+const commonFields = {
   asOf: z.iso.datetime().describe('Time of the scores'),
   days: z.int().describe('Number of days whose signals were counted'),
   halfLifeHours: z.int(),
 };
 
-const shown = ({ entity, score, signals, lastMs, shares }: EntityRisk): z.input<typeof Entity> => ({
+const toEntityView = ({ entity, score, signals, lastMs, shares }: EntityRisk): z.input<typeof Entity> => ({
   type: entity.slice(0, entity.indexOf(' ')),
   value: entity.slice(entity.indexOf(' ') + 1),
   score,
@@ -79,20 +79,20 @@ const shown = ({ entity, score, signals, lastMs, shares }: EntityRisk): z.input<
 });
 
 /** Parameters of both operations: signals that people closed as false positives do not count. */
-const questionOf = async (
+const createRiskQuery = async (
   query: { readonly days: number; readonly halfLifeHours: number },
   atMs: number,
   { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: Reading },
-): Promise<Omit<RiskQuestion, 'shares'>> => {
-  const days = Math.min(query.days, retentionDaysOf(reading.plan, 'detections'));
+): Promise<Omit<RiskQuery, 'shares'>> => {
+  const days = Math.min(query.days, getRetentionDays(reading.plan, 'detections'));
   // A decision is never earlier than its signal.
   const since = new Date(atMs - days * 86_400_000).toISOString();
   const filter = { state: 'closed', verdict: 'false-positive', changedAt: { $gte: since } };
-  const without = await decidedSignals(ports.documents.of(caller.tenantId), filter);
-  return { atMs, days, halfLifeHours: query.halfLifeHours, without };
+  const falsePositiveIds = await readDecidedSignalIds(ports.documents.forTenant(caller.tenantId), filter);
+  return { atMs, days, halfLifeHours: query.halfLifeHours, without: falsePositiveIds };
 };
 
-const kind = 'siem-entities';
+const cursorKind = 'siem-entities';
 
 export const listEntities = defineOperation({
   method: 'GET',
@@ -106,35 +106,39 @@ export const listEntities = defineOperation({
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     cursor: cursorParameter,
   }),
-  response: z.strictObject({ ...shared, items: z.array(Entity), nextCursor: z.string().nullable() }),
+  response: z.strictObject({ ...commonFields, items: z.array(Entity), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
+    const reading = createReading(caller, ports);
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const atMs = page?.atMs ?? Math.trunc(reading.nowMs);
-    const question = await questionOf(query, atMs, { caller, ports, reading });
-    const found = await readEntityRisk(
+    const question = await createRiskQuery(query, atMs, { caller, ports, reading });
+    const entityRisks = await readEntityRisk(
       reading,
       { ...question, type: query.type, shares: 5 },
       { limit: query.limit + 1, after: page?.after },
     );
-    const items = found.slice(0, query.limit);
-    const last = found.length > query.limit ? items.at(-1) : undefined;
+    const items = entityRisks.slice(0, query.limit);
+    const last = entityRisks.length > query.limit ? items.at(-1) : undefined;
     return {
       asOf: new Date(atMs).toISOString(),
       days: question.days,
       halfLifeHours: query.halfLifeHours,
-      items: items.map(shown),
+      items: items.map(toEntityView),
       nextCursor:
         last === undefined
           ? null
-          : encodeCursor(kind, [BigInt(atMs), textPart(String(last.score)), textPart(last.entity)]),
+          : encodeCursor(cursorKind, [BigInt(atMs), encodeText(String(last.score)), encodeText(last.entity)]),
     };
   },
 });
 
-const pageOf = (cursor: string) => {
-  const [at = '', score = '', entity = ''] = decodeCursor(kind, cursor, [natural, someText, someText]);
-  return { atMs: Number(at), after: { score: Number(textIn(score)), entity: textIn(entity) } };
+const parseCursor = (cursor: string) => {
+  const [at = '', score = '', entity = ''] = decodeCursor(cursorKind, cursor, [
+    uint64Pattern,
+    nonEmptyTextPattern,
+    nonEmptyTextPattern,
+  ]);
+  return { atMs: Number(at), after: { score: Number(decodeText(score)), entity: decodeText(entity) } };
 };
 
 export const getEntity = defineOperation({
@@ -148,11 +152,11 @@ export const getEntity = defineOperation({
     value: z.string().min(1).max(512),
   }),
   query: z.strictObject(parameters),
-  response: z.strictObject({ ...shared, ...Entity.shape }),
+  response: z.strictObject({ ...commonFields, ...Entity.shape }),
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const atMs = Math.trunc(reading.nowMs);
-    const question = await questionOf(query, atMs, { caller, ports, reading });
+    const question = await createRiskQuery(query, atMs, { caller, ports, reading });
     const entity = `${params.type} ${params.value}`;
     const [found] = await readEntityRisk(reading, { ...question, entity, shares: 200 }, { limit: 1 });
     if (found === undefined) throw notFound('entity with signals');
@@ -160,7 +164,7 @@ export const getEntity = defineOperation({
       asOf: new Date(atMs).toISOString(),
       days: question.days,
       halfLifeHours: query.halfLifeHours,
-      ...shown(found),
+      ...toEntityView(found),
     };
   },
 });

@@ -9,16 +9,16 @@ import {
 import { ApiError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
-import { maskSecrets, secretText } from '../../resources/resource-secrets.ts';
+import { createSecretSchema, maskSecrets } from '../../resources/resource-secrets.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-const address = z
+const HttpUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .refine((text) => !URL.canParse(text) || new URL(text).username === '', {
     message: 'must not contain a user name: set it in authentication',
   });
-const days = z.number().min(1).max(3650);
+const DayCount = z.number().min(1).max(3650);
 
 export const FeedFields = z.strictObject({
   name: z.string().min(1).max(256).describe('Source name of its indicators'),
@@ -27,12 +27,12 @@ export const FeedFields = z.strictObject({
   location: z.discriminatedUnion('type', [
     z.strictObject({
       type: z.literal('url'),
-      url: address,
+      url: HttpUrl,
       format: z.enum(feedFormats).describe('STIX 2.1, MISP (JSON of events), CSV, or a list with one value per line'),
     }),
     z.strictObject({
       type: z.literal('taxii'),
-      apiRoot: address.describe('API root of a TAXII 2.1 server'),
+      apiRoot: HttpUrl.describe('API root of a TAXII 2.1 server'),
       collection: z.string().min(1).max(256).describe('Id of the collection'),
     }),
   ]),
@@ -42,7 +42,7 @@ export const FeedFields = z.strictObject({
       z.strictObject({
         type: z.literal('basic'),
         username: z.string().min(1).max(256),
-        password: secretText(z.string().min(1).max(1024)),
+        password: createSecretSchema(z.string().min(1).max(1024)),
       }),
       z.strictObject({
         type: z.literal('header'),
@@ -50,7 +50,7 @@ export const FeedFields = z.strictObject({
           .string()
           .regex(/^[A-Za-z0-9-]{1,128}$/, 'must be the name of a header')
           .describe('Name of the header, such as Authorization or X-API-Key'),
-        secret: secretText(
+        secret: createSecretSchema(
           z
             .string()
             .min(1)
@@ -67,12 +67,10 @@ export const FeedFields = z.strictObject({
     .max(100)
     .default(50)
     .describe('Confidence of indicators for which the feed specifies none'),
-  validDays: days
-    .nullable()
+  validDays: DayCount.nullable()
     .default(90)
     .describe('Validity of indicators without an end, after the feed last listed them; null for unlimited'),
-  halfLifeDays: days
-    .nullable()
+  halfLifeDays: DayCount.nullable()
     .default(null)
     .describe('Half-life of the confidence in days; null for the default of the type'),
   maxBytes: z
@@ -113,7 +111,7 @@ const Status = z.strictObject({
     .describe('Rejected entries: the first 100, each with the line or the object id'),
 });
 
-const statusOf = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
+const toStatus = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
   state === undefined
     ? {
         lastPolledAt: null,
@@ -134,17 +132,20 @@ const statusOf = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
         refused: [...state.refused],
       };
 
-const destination = ['location', 'authentication.type', 'authentication.username', 'authentication.header'];
-const feedSecrets = ['authentication.password', 'authentication.secret'].map((path) => ({ path, destination }));
+const destinationFields = ['location', 'authentication.type', 'authentication.username', 'authentication.header'];
+const feedSecrets = ['authentication.password', 'authentication.secret'].map((path) => ({
+  path,
+  destination: destinationFields,
+}));
 const maxFeeds = 200;
 
-const shown = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
+const FeedView = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
 
 /**
  * Threat feeds. Indicators of a feed stay after its change or deletion, until they expire. A changed feed is soon
  * polled from its beginning.
  */
-export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof shown>({
+export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof FeedView>({
   noun: 'threat feed',
   path: '/api/siem/threat-intel/feeds',
   collection: threatFeeds,
@@ -158,16 +159,16 @@ export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof
   },
   secrets: feedSecrets,
   list: { searched: ['name', 'description'], filters: { type: equals('location.type') } },
-  view: shown,
+  view: FeedView,
   live: true,
   async show(feeds, { caller, ports }) {
-    const states = ports.documents.of(caller.tenantId).collection(threatFeedStates);
+    const states = ports.documents.forTenant(caller.tenantId).collection(threatFeedStates);
     const { items } = await states.list({ filter: { id: { $in: feeds.map(({ id }) => id) } } });
-    const known = new Map(items.map((state) => [state.id, state]));
-    return feeds.map((feed) => ({ ...maskSecrets(feed, feedSecrets), status: statusOf(known.get(feed.id)) }));
+    const statesByFeed = new Map(items.map((state) => [state.id, state]));
+    return feeds.map((feed) => ({ ...maskSecrets(feed, feedSecrets), status: toStatus(statesByFeed.get(feed.id)) }));
   },
-  async prepare(after, { of, caller, before }) {
-    if (before === undefined && (await of(caller.tenantId).collection(threatFeeds).count()) >= maxFeeds)
+  async prepare(after, { forTenant, caller, before }) {
+    if (before === undefined && (await forTenant(caller.tenantId).collection(threatFeeds).count()) >= maxFeeds)
       throw new ApiError('CONFLICT', `there are ${maxFeeds} feeds: delete one first`);
     return after;
   },

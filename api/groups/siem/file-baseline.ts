@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { rangeParameters } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
   ApprovedState,
@@ -15,11 +15,11 @@ import {
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { readFiles } from '../../../subjects/file-integrity/stored.ts';
-import { type Caller, personOf } from '../../callers/caller.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { type Caller, requirePerson } from '../../callers/caller.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { preconditionOf } from '../../resources/preconditions.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -65,24 +65,24 @@ const BaselineView = z.strictObject({
   ...storedView,
 });
 
-const hasMoved = (after: Document, before: Document | undefined): boolean =>
+const hasNewCoverage = (after: Document, before: Document | undefined): boolean =>
   before !== undefined &&
   (['hosts', 'paths'] as const).some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
 /** Approver and time of approval. A new proposal, or a change of the covered files, removes the approval. */
-const withApproval = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
-  const isSame = after.state === before?.state;
-  if (isSame && hasMoved(after, before) && after.state === 'approved')
-    return withApproval({ ...after, state: 'proposed' }, before, caller, now);
-  if (isSame) return after;
+const updateApproval = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
+  const isSameState = after.state === before?.state;
+  if (isSameState && hasNewCoverage(after, before) && after.state === 'approved')
+    return updateApproval({ ...after, state: 'proposed' }, before, caller, now);
+  if (isSameState) return after;
   if (after.state === 'proposed') return { ...after, approvedAt: null, approvedBy: null, retiredAt: null };
   if (after.state === 'retired') return { ...after, retiredAt: now };
   if (after.files === 0)
-    throw invalid(
+    throw fieldError(
       'state',
       'cannot be approved: no file was seen there. Try again after changes have landed, or specify "files"',
     );
-  return { ...after, approvedAt: now, approvedBy: personOf(caller).actor.id, retiredAt: null };
+  return { ...after, approvedAt: now, approvedBy: requirePerson(caller).actor.id, retiredAt: null };
 };
 
 /** Maximum number per organization */
@@ -107,13 +107,13 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
   show: (documents) => documents,
   list: { filters: { state: equals('state', z.enum(baselineStates)) } },
   prepare(after, { before, caller, ports }) {
-    return withApproval(after, before, caller, new Date(ports.clock.now()).toISOString());
+    return updateApproval(after, before, caller, new Date(ports.clock.now()).toISOString());
   },
 });
 
 /** Maximum files of a baseline, and of one of the documents that store them. */
 const maxFiles = 10_000;
-const filesInPart = 500;
+const filesPerPart = 500;
 
 const BaselineFileView = z.strictObject({
   path: z.string().min(1).max(4096),
@@ -137,7 +137,7 @@ const CaptureRequest = z.strictObject({
 const longestRetentionDays = ({ plan }: Reading): number =>
   Math.max(...signals.map((signal) => plan.retentionDays[signal]));
 
-const seen = async (
+const readObservedFiles = async (
   { hosts, paths, from, to }: z.output<typeof CaptureRequest>,
   reading: Reading,
 ): Promise<{ readonly files: readonly BaselineFile[]; readonly from: bigint; readonly to: bigint }> => {
@@ -148,7 +148,7 @@ const seen = async (
   return { files, ...range };
 };
 
-const isoOf = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString();
+const toIsoTime = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString();
 
 export const captureFileBaseline = defineOperation({
   method: 'POST',
@@ -161,14 +161,16 @@ export const captureFileBaseline = defineOperation({
   body: CaptureRequest,
   response: BaselineView,
   async handler({ caller, body, change, request }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const now = new Date(ports.clock.now()).toISOString();
-    const snapshot = body.files === undefined ? await seen(body, reading) : undefined;
-    const given = (snapshot?.files ?? body.files ?? []).toSorted((one, other) => (one.path < other.path ? -1 : 1));
-    const files = [...new Map(given.map((file) => [file.path, file])).values()];
+    const snapshot = body.files === undefined ? await readObservedFiles(body, reading) : undefined;
+    const sortedFiles = (snapshot?.files ?? body.files ?? []).toSorted((one, other) =>
+      one.path < other.path ? -1 : 1,
+    );
+    const files = [...new Map(sortedFiles.map((file) => [file.path, file])).values()];
     const { from: _from, to: _to, files: _files, ...fields } = body;
     const after = await change(async (scope) => {
-      const stored = scope.of(caller.tenantId);
+      const stored = scope.forTenant(caller.tenantId);
       if ((await stored.collection(fileBaselines).count()) >= maxBaselines)
         throw new ApiError('CONFLICT', `an organization has at most ${maxBaselines} baselines: delete one`);
       const id = randomUUID();
@@ -176,24 +178,24 @@ export const captureFileBaseline = defineOperation({
         ...fields,
         files: files.length,
         contentHash: createHash('sha256').update(JSON.stringify(files)).digest('hex'),
-        capturedFrom: snapshot === undefined ? null : isoOf(snapshot.from),
-        capturedUntil: snapshot === undefined ? now : isoOf(snapshot.to),
+        capturedFrom: snapshot === undefined ? null : toIsoTime(snapshot.from),
+        capturedUntil: snapshot === undefined ? now : toIsoTime(snapshot.to),
         capturedBy: caller.actor.id,
         approvedAt: null,
         approvedBy: null,
         retiredAt: null,
       };
-      const made = await baselineResource
+      const createdBaseline = await baselineResource
         .writer(scope, caller)
-        .create({ ...withApproval(document, undefined, caller, now), id } as Document);
-      for (let part = 0; part * filesInPart < files.length; part++)
+        .create({ ...updateApproval(document, undefined, caller, now), id } as Document);
+      for (let part = 0; part * filesPerPart < files.length; part++)
         await stored.collection(fileBaselineParts).insert({
           id: `${id}-${part}`,
           baselineId: id,
           part,
-          files: files.slice(part * filesInPart, (part + 1) * filesInPart),
+          files: files.slice(part * filesPerPart, (part + 1) * filesPerPart),
         });
-      return made;
+      return createdBaseline;
     });
     return baselineResource.answer(after, { caller, request }, ports);
   },
@@ -215,14 +217,17 @@ export const listBaselineFiles = defineOperation({
   }),
   response: z.strictObject({ items: z.array(BaselineFileView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, { documents }) {
-    const own = documents.of(caller.tenantId);
-    const baseline = await own.collection(fileBaselines).find(params.id);
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const baseline = await tenantDocuments.collection(fileBaselines).find(params.id);
     if (baseline === undefined) throw notFound('file baseline');
     const number = Number(query.cursor ?? 0);
-    const part = await own.collection(fileBaselineParts).find(`${baseline.id}-${number}`);
-    const hasNext = (number + 1) * filesInPart < baseline.files;
+    const filesPart = await tenantDocuments.collection(fileBaselineParts).find(`${baseline.id}-${number}`);
+    const hasNext = (number + 1) * filesPerPart < baseline.files;
     return {
-      items: (part?.files ?? []).map(({ path, states }) => ({ path, states: states.map((state) => ({ ...state })) })),
+      items: (filesPart?.files ?? []).map(({ path, states }) => ({
+        path,
+        states: states.map((state) => ({ ...state })),
+      })),
       nextCursor: hasNext ? String(number + 1) : null,
     };
   },
@@ -239,11 +244,11 @@ export const deleteFileBaseline = defineOperation({
   params: idParameter,
   response: z.strictObject({ id: z.string() }),
   async handler({ caller, params, change, request }) {
-    const precondition = preconditionOf(request);
+    const precondition = parsePrecondition(request);
     return await change(async (scope) => {
       const { id } = await baselineResource.writer(scope, caller).remove(params.id, { precondition });
-      const parts = scope.of(caller.tenantId).collection(fileBaselineParts);
-      for await (const part of documentsIn(parts, { filter: { baselineId: id } })) await parts.delete(part.id);
+      const parts = scope.forTenant(caller.tenantId).collection(fileBaselineParts);
+      for await (const part of iterateDocuments(parts, { filter: { baselineId: id } })) await parts.delete(part.id);
       return { id };
     });
   },

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { encodeCursor, textPart } from '../../../queries/cursor.ts';
+import { encodeCursor, encodeText } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { FileState, fileActions, fileSources } from '../../../schemas/file-changes.ts';
-import { type HistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { type HistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { type Judgement, type Verdict, verdicts } from '../../../subjects/file-integrity/judge.ts';
 import {
   defaultWindowSeconds,
   type JudgedChange,
-  type Judging,
-  judgedChanges,
+  type JudgingContext,
+  readJudgedChanges,
 } from '../../../subjects/file-integrity/judged.ts';
 import { type ChangeFilter, countChanges } from '../../../subjects/file-integrity/stored.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 const ChangeView = z.strictObject({
   id: z.string(),
@@ -41,7 +41,7 @@ const ChangeView = z.strictObject({
   baselineId: z.string().nullable().describe('The baseline that determined the verdict'),
 });
 
-const viewOf = ({
+const toView = ({
   change,
   judgement,
 }: {
@@ -81,7 +81,7 @@ const Summary = z
   .nullable()
   .describe('For the whole range, for all verdicts; null if not requested');
 
-const some = (names: readonly string[]) =>
+const listOfNames = (names: readonly string[]) =>
   z
     .string()
     .max(256)
@@ -89,12 +89,12 @@ const some = (names: readonly string[]) =>
     .optional();
 
 /** Maximum changes that one request reads to find those with a verdict. */
-const maxScanned = 5_000;
-const maxSummed = 2_000;
+const maxScannedChanges = 5_000;
+const maxSummarizedChanges = 2_000;
 
 /** A page of changes with certain verdicts. It may be short and have a successor if matches are rare. */
-const pageOf = async (
-  judging: Judging,
+const readPage = async (
+  judgingContext: JudgingContext,
   filter: ChangeFilter,
   page: HistoryPage,
   requestedVerdicts: readonly string[] | undefined,
@@ -102,43 +102,43 @@ const pageOf = async (
   const limit = page.limit - 1;
   const shown: JudgedChange[] = [];
   let scanned = 0;
-  for await (const judged of judgedChanges(
-    judging,
+  for await (const judged of readJudgedChanges(
+    judgingContext,
     filter,
     page,
     requestedVerdicts === undefined ? page.limit : undefined,
   )) {
-    const fitting = judged.filter(
+    const matching = judged.filter(
       ({ judgement }) => requestedVerdicts === undefined || requestedVerdicts.includes(judgement.verdict),
     );
-    const room = limit - shown.length;
-    shown.push(...fitting.slice(0, room));
-    if (fitting.length > room) return { shown, next: shown.at(-1) };
+    const freeCount = limit - shown.length;
+    shown.push(...matching.slice(0, freeCount));
+    if (matching.length > freeCount) return { shown, next: shown.at(-1) };
     scanned += judged.length;
-    if (scanned >= maxScanned) return { shown, next: judged.at(-1) };
+    if (scanned >= maxScannedChanges) return { shown, next: judged.at(-1) };
   }
   return { shown, next: undefined };
 };
 
-const summaryOf = async (
-  judging: Judging,
+const summarize = async (
+  judging: JudgingContext,
   filter: ChangeFilter,
   { range }: HistoryPage,
 ): Promise<z.input<typeof Summary>> => {
   const counts = await countChanges(judging.reading, filter, range);
   const byVerdict: Record<Verdict, number> = { approved: 0, expected: 0, unapproved: 0, unknown: 0 };
-  let summed = 0;
-  for await (const judged of judgedChanges(judging, filter, { range })) {
+  let summarizedCount = 0;
+  for await (const judged of readJudgedChanges(judging, filter, { range })) {
     for (const { judgement } of judged) byVerdict[judgement.verdict]++;
-    summed += judged.length;
-    if (summed >= maxSummed) break;
+    summarizedCount += judged.length;
+    if (summarizedCount >= maxSummarizedChanges) break;
   }
   return {
     ...counts,
     byAction: { ...counts.byAction },
     bySource: { ...counts.bySource },
     byVerdict,
-    isComplete: summed >= counts.changes,
+    isComplete: summarizedCount >= counts.changes,
   };
 };
 
@@ -153,7 +153,7 @@ export const listFileChanges = defineOperation({
     ...projectScopeParameters,
     host: z.string().min(1).max(512).optional(),
     path: z.string().min(1).max(4096).optional().describe('Files at and below this path'),
-    action: some(fileActions).describe(`Comma-separated, of ${fileActions.join(', ')}`),
+    action: listOfNames(fileActions).describe(`Comma-separated, of ${fileActions.join(', ')}`),
     source: z.enum(fileSources).optional(),
     user: z.string().min(1).max(512).optional(),
     process: z.string().min(1).max(4096).optional(),
@@ -162,7 +162,7 @@ export const listFileChanges = defineOperation({
       .regex(/^[0-9A-Fa-f]{32,64}$/, 'must be a hash in hexadecimal')
       .optional()
       .describe('Hash of the file before or after'),
-    verdict: some(verdicts).describe(`Comma-separated, of ${verdicts.join(', ')}`),
+    verdict: listOfNames(verdicts).describe(`Comma-separated, of ${verdicts.join(', ')}`),
     windowSeconds: z.coerce
       .number()
       .int()
@@ -174,19 +174,20 @@ export const listFileChanges = defineOperation({
   }),
   response: z.strictObject({ items: z.array(ChangeView), nextCursor: z.string().nullable(), summary: Summary }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = historyPageOf('fim', query, reading);
+    const reading = createReading(caller, ports);
+    const page = parseHistoryPage('fim', query, reading);
     const { host, path, source, user, process, hash, projectId, scope } = query;
     const filter = { host, path, source, user, process, hash, projectId, scope, actions: query.action?.split(',') };
-    const judging = { reading, own: ports.documents.of(caller.tenantId), windowMs: query.windowSeconds * 1000 };
+    const judging = { reading, own: ports.documents.forTenant(caller.tenantId), windowMs: query.windowSeconds * 1000 };
     const [{ shown, next }, summary] = await Promise.all([
-      pageOf(judging, filter, page, query.verdict?.split(',')),
-      query.summary === undefined ? null : summaryOf(judging, filter, page),
+      readPage(judging, filter, page, query.verdict?.split(',')),
+      query.summary === undefined ? null : summarize(judging, filter, page),
     ]);
     const { from, to } = page.range;
     return {
-      items: shown.map(viewOf),
-      nextCursor: next === undefined ? null : encodeCursor('fim', [from, to, next.change.ms, textPart(next.change.id)]),
+      items: shown.map(toView),
+      nextCursor:
+        next === undefined ? null : encodeCursor('fim', [from, to, next.change.ms, encodeText(next.change.id)]),
       summary,
     };
   },

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Reader } from '../../../queries/worker.ts';
-import { readYaml } from '../../../queries/yaml.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
-import { fieldsOf } from '../../../runtime/stored-fields.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { WorkerRequester } from '../../../queries/worker.ts';
+import { parseYaml } from '../../../queries/yaml.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
+import { getFields } from '../../../runtime/stored-fields.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { readArchiveInWorker, type SigmaFile } from '../../../subjects/detections/archive.ts';
 import {
@@ -15,15 +15,15 @@ import {
   sigmaStatuses,
 } from '../../../subjects/detections/documents.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
-import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
-import { failedTests } from '../../../subjects/detections/rule-tests.ts';
-import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
-import { warningsOf } from '../../../subjects/detections/warnings.ts';
+import { createHunt } from '../../../subjects/detections/retro-hunt.ts';
+import { runTests } from '../../../subjects/detections/rule-tests.ts';
+import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
+import { findWarnings } from '../../../subjects/detections/warnings.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { derived, type RuleDocument, ruleFields, ruleResource } from './rule.ts';
-import { sentBy } from './telemetry.ts';
+import { deriveFields, parseRuleFields, type RuleDocument, ruleResource } from './rule.ts';
+import { readSentTelemetry } from './telemetry.ts';
 
 const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent'] as const;
 
@@ -41,19 +41,19 @@ const Item = z.strictObject({
 });
 type Item = z.output<typeof Item>;
 
-interface Given {
+interface ImportedDocument {
   readonly file: string;
   readonly document: SigmaDocument;
   readonly id: string;
 }
 
-const notEnabled = 'it is not enabled';
+const disabledMessage = 'it is not enabled';
 
 /** Written in one transaction, which has to end within seconds. */
-const atOnce = 50;
+const documentsPerBatch = 50;
 
 /** Id of a document without one: identical at each import. */
-const idOf = (document: SigmaDocument): string => {
+const documentId = (document: SigmaDocument): string => {
   if (document.id !== '') return document.id;
   const source = document.kind === 'correlation' ? [] : document.logsource;
   const hash = createHash('sha256')
@@ -62,32 +62,32 @@ const idOf = (document: SigmaDocument): string => {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 };
 
-const read = async (
-  reader: Reader,
+const readDocuments = async (
+  reader: WorkerRequester,
   files: readonly SigmaFile[],
-): Promise<{ readonly given: Given[]; readonly refused: Item[] }> => {
-  const given: Given[] = [];
+): Promise<{ readonly given: ImportedDocument[]; readonly refused: Item[] }> => {
+  const given: ImportedDocument[] = [];
   const refused: Item[] = [];
   const ids = new Set<string>();
   const texts = files.map(({ source }) => source);
   for (const [index, { documents, errors }] of (await readRulesInWorker(reader, texts)).entries()) {
     const file = files[index]?.name ?? '';
-    const at = file === '' ? '' : `${file}: `;
+    const locationPrefix = file === '' ? '' : `${file}: `;
     for (const faults of Map.groupBy(errors, ({ document }) => document).values())
       refused.push({
         ruleId: '',
         title: faults[0]?.title ?? '',
         outcome: 'refused',
-        message: at + faults.map(formatSigmaError).join('; '),
+        message: locationPrefix + faults.map(formatSigmaError).join('; '),
       });
     for (const document of documents) {
-      const id = idOf(document);
+      const id = documentId(document);
       if (ids.has(id))
         refused.push({
           ruleId: id,
           title: document.title,
           outcome: 'refused',
-          message: `${at}another document of this import has the id ${id}`,
+          message: `${locationPrefix}another document of this import has the id ${id}`,
         });
       else given.push({ file, document, id });
       ids.add(id);
@@ -97,8 +97,8 @@ const read = async (
 };
 
 /** Top-level fields in which two documents differ. */
-const differing = (before: string, after: string): string[] => {
-  const [one, other] = [before, after].map((source) => (readYaml(source).value() ?? {}) as Record<string, unknown>);
+const findDifferingFields = (before: string, after: string): string[] => {
+  const [one, other] = [before, after].map((source) => (parseYaml(source).value() ?? {}) as Record<string, unknown>);
   return [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])].filter(
     (name) => !isDeepStrictEqual(one?.[name], other?.[name]),
   );
@@ -142,10 +142,10 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
 
 /** Plans the import of a document: its next stored form, and the reported result. Settings by the team stay. */
 const planImport = async (
-  { document, id }: Given,
-  before: (RuleDocument & Stored) | undefined,
+  { document, id }: ImportedDocument,
+  before: (RuleDocument & StoredMetadata) | undefined,
   query: Query,
-  own: Parameters<typeof failedTests>[2],
+  own: Parameters<typeof runTests>[2],
 ): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
   const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
@@ -157,26 +157,26 @@ const planImport = async (
         message: `it belongs to the scope ${scope}: remove it from that scope first`,
       },
     };
-  const currentFields = before === undefined ? ruleFields({ source: document.source }) : fieldsOf(before);
+  const currentFields = before === undefined ? parseRuleFields({ source: document.source }) : getFields(before);
   const next = {
     ...currentFields,
     source: document.source,
     scope: query.scope ?? scope,
-    ...derived(document, currentFields.risk),
+    ...deriveFields(document, currentFields.risk),
     ...(before === undefined && { enabled: isEnabled(document, query) }),
   };
   if (before === undefined)
-    return { item: { ...base, outcome: 'created', message: next.enabled ? '' : notEnabled }, next };
-  const fields = [...differing(before.source, document.source), ...(next.scope === scope ? [] : ['scope'])];
+    return { item: { ...base, outcome: 'created', message: next.enabled ? '' : disabledMessage }, next };
+  const fields = [...findDifferingFields(before.source, document.source), ...(next.scope === scope ? [] : ['scope'])];
   if (fields.length === 0) return { item: { ...base, outcome: 'unchanged', message: '' } };
-  const [failed] = next.mayFailTests ? [] : await failedTests({ document, anySource: next.anySource }, next.tests, own);
+  const [failed] = next.mayFailTests ? [] : await runTests({ document, anySource: next.anySource }, next.tests, own);
   if (failed !== undefined)
     return { item: { ...base, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
   return { item: { ...base, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
 };
 
 /** Deletes rules of a scope that are not among the documents, if requested and if the documents are complete. */
-const prune = async (
+const pruneScope = async (
   ids: ReadonlySet<string>,
   hasRefused: boolean,
   { query, own, remove }: Pruning,
@@ -184,7 +184,7 @@ const prune = async (
   const { scope } = query;
   if (scope === undefined) return [];
   const items: Item[] = [];
-  for await (const { id, title } of documentsIn(own.collection(ruleResource.collection), { filter: { scope } }))
+  for await (const { id, title } of iterateDocuments(own.collection(ruleResource.collection), { filter: { scope } }))
     if (!ids.has(id)) items.push({ ruleId: id, title, outcome: 'absent', message: `it belongs to the scope ${scope}` });
   if (query.prune !== 'true') return items;
   if (hasRefused)
@@ -193,8 +193,8 @@ const prune = async (
       message: `${item.message}; nothing is deleted while documents are refused`,
     }));
   if (query.dryRun !== 'true')
-    for (let from = 0; from < items.length; from += atOnce)
-      await remove(items.slice(from, from + atOnce).map(({ ruleId }) => ruleId));
+    for (let from = 0; from < items.length; from += documentsPerBatch)
+      await remove(items.slice(from, from + documentsPerBatch).map(({ ruleId }) => ruleId));
   return items.map((item) => ({ ...item, outcome: 'deleted' }));
 };
 interface Pruning {
@@ -225,32 +225,32 @@ export const importDetectionRules = defineOperation({
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
     'application/zip': async (bytes, caller) => {
       const read = await readArchiveInWorker({ tenantId: caller?.tenantId ?? '' }, bytes);
-      if ('problem' in read) throw invalid('', read.problem);
+      if ('problem' in read) throw fieldError('', read.problem);
       return read;
     },
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const { given, refused } = await read({ tenantId: caller.tenantId, signal }, body.files);
-    if (given.length + refused.length === 0) throw invalid('files', 'contain no Sigma document');
+    const { given, refused } = await readDocuments({ tenantId: caller.tenantId, signal }, body.files);
+    if (given.length + refused.length === 0) throw fieldError('files', 'contain no Sigma document');
     if (query.prune === 'true' && query.scope === undefined)
-      throw invalid('prune', 'needs a scope: only rules of that scope are deleted');
-    const own = ports.documents.of(caller.tenantId);
-    const { tables, telemetry } = await sentBy({ caller, ports });
+      throw fieldError('prune', 'needs a scope: only rules of that scope are deleted');
+    const own = ports.documents.forTenant(caller.tenantId);
+    const { tables, telemetry } = await readSentTelemetry({ caller, ports });
     const items: Item[] = [];
-    for (let from = 0; from < given.length; from += atOnce) {
-      const part = given.slice(from, from + atOnce);
+    for (let from = 0; from < given.length; from += documentsPerBatch) {
+      const batch = given.slice(from, from + documentsPerBatch);
       if (query.dryRun === 'true')
-        for (const each of part) {
+        for (const each of batch) {
           const before = await own.collection(ruleResource.collection).find(each.id);
           items.push((await planImport(each, before, query, own)).item);
         }
-      else items.push(...(await change((scope) => writePart(scope, part, { caller, query }))));
+      else items.push(...(await change((scope) => writeBatch(scope, batch, { caller, query }))));
     }
-    const added = items.filter(({ outcome, message }) => outcome === 'created' && message !== notEnabled);
+    const added = items.filter(({ outcome, message }) => outcome === 'created' && message !== disabledMessage);
     if (query.dryRun !== 'true' && added.length > 0)
       await own.collection(retroHunts).insert(
-        newHunt(
+        createHunt(
           added.map(({ ruleId }) => ruleId),
           ports.clock.now(),
         ),
@@ -259,13 +259,13 @@ export const importDetectionRules = defineOperation({
     const warned = items.map((item): Item => {
       const document = documents.get(item.ruleId);
       if (document === undefined || (item.outcome !== 'created' && item.outcome !== 'changed')) return item;
-      const { isSeen, reason } = telemetryOf(document, tables, telemetry);
+      const { isSeen, reason } = findRuleTelemetry(document, tables, telemetry);
       const unsent = isSeen === false ? [`the required telemetry is not sent: ${reason}`] : [];
-      const texts = [item.message, ...unsent, ...warningsOf(document, tables)];
+      const texts = [item.message, ...unsent, ...findWarnings(document, tables)];
       return { ...item, message: texts.filter((text) => text !== '').join('; ') };
     });
     const hasRefused = refused.length > 0 || items.some(({ outcome }) => outcome === 'refused');
-    const pruned = await prune(new Set(documents.keys()), hasRefused, {
+    const pruned = await pruneScope(new Set(documents.keys()), hasRefused, {
       query,
       own,
       remove: (ids) =>
@@ -280,12 +280,12 @@ export const importDetectionRules = defineOperation({
 
 type Scope = Parameters<typeof ruleResource.writer>[0];
 
-const writePart = async (
+const writeBatch = async (
   scope: Scope,
-  part: readonly Given[],
+  part: readonly ImportedDocument[],
   { caller, query }: { readonly caller: Caller; readonly query: Query },
 ): Promise<Item[]> => {
-  const own = scope.of(caller.tenantId);
+  const own = scope.forTenant(caller.tenantId);
   const writer = ruleResource.writer(scope, caller);
   const items: Item[] = [];
   let written = 0;
@@ -312,10 +312,11 @@ export const exportDetectionRules = defineOperation({
   query: z.strictObject({ enabled: z.enum(['true', 'false']).optional() }),
   response: z.string(),
   async handler({ caller, query }, ports) {
-    const stored = ports.documents.of(caller.tenantId).collection(ruleResource.collection);
+    const stored = ports.documents.forTenant(caller.tenantId).collection(ruleResource.collection);
     const texts: string[] = [];
     const filter = query.enabled === undefined ? {} : { enabled: query.enabled === 'true' };
-    for await (const { source } of documentsIn(stored, { filter, sort: { title: 1 } })) texts.push(source.trimEnd());
+    for await (const { source } of iterateDocuments(stored, { filter, sort: { title: 1 } }))
+      texts.push(source.trimEnd());
     return texts.length === 0 ? '' : `${texts.join('\n---\n')}\n`;
   },
 });

@@ -1,15 +1,21 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
-import { scoreAt, toScoreInputs } from '../../../subjects/threat-intel/indicator.ts';
+import { computeScore, toScoreInputs } from '../../../subjects/threat-intel/indicator.ts';
 import { addBlock } from '../../../subjects/threat-intel/write-indicators.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { equals, type Listing, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
+import {
+  equals,
+  type ListDefinition,
+  type ListParameters,
+  listParameters,
+  readPage,
+} from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
-const time = z.iso.datetime({ offset: true });
+const TimeWithOffset = z.iso.datetime({ offset: true });
 
 /** Fields of an indicator */
 export const IndicatorFields = z.strictObject({
@@ -20,8 +26,8 @@ export const IndicatorFields = z.strictObject({
   description: z.string().max(4096).default(''),
   tags: z.array(z.string().min(1).max(256)).max(64).default([]),
   confidence: z.number().min(0).max(100).default(50),
-  validFrom: time.nullable().default(null),
-  validUntil: time.nullable().default(null).describe('Time after which it matches nothing'),
+  validFrom: TimeWithOffset.nullable().default(null),
+  validUntil: TimeWithOffset.nullable().default(null).describe('Time after which it matches nothing'),
   isRevoked: z.boolean().default(false),
   raisesSignals: z
     .boolean()
@@ -40,7 +46,7 @@ const IndicatorView = z.strictObject({
 });
 
 /** Filters and sort keys of the list */
-const listing: Listing = {
+const listDefinition: ListDefinition = {
   searched: ['value', 'name'],
   sorts: ['seenAt', 'createdAt', 'value', 'confidence'],
   filters: {
@@ -51,22 +57,28 @@ const listing: Listing = {
     state: {
       schema: z.enum(['valid', 'ended']).optional(),
       where: (value, now) => {
-        const ended = { $or: [{ isRevoked: true }, { validUntil: { $ne: null, $lte: now } }] };
-        return value === 'ended' ? ended : { $nor: [ended] };
+        const endedFilter = { $or: [{ isRevoked: true }, { validUntil: { $ne: null, $lte: now } }] };
+        return value === 'ended' ? endedFilter : { $nor: [endedFilter] };
       },
     },
   },
 };
 
-const viewOf = (
-  { key: _key, givenId: _givenId, halfLifeDays = null, raisesSignals = false, ...indicator }: ThreatIndicator & Stored,
+const toView = (
+  {
+    key: _key,
+    givenId: _givenId,
+    halfLifeDays = null,
+    raisesSignals = false,
+    ...indicator
+  }: ThreatIndicator & StoredMetadata,
   nowMs: number,
 ): z.input<typeof IndicatorView> => ({
   ...indicator,
   halfLifeDays,
   raisesSignals,
   tags: [...indicator.tags],
-  score: scoreAt(toScoreInputs({ ...indicator, halfLifeDays }), nowMs),
+  score: computeScore(toScoreInputs({ ...indicator, halfLifeDays }), nowMs),
 });
 
 export const listIndicators = defineOperation({
@@ -75,15 +87,19 @@ export const listIndicators = defineOperation({
   operationId: 'listThreatIndicators',
   summary: 'List threat indicators',
   role: 'viewer',
-  query: listParameters(listing),
+  query: listParameters(listDefinition),
   response: z.strictObject({ items: z.array(IndicatorView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, clock }) {
     const nowMs = clock.now();
-    const { items, nextCursor } = await readPage(documents.of(caller.tenantId).collection(threatIndicators), listing, {
-      query: query as ListParameters,
-      now: new Date(nowMs).toISOString(),
-    });
-    return { items: items.map((item) => viewOf(item, nowMs)), nextCursor };
+    const { items, nextCursor } = await readPage(
+      documents.forTenant(caller.tenantId).collection(threatIndicators),
+      listDefinition,
+      {
+        query: query as ListParameters,
+        now: new Date(nowMs).toISOString(),
+      },
+    );
+    return { items: items.map((item) => toView(item, nowMs)), nextCursor };
   },
 });
 
@@ -98,13 +114,13 @@ export const deleteIndicator = defineOperation({
   response: IndicatorView,
   handler: ({ caller, params, change }, { clock }) =>
     change(async (scope) => {
-      const stored = scope.of(caller.tenantId).collection(threatIndicators);
+      const stored = scope.forTenant(caller.tenantId).collection(threatIndicators);
       const before = await stored.find(params.id);
       if (before === undefined) throw notFound('threat indicator');
       await stored.delete(before.id, before.version);
       const seenAt = new Date(clock.now()).toISOString();
-      await addBlock(scope.of, caller.tenantId, [{ ...before, isRevoked: true, seenAt }]);
-      const view = viewOf(before, clock.now());
+      await addBlock(scope.forTenant, caller.tenantId, [{ ...before, isRevoked: true, seenAt }]);
+      const view = toView(before, clock.now());
       scope.record({ id: before.id, name: `${before.type} ${before.value}`, before: view });
       return view;
     }),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { millisecondsOf } from '../../../queries/range.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import type { Reader } from '../../../queries/worker.ts';
-import { normalised, type ReadIndicators } from '../../../subjects/threat-intel/indicator.ts';
+import type { WorkerRequester } from '../../../queries/worker.ts';
+import { normalizeValue, type ParsedIndicators } from '../../../subjects/threat-intel/indicator.ts';
 import { readDocumentInWorker } from '../../../subjects/threat-intel/read-document.ts';
 import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { IndicatorFields } from './indicator.ts';
 
@@ -14,7 +14,7 @@ const maxIndicators = 5000;
 
 const formats = ['stix', 'misp', 'csv'] as const;
 
-const Added = z.strictObject({
+const AddRequest = z.strictObject({
   source: z
     .string()
     .min(1)
@@ -37,41 +37,41 @@ const Added = z.strictObject({
     .describe('A document in the format: CSV as text; STIX 2.1 and MISP as JSON, or as text'),
 });
 
-const tooMany = (count: number): ApiError =>
+const tooManyError = (count: number): ApiError =>
   new ApiError(
     'PAYLOAD_TOO_LARGE',
     `a request may have at most ${maxIndicators} indicators, this one has ${count}: split it`,
   );
 
-const contentOf = async (
-  reader: Reader,
+const readContent = async (
+  reader: WorkerRequester,
   format: (typeof formats)[number],
   content: unknown,
-): Promise<ReadIndicators> => {
-  if (typeof content !== 'string' && format === 'csv') throw invalid('content', 'must be text for CSV');
+): Promise<ParsedIndicators> => {
+  if (typeof content !== 'string' && format === 'csv') throw fieldError('content', 'must be text for CSV');
   // Objects are passed to the thread as text, which is copied much faster.
   const text = typeof content === 'string' ? content : JSON.stringify(content);
-  const read = await readDocumentInWorker(reader, format, text, { max: maxIndicators });
-  if ('problem' in read) throw invalid('content', read.problem);
-  if ('tooMany' in read) throw tooMany(read.tooMany);
-  return read;
+  const parseResult = await readDocumentInWorker(reader, format, text, { max: maxIndicators });
+  if ('problem' in parseResult) throw fieldError('content', parseResult.problem);
+  if ('tooMany' in parseResult) throw tooManyError(parseResult.tooMany);
+  return parseResult;
 };
 
-const given = async (
-  reader: Reader,
-  { indicators, format, content }: z.output<typeof Added>,
-): Promise<ReadIndicators> => {
+const readRequestedIndicators = async (
+  reader: WorkerRequester,
+  { indicators, format, content }: z.output<typeof AddRequest>,
+): Promise<ParsedIndicators> => {
   if (indicators !== undefined) {
-    const read = indicators.map((indicator, index) => {
-      const value = normalised(indicator.type, indicator.value);
-      if (value === undefined) throw invalid(`indicators.${index}.value`, `is no ${indicator.type}`);
+    const normalizedIndicators = indicators.map((indicator, index) => {
+      const value = normalizeValue(indicator.type, indicator.value);
+      if (value === undefined) throw fieldError(`indicators.${index}.value`, `is no ${indicator.type}`);
       return { ...indicator, value, givenId: '' };
     });
-    return { indicators: read, refused: [] };
+    return { indicators: normalizedIndicators, refused: [] };
   }
   if (format === undefined || content === undefined)
-    throw invalid(format === undefined ? 'indicators' : 'content', 'give indicators, or a format with its content');
-  return contentOf(reader, format, content);
+    throw fieldError(format === undefined ? 'indicators' : 'content', 'give indicators, or a format with its content');
+  return readContent(reader, format, content);
 };
 
 export const addIndicators = defineOperation({
@@ -82,7 +82,7 @@ export const addIndicators = defineOperation({
   role: 'editor',
   audit: 'threat-indicator.import',
   maxBodyBytes: 8_000_000,
-  body: Added,
+  body: AddRequest,
   response: z.strictObject({
     created: z.int(),
     updated: z.int(),
@@ -92,7 +92,7 @@ export const addIndicators = defineOperation({
       .describe('Rejected entries, the first 1,000'),
   }),
   async handler({ caller, body, change, signal }, ports) {
-    const { indicators, refused } = await given({ tenantId: caller.tenantId, signal }, body);
+    const { indicators, refused } = await readRequestedIndicators({ tenantId: caller.tenantId, signal }, body);
     const { source } = body;
     const nowMs = ports.clock.now();
     const options = {
@@ -101,19 +101,19 @@ export const addIndicators = defineOperation({
       halfLifeDays: null,
       validDays: null,
       raisesSignals: body.raisesSignals,
-      huntFromMs: millisecondsOf('retroHunt.from', body.retroHunt?.from, nowMs) ?? null,
+      huntFromMs: parseMilliseconds('retroHunt.from', body.retroHunt?.from, nowMs) ?? null,
     };
-    const sum = await writeIndicators(
+    const counts = await writeIndicators(
       (work) =>
         change(async (scope) => {
-          const written = await work(scope.of);
-          scope.record({ id: source, name: source, after: written });
-          return written;
+          const writeCounts = await work(scope.forTenant);
+          scope.record({ id: source, name: source, after: writeCounts });
+          return writeCounts;
         }),
       caller.tenantId,
       indicators,
       options,
     );
-    return { ...sum, refused: [...refused] };
+    return { ...counts, refused: [...refused] };
   },
 });

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { RuleException } from '../../../schemas/resources/detection-rule.ts';
 import { exceptionError } from '../../../subjects/detections/deployed.ts';
-import { maxPreviewed, previewException } from '../../../subjects/detections/exception-preview.ts';
-import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
-import { ApiError, invalidFields, notFound } from '../../errors.ts';
+import { maxPreviewedSignals, previewException } from '../../../subjects/detections/exception-preview.ts';
+import { createRuleDeploymentSource } from '../../../subjects/detections/rule-tests.ts';
+import { ApiError, fieldErrors, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
-const previewed = 'previewed';
+const previewExceptionId = 'previewed';
 /** Time limit of the rule evaluation; reading takes additional time. */
 const budgetMs = 30_000;
 
@@ -33,7 +33,7 @@ export const previewRuleException = defineOperation({
   response: z.strictObject({
     isComplete: z
       .boolean()
-      .describe(`false if there were more than ${maxPreviewed} signals: only the newest were checked`),
+      .describe(`false if there were more than ${maxPreviewedSignals} signals: only the newest were checked`),
     rules: z.array(
       z.strictObject({
         ruleId: z.string(),
@@ -51,23 +51,23 @@ export const previewRuleException = defineOperation({
     ),
   }),
   async handler({ caller, params, body, signal }, ports) {
-    const own = ports.documents.of(caller.tenantId);
-    const rule = await own.collection(ruleResource.collection).find(params.id);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
+    const rule = await tenantDocuments.collection(ruleResource.collection).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
     if (rule.kind !== 'rule') throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules have exceptions`);
     const error = exceptionError(body);
-    if (error !== undefined) throw invalidFields([error]);
-    const reading = readingOf(caller, ports);
-    const range = rangeOf(
+    if (error !== undefined) throw fieldErrors([error]);
+    const reading = createReading(caller, ports);
+    const range = parseRetainedRange(
       { from: body.from ?? 'now-7d', to: body.to },
       { caller: reading, signal: 'logs', nowMs: reading.nowMs },
     );
-    const exception = { id: previewed, reason: '', when: body.when, expiresAt: null };
-    const toDeploy = await toDeployOfRule({ ...rule, exceptions: [exception] }, own);
+    const exception = { id: previewExceptionId, reason: '', when: body.when, expiresAt: null };
+    const toDeploy = await createRuleDeploymentSource({ ...rule, exceptions: [exception] }, tenantDocuments);
     const run = { tenantId: caller.tenantId, nowMs: reading.nowMs, budgetMs, signal };
     const { rules, isComplete } = await previewException(
       reading,
-      { ...run, rule, toDeploy, exceptionId: previewed },
+      { ...run, rule, toDeploy, exceptionId: previewExceptionId },
       range,
     );
     return {

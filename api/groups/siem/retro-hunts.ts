@@ -29,7 +29,7 @@ export const listRetroHunts = defineOperation({
     ),
   }),
   async handler({ caller, query }, { documents }) {
-    const stored = documents.of(caller.tenantId).collection(retroHunts);
+    const stored = documents.forTenant(caller.tenantId).collection(retroHunts);
     const { items } = await stored.list({ sort: { createdAt: -1 }, limit: query.limit });
     return {
       items: items.map(({ id, status, ruleIds, fromMs, toMs, records, signals, isComplete, message, createdAt }) => ({

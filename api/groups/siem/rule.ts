@@ -12,22 +12,22 @@ import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
 import { exceptionError, parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { formatSigmaError, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
-import { missingRules } from '../../../subjects/detections/named-rules.ts';
+import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';
-import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
-import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.ts';
-import { countHidden } from '../../../subjects/detections/stored-signals.ts';
-import { readSwitchedOff } from '../../../subjects/detections/switched-off.ts';
-import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../subjects/detections/telemetry.ts';
-import { invalid, invalidFields } from '../../errors.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createHunt } from '../../../subjects/detections/retro-hunt.ts';
+import { RuleTests, runTests } from '../../../subjects/detections/rule-tests.ts';
+import { countSuppressed } from '../../../subjects/detections/stored-signals.ts';
+import { readSwitchedOffRules } from '../../../subjects/detections/switched-off.ts';
+import { defaultTelemetryDays, findRuleTelemetry, RuleTelemetry } from '../../../subjects/detections/telemetry.ts';
+import { fieldError, fieldErrors } from '../../errors.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { sentBy } from './telemetry.ts';
+import { readSentTelemetry } from './telemetry.ts';
 
 /** Default risk of a signal, by the level of the rule. */
-const riskOf: Readonly<Record<SignalSeverity, number>> = {
+const defaultRiskScores: Readonly<Record<SignalSeverity, number>> = {
   informational: 5,
   low: 20,
   medium: 45,
@@ -74,7 +74,7 @@ export type RuleDocument = DetectionRule & RuleFields;
 type Document = RuleDocument;
 
 /** The written fields of a rule, with defaults for all except its source. */
-export const ruleFields = (given: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(given);
+export const parseRuleFields = (given: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(given);
 
 export const RuleView = z.strictObject({
   ...RuleFields.shape,
@@ -104,14 +104,14 @@ export const RuleView = z.strictObject({
 });
 
 /** Parses the only document in a text; an error names line and field. */
-const documentOf = async (tenantId: string, source: string): Promise<SigmaDocument> => {
+const parseSingleDocument = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
-    throw invalid('source', 'contains several documents: import them with POST /api/siem/rules/import');
+    throw fieldError('source', 'contains several documents: import them with POST /api/siem/rules/import');
   const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
   if (errors.length > 0)
-    throw invalidFields(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
+    throw fieldErrors(errors.map((error) => ({ path: 'source', message: formatSigmaError(error) })));
   const [document] = documents;
-  if (document === undefined) throw invalid('source', 'contains no document');
+  if (document === undefined) throw fieldError('source', 'contains no document');
   return document;
 };
 
@@ -119,34 +119,34 @@ const documentOf = async (tenantId: string, source: string): Promise<SigmaDocume
 const defaultLevel: SigmaLevel = 'medium';
 
 /** Derived fields that are stored with a rule. */
-export const derived = (document: SigmaDocument, risk: number | null) => {
+export const deriveFields = (document: SigmaDocument, risk: number | null) => {
   const severity = document.level ?? defaultLevel;
-  return { kind: document.kind, title: document.title, severity, riskScore: risk ?? riskOf[severity] };
+  return { kind: document.kind, title: document.title, severity, riskScore: risk ?? defaultRiskScores[severity] };
 };
 
 /** Rejects exceptions that could never cover anything. */
-const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
+const requireValidExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
   if (exceptions.length > 0 && kind !== 'rule')
-    throw invalid('exceptions', `apply to rules only, and this is a ${kind}: add them to the rules that it names`);
+    throw fieldError('exceptions', `apply to rules only, and this is a ${kind}: add them to the rules that it names`);
   const ids = exceptions.map(({ id }) => id);
-  const wrong = exceptions.flatMap((exception, index) => {
+  const problems = exceptions.flatMap((exception, index) => {
     const path = `exceptions.${index}`;
     if (ids.indexOf(exception.id) < index)
       return [{ path: `${path}.id`, message: 'is already the id of another exception' }];
     const error = exceptionError(exception);
     return error === undefined ? [] : [{ path: `${path}.${error.path}`, message: error.message }];
   });
-  if (wrong.length > 0) throw invalidFields(wrong);
+  if (problems.length > 0) throw fieldErrors(problems);
 };
 
 /** Rejects failing tests, with their path in the body. */
-const refuseFailing = async (
+const requirePassingTests = async (
   document: SigmaDocument,
   { tests, mayFailTests, anySource }: RuleFields,
-  own: Parameters<typeof failedTests>[2],
+  own: Parameters<typeof runTests>[2],
 ): Promise<void> => {
-  const failed = mayFailTests ? [] : await failedTests({ document, anySource }, tests, own);
-  if (failed.length > 0) throw invalidFields(failed);
+  const failed = mayFailTests ? [] : await runTests({ document, anySource }, tests, own);
+  if (failed.length > 0) throw fieldErrors(failed);
 };
 
 export const ruleResource = defineResource<typeof RuleFields, Document, typeof RuleView>({
@@ -178,40 +178,40 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   maxBodyBytes: 8_000_000,
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: defaultLevel, riskScore: 0 }),
-  async prepare(after, { before, caller, of, ports }) {
-    const document = await documentOf(caller.tenantId, after.source);
+  async prepare(after, { before, caller, forTenant, ports }) {
+    const document = await parseSingleDocument(caller.tenantId, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
-      throw invalid('source', `has the id ${document.id}, but this rule is ${before.id}`);
-    refuseExceptions(document, after);
-    await refuseFailing(document, after, of(caller.tenantId));
-    const prepared = { ...after, ...derived(document, after.risk) };
+      throw fieldError('source', `has the id ${document.id}, but this rule is ${before.id}`);
+    requireValidExceptions(document, after);
+    await requirePassingTests(document, after, forTenant(caller.tenantId));
+    const prepared = { ...after, ...deriveFields(document, after.risk) };
     // Correlations and pipelines reference the rule by its own id.
     const id = before?.id ?? (document.id === '' ? randomUUID() : document.id);
     if (after.enabled && before?.enabled !== true && document.kind !== 'filter')
-      await of(caller.tenantId)
+      await forTenant(caller.tenantId)
         .collection(retroHunts)
-        .insert(newHunt([id], ports.clock.now()));
+        .insert(createHunt([id], ports.clock.now()));
     return before === undefined ? Object.assign(prepared, { id }) : prepared;
   },
   live: true,
   async show(documents, context) {
-    const reading = readingOf(context.caller, context.ports);
-    const hiding = documents.filter(({ suppression }) => suppression !== null).map(({ id }) => id);
-    const [{ tables, telemetry }, off, hidden] = await Promise.all([
-      sentBy(context),
-      readSwitchedOff(reading, documents),
-      countHidden(reading, hiding, reading.nowMs - defaultTelemetryDays * 86_400_000),
+    const reading = createReading(context.caller, context.ports);
+    const suppressingIds = documents.filter(({ suppression }) => suppression !== null).map(({ id }) => id);
+    const [{ tables, telemetry }, switchedOffRules, hidden] = await Promise.all([
+      readSentTelemetry(context),
+      readSwitchedOffRules(reading, documents),
+      countSuppressed(reading, suppressingIds, reading.nowMs - defaultTelemetryDays * 86_400_000),
     ]);
-    const read = await parseDocuments(
+    const parsedDocuments = await parseDocuments(
       context.caller,
       documents.map(({ source }) => source),
     );
-    const readable = read.filter((document) => typeof document !== 'string');
-    const missing = await missingRules(readable, [], context.ports.documents.of(context.caller.tenantId));
+    const readable = parsedDocuments.filter((document) => typeof document !== 'string');
+    const missing = await findMissingRules(readable, [], context.ports.documents.forTenant(context.caller.tenantId));
     return documents.map((stored, index) => {
-      const found = read[index];
+      const found = parsedDocuments[index];
       const document = typeof found === 'string' ? undefined : found;
-      const switchedOff = off.get(stored.id);
+      const switchedOff = switchedOffRules.get(stored.id);
       return {
         ...stored,
         level: stored.severity,
@@ -225,7 +225,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
         telemetry:
           document === undefined
             ? { isSeen: null, reason: 'the rule cannot be read', lastSeen: null, missingFields: [] }
-            : telemetryOf(document, tables, telemetry),
+            : findRuleTelemetry(document, tables, telemetry),
         unknownRules: document === undefined ? [] : missing(document),
         switchedOff: switchedOff === undefined ? null : { ...switchedOff, reason: 'too-slow' as const },
         hidden: hidden.get(stored.id) ?? null,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type SignalTriage,
   signalStates,
@@ -8,22 +8,22 @@ import {
 } from '../../../schemas/resources/signal-triage.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
 import {
-  eventsOf,
-  hiddenBy,
+  parseEvents,
   readSignal,
   readSignals,
   SignalEventView,
   type SignalFilter,
   type StoredSignal,
+  suppressedCount,
   toSignalEventView,
 } from '../../../subjects/detections/stored-signals.ts';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
+import { fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { decidedSignals } from './decided-signals.ts';
+import { readDecidedSignalIds } from './decided-signals.ts';
 
 const SignalView = z.strictObject({
   id: z.string(),
@@ -56,7 +56,7 @@ const SignalView = z.strictObject({
   changedAt: z.iso.datetime().nullable().describe('Time of the last decision'),
 });
 
-const untouched: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
+const initialTriage: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
   state: 'open',
   assigneeId: null,
   verdict: null,
@@ -64,8 +64,8 @@ const untouched: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
   changedAt: null,
 };
 
-const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input<typeof SignalView> => {
-  const { state, assigneeId, verdict, reason, changedAt } = triage ?? untouched;
+const toView = (signal: StoredSignal, triage: SignalTriage | undefined): z.input<typeof SignalView> => {
+  const { state, assigneeId, verdict, reason, changedAt } = triage ?? initialTriage;
   return {
     id: signal.id,
     ruleId: signal.rule_id,
@@ -76,9 +76,9 @@ const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
     riskScore: signal.risk_score,
     projectId: signal.project,
     time: new Date(Number(signal.ms)).toISOString(),
-    events: eventsOf(signal).map(toSignalEventView),
+    events: parseEvents(signal).map(toSignalEventView),
     eventCount: signal.event_count,
-    hidden: hiddenBy(signal),
+    hidden: suppressedCount(signal),
     entities: signal.entities.map((entity) => {
       const [type = '', ...value] = entity.split(' ');
       return { type, value: value.join(' ') };
@@ -95,16 +95,16 @@ const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
   };
 };
 
-const idsOf = async (
+const toIdFilter = async (
   own: TenantDocuments,
   { state, assigneeId }: { readonly state?: string | undefined; readonly assigneeId?: string | undefined },
 ): Promise<SignalFilter['ids']> => {
   if (assigneeId !== undefined)
-    return { are: 'only', of: await decidedSignals(own, { assigneeId, ...(state !== undefined && { state }) }) };
+    return { are: 'only', of: await readDecidedSignalIds(own, { assigneeId, ...(state !== undefined && { state }) }) };
   if (state === undefined) return undefined;
   if (state === 'open')
-    return { are: 'none', of: await decidedSignals(own, { state: { $in: ['acknowledged', 'closed'] } }) };
-  return { are: 'only', of: await decidedSignals(own, { state }) };
+    return { are: 'none', of: await readDecidedSignalIds(own, { state: { $in: ['acknowledged', 'closed'] } }) };
+  return { are: 'only', of: await readDecidedSignalIds(own, { state }) };
 };
 
 export const listSignals = defineOperation({
@@ -137,33 +137,33 @@ export const listSignals = defineOperation({
   }),
   response: z.strictObject({ items: z.array(SignalView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const own = ports.documents.of(caller.tenantId);
-    const page = historyPageOf('signals', query, reading);
+    const reading = createReading(caller, ports);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
+    const page = parseHistoryPage('signals', query, reading);
     const filter: SignalFilter = {
       ruleId: query.ruleId,
       entity: query.entity,
       technique: query.technique?.toUpperCase(),
       projectId: query.projectId,
       severities: query.severity?.split(','),
-      ids: await idsOf(own, query),
+      ids: await toIdFilter(tenantDocuments, query),
       withSuppressed: query.suppressed === 'true',
     };
     const rows = await readSignals(reading, filter, page);
-    const { shown, nextCursor } = cutHistoryPage('signals', rows, {
+    const { shown, nextCursor } = finishHistoryPage('signals', rows, {
       ...page,
       limit: query.limit,
       idOf: ({ id }) => id,
     });
-    const triages = await triagesOf(own, shown);
-    return { items: shown.map((signal) => viewOf(signal, triages.get(signal.id))), nextCursor };
+    const triages = await readTriages(tenantDocuments, shown);
+    return { items: shown.map((signal) => toView(signal, triages.get(signal.id))), nextCursor };
   },
 });
 
-const triagesOf = async (
+const readTriages = async (
   own: TenantDocuments,
   signals: readonly StoredSignal[],
-): Promise<ReadonlyMap<string, SignalTriage & Stored>> => {
+): Promise<ReadonlyMap<string, SignalTriage & StoredMetadata>> => {
   const ids = signals.map(({ id }) => id);
   const { items } = await own
     .collection(signalTriages)
@@ -180,10 +180,10 @@ export const getSignal = defineOperation({
   params: idParameter,
   response: SignalView,
   async handler({ caller, params }, ports) {
-    const signal = await readSignal(readingOf(caller, ports), params.id);
+    const signal = await readSignal(createReading(caller, ports), params.id);
     if (signal === undefined) throw notFound('signal');
-    const triage = await ports.documents.of(caller.tenantId).collection(signalTriages).find(signal.id);
-    return viewOf(signal, triage);
+    const triage = await ports.documents.forTenant(caller.tenantId).collection(signalTriages).find(signal.id);
+    return toView(signal, triage);
   },
 });
 
@@ -194,7 +194,7 @@ const Triage = z.strictObject({
   reason: z.string().max(4096).optional(),
 });
 
-const triageOf = ({ state, assigneeId, verdict, reason, changedAt }: SignalTriage): SignalTriage => ({
+const pickTriageFields = ({ state, assigneeId, verdict, reason, changedAt }: SignalTriage): SignalTriage => ({
   state,
   assigneeId,
   verdict,
@@ -203,17 +203,17 @@ const triageOf = ({ state, assigneeId, verdict, reason, changedAt }: SignalTriag
 });
 
 /** A reopened signal has no verdict any more. */
-const changedBy = (
+const applyTriage = (
   { state, assigneeId, verdict, reason }: z.output<typeof Triage>,
-  known: Omit<SignalTriage, 'changedAt'>,
+  currentTriage: Omit<SignalTriage, 'changedAt'>,
   changedAt: string,
 ): SignalTriage => {
-  const stays = state === undefined || state === 'closed';
+  const keepsVerdict = state === undefined || state === 'closed';
   return {
-    state: state ?? known.state,
-    assigneeId: assigneeId === undefined ? known.assigneeId : assigneeId,
-    verdict: verdict === undefined ? (stays ? known.verdict : null) : verdict,
-    reason: reason ?? known.reason,
+    state: state ?? currentTriage.state,
+    assigneeId: assigneeId === undefined ? currentTriage.assigneeId : assigneeId,
+    verdict: verdict === undefined ? (keepsVerdict ? currentTriage.verdict : null) : verdict,
+    reason: reason ?? currentTriage.reason,
     changedAt,
   };
 };
@@ -240,27 +240,27 @@ export const triageSignal = defineOperation({
   }),
   response: SignalView,
   async handler({ caller, params, body, change }, ports) {
-    const signal = await readSignal(readingOf(caller, ports), params.id);
+    const signal = await readSignal(createReading(caller, ports), params.id);
     if (signal === undefined) throw notFound('signal');
     const now = new Date(ports.clock.now()).toISOString();
     const after = await change(async (scope) => {
-      const own = scope.of(caller.tenantId);
+      const own = scope.forTenant(caller.tenantId);
       const triages = own.collection(signalTriages);
       const before = await triages.find(signal.id);
-      const { changedAt: _, ...known } = before === undefined ? untouched : triageOf(before);
-      const next = changedBy(body, known, now);
-      if (next.verdict !== null && next.state !== 'closed') throw invalid('verdict', 'goes with "state": "closed"');
+      const { changedAt: _, ...currentTriage } = before === undefined ? initialTriage : pickTriageFields(before);
+      const next = applyTriage(body, currentTriage, now);
+      if (next.verdict !== null && next.state !== 'closed') throw fieldError('verdict', 'goes with "state": "closed"');
       await requireMember(own, next.assigneeId);
       if (before === undefined) await triages.insert({ id: signal.id, ...next });
       else await triages.replace(signal.id, next, before.version);
       scope.record({
         id: signal.id,
         name: signal.rule_title,
-        before: known,
+        before: currentTriage,
         after: next,
       });
       return next;
     });
-    return viewOf(signal, after);
+    return toView(signal, after);
   },
 });

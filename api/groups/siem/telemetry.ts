@@ -1,15 +1,15 @@
 /** Telemetry of a caller's organization, for the status of its rules. */
 import type { FieldTable } from '../../../subjects/detections/fields/table.ts';
-import { ownTables } from '../../../subjects/detections/rule-tests.ts';
+import { readTables } from '../../../subjects/detections/rule-tests.ts';
 import { defaultTelemetryDays, readTelemetry, type Telemetry } from '../../../subjects/detections/telemetry.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import type { ResourceContext } from '../../resources/resource-spec.ts';
 
 /** Returns the organization's field tables, and the telemetry of the last days. */
-export const sentBy = async (
+export const readSentTelemetry = async (
   { caller, ports }: ResourceContext,
   days = defaultTelemetryDays,
 ): Promise<{ readonly tables: readonly FieldTable[]; readonly telemetry: Telemetry }> => {
-  const tables = await ownTables(ports.documents.of(caller.tenantId));
-  return { tables, telemetry: await readTelemetry(readingOf(caller, ports), days, tables) };
+  const tables = await readTables(ports.documents.forTenant(caller.tenantId));
+  return { tables, telemetry: await readTelemetry(createReading(caller, ports), days, tables) };
 };

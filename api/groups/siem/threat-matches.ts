@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
-  indicatorKey,
+  buildIndicatorKey,
   indicatorTypes,
   type ThreatIndicator,
   threatIndicators,
 } from '../../../schemas/resources/threat-intel.ts';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { readMatches, type StoredMatch } from '../../../subjects/threat-intel/stored-matches.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
-const text = z.string().min(1).max(512).optional();
+const ShortText = z.string().min(1).max(512).optional();
 
 const MatchView = z.strictObject({
   id: z.string(),
@@ -37,20 +37,23 @@ const MatchView = z.strictObject({
   retroHunt: z.boolean().describe('Whether it was found in records stored before the indicator'),
 });
 
-const keyOf = ({ source, type, value }: StoredMatch): string => indicatorKey(source, type, value);
+const matchIndicatorKey = ({ source, type, value }: StoredMatch): string => buildIndicatorKey(source, type, value);
 
-const indicatorsOf = async (
+const readIndicators = async (
   own: TenantDocuments,
   matches: readonly StoredMatch[],
-): Promise<ReadonlyMap<string, ThreatIndicator & Stored>> => {
-  const keys = [...new Set(matches.map(keyOf))];
+): Promise<ReadonlyMap<string, ThreatIndicator & StoredMetadata>> => {
+  const keys = [...new Set(matches.map(matchIndicatorKey))];
   const { items } = await own
     .collection(threatIndicators)
     .list({ filter: { key: { $in: keys } }, limit: Math.max(1, keys.length) });
   return new Map(items.map((item) => [item.key, item]));
 };
 
-const viewOf = (match: StoredMatch, indicator: (ThreatIndicator & Stored) | undefined): z.input<typeof MatchView> => ({
+const toView = (
+  match: StoredMatch,
+  indicator: (ThreatIndicator & StoredMetadata) | undefined,
+): z.input<typeof MatchView> => ({
   id: match.id,
   time: new Date(Number(match.ms)).toISOString(),
   count: Number(match.total),
@@ -84,25 +87,25 @@ export const listThreatMatches = defineOperation({
     ...historyParameters,
     type: z.enum(indicatorTypes).optional(),
     value: z.string().min(1).max(4096).optional().describe('Value of the indicator'),
-    source: text.describe('Source of the indicator: a feed, or the name given to an import'),
-    field: text.describe('Field of the record'),
-    service: text,
-    host: text,
-    user: text,
+    source: ShortText.describe('Source of the indicator: a feed, or the name given to an import'),
+    field: ShortText.describe('Field of the record'),
+    service: ShortText,
+    host: ShortText,
+    user: ShortText,
     minScore: z.coerce.number().int().min(1).max(100).optional().describe('Minimum score'),
     projectId: z.string().max(128).optional(),
   }),
   response: z.strictObject({ items: z.array(MatchView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const page = historyPageOf('threat-matches', query, reading);
+    const reading = createReading(caller, ports);
+    const page = parseHistoryPage('threat-matches', query, reading);
     const rows = await readMatches(reading, query, page);
-    const { shown, nextCursor } = cutHistoryPage('threat-matches', rows, {
+    const { shown, nextCursor } = finishHistoryPage('threat-matches', rows, {
       ...page,
       limit: query.limit,
       idOf: ({ id }) => id,
     });
-    const indicators = await indicatorsOf(ports.documents.of(caller.tenantId), shown);
-    return { items: shown.map((match) => viewOf(match, indicators.get(keyOf(match)))), nextCursor };
+    const indicators = await readIndicators(ports.documents.forTenant(caller.tenantId), shown);
+    return { items: shown.map((match) => toView(match, indicators.get(matchIndicatorKey(match)))), nextCursor };
   },
 });

@@ -1,18 +1,23 @@
 import { z } from 'zod';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { detectionPlaceholders, detectionRules } from '../../../schemas/resources/detection-rule.ts';
 import { parseDocuments } from '../../../subjects/detections/deployed.ts';
-import { missingRules } from '../../../subjects/detections/named-rules.ts';
+import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
-import { needsOf } from '../../../subjects/detections/rule-set.ts';
-import { matchesOf, TestEvent } from '../../../subjects/detections/rule-tests.ts';
-import { defaultTelemetryDays, RuleTelemetry, tablesFor, telemetryOf } from '../../../subjects/detections/telemetry.ts';
-import { warningsOf } from '../../../subjects/detections/warnings.ts';
+import { requirementsOf } from '../../../subjects/detections/rule-set.ts';
+import { findMatches, TestEvent } from '../../../subjects/detections/rule-tests.ts';
+import {
+  defaultTelemetryDays,
+  findRuleTelemetry,
+  RuleTelemetry,
+  tablesFor,
+} from '../../../subjects/detections/telemetry.ts';
+import { findWarnings } from '../../../subjects/detections/warnings.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { sentBy } from './telemetry.ts';
+import { readSentTelemetry } from './telemetry.ts';
 
 export const testDetectionRule = defineOperation({
   method: 'POST',
@@ -40,22 +45,22 @@ export const testDetectionRule = defineOperation({
     ),
   }),
   async handler({ caller, params, body }, { documents }) {
-    const own = documents.of(caller.tenantId);
-    const rule = await own.collection(detectionRules).find(params.id);
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const rule = await tenantDocuments.collection(detectionRules).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
-    const [document] = await parseDocuments(own, [rule.source]);
+    const [document] = await parseDocuments(tenantDocuments, [rule.source]);
     if (typeof document !== 'object' || document.kind !== 'rule')
       throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules are run over single events`);
-    const matches = await matchesOf({ document, anySource: rule.anySource }, body.events, own);
+    const matches = await findMatches({ document, anySource: rule.anySource }, body.events, tenantDocuments);
     return {
       matches: matches.flatMap((match, event) => (match === undefined ? [] : [{ event, fields: [...match.fields] }])),
     };
   },
 });
 
-const namesOfPlaceholders = async (own: TenantDocuments): Promise<ReadonlySet<string>> => {
+const readPlaceholderNames = async (own: TenantDocuments): Promise<ReadonlySet<string>> => {
   const names = new Set<string>();
-  for await (const { name } of documentsIn(own.collection(detectionPlaceholders), {})) names.add(name);
+  for await (const { name } of iterateDocuments(own.collection(detectionPlaceholders), {})) names.add(name);
   return names;
 };
 
@@ -111,32 +116,32 @@ export const validateDetectionRules = defineOperation({
   async handler({ caller, body, signal }, ports) {
     const reader = { tenantId: caller.tenantId, signal };
     const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker(reader, [body.source]);
-    const own = ports.documents.of(caller.tenantId);
+    const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const [{ tables, telemetry }, placeholders, missing] = await Promise.all([
-      sentBy({ caller, ports }, body.telemetryDays),
-      namesOfPlaceholders(own),
-      missingRules(documents, documents, own),
+      readSentTelemetry({ caller, ports }, body.telemetryDays),
+      readPlaceholderNames(tenantDocuments),
+      findMissingRules(documents, documents, tenantDocuments),
     ]);
     return {
       isValid: errors.length === 0,
       errors: errors.map(({ document, title, line, field, message }) => ({ document, title, line, field, message })),
       documents: documents.map((document) => {
         const { id, title, kind } = document;
-        const needs = kind === 'correlation' ? undefined : needsOf(document, tables);
+        const requirements = kind === 'correlation' ? undefined : requirementsOf(document, tables);
         return {
           document: document.document,
           id,
           title,
           kind,
-          logsource: needs === undefined ? null : { ...(needs.logsource as Record<string, string>) },
-          fields: needs?.fields.map(({ field, names }) => ({ field, names: [...names] })) ?? [],
-          tables: needs === undefined ? [] : tablesFor(needs.logsource, tables),
-          telemetry: telemetryOf(document, tables, telemetry),
-          placeholders: [...(needs?.placeholders ?? [])],
-          unknownPlaceholders: needs?.placeholders.filter((name) => !placeholders.has(name)) ?? [],
+          logsource: requirements === undefined ? null : { ...(requirements.logsource as Record<string, string>) },
+          fields: requirements?.fields.map(({ field, names }) => ({ field, names: [...names] })) ?? [],
+          tables: requirements === undefined ? [] : tablesFor(requirements.logsource, tables),
+          telemetry: findRuleTelemetry(document, tables, telemetry),
+          placeholders: [...(requirements?.placeholders ?? [])],
+          unknownPlaceholders: requirements?.placeholders.filter((name) => !placeholders.has(name)) ?? [],
           rules: kind === 'rule' || document.rules === 'any' ? [] : [...document.rules],
           unknownRules: missing(document),
-          warnings: warningsOf(document, tables),
+          warnings: findWarnings(document, tables),
         };
       }),
     };

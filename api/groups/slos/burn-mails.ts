@@ -1,11 +1,16 @@
 /** Mail to the receivers of projects when an SLO burns its error budget. */
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
 import { sloBurnNotifications } from '../../../schemas/resources/slo-burn-notification.ts';
-import { burningObjectives, type ManagedAlert } from '../../../subjects/overview/managed-alerts.ts';
-import { linkTo } from '../../mail/links.ts';
-import { type MailDraft, plainName } from '../../mail/mail-text.ts';
-import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../../mail/receivers.ts';
+import { type ManagedAlert, readBurningObjectives } from '../../../subjects/overview/managed-alerts.ts';
+import { buildLink } from '../../mail/links.ts';
+import { type MailDraft, sanitizeName } from '../../mail/mail-text.ts';
+import {
+  collectReceivers,
+  forEachSubscribedTenant,
+  type MailJobPorts,
+  type StoredProject,
+} from '../../mail/receivers.ts';
 import { findManagedRules } from '../alerts/managed-rules.ts';
 
 const toMailDraft = (
@@ -14,38 +19,45 @@ const toMailDraft = (
   { rule, reason, severity }: ManagedAlert,
   settings: MailJobPorts['settings'],
 ): MailDraft => {
-  const name = plainName(rule.labels['slo'] ?? sloId);
+  const name = sanitizeName(rule.labels['slo'] ?? sloId);
   return {
     to,
     subject: `SLO burns its error budget: ${name}`,
     paragraphs: [
-      `The SLO “${name}” spends its error budget faster than allowed${severity === null ? '' : ` (${severity})`}: ${plainName(reason.toWellFormed())}.`,
+      `The SLO “${name}” spends its error budget faster than allowed${severity === null ? '' : ` (${severity})`}: ${sanitizeName(reason.toWellFormed())}.`,
     ],
-    link: { text: 'Show the SLO', url: linkTo(settings, `slos?open=${encodeURIComponent(sloId)}`) },
+    link: { text: 'Show the SLO', url: buildLink(settings, `slos?open=${encodeURIComponent(sloId)}`) },
   };
 };
 
 /** SLOs belong to the organization: each subscribed project is notified once per burn. */
-const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
+const notifyTenant = async (
+  ports: MailJobPorts,
+  tenantId: string,
+  subscribedProjects: readonly StoredProject[],
+): Promise<void> => {
   const { documents, columns, clock, counters, mail, settings } = ports;
   const nowMs = clock.now();
-  const burning = new Map(
-    await burningObjectives({ columns: columns.of(tenantId), nowMs }, findManagedRules(documents.of(tenantId))),
+  const burningSlos = new Map(
+    await readBurningObjectives(
+      { columns: columns.forTenant(tenantId), nowMs },
+      findManagedRules(documents.forTenant(tenantId)),
+    ),
   );
   const notifiedVersions = new Map<string, number>();
-  for await (const { id, version } of documentsIn(documents.of(tenantId).collection(sloBurnNotifications)))
+  for await (const { id, version } of iterateDocuments(documents.forTenant(tenantId).collection(sloBurnNotifications)))
     notifiedVersions.set(id, version);
   for (const [id, version] of notifiedVersions)
-    if (!burning.has(id)) await documents.of(tenantId).collection(sloBurnNotifications).delete(id, version);
-  for (const [sloId, alert] of burning) {
+    if (!burningSlos.has(id)) await documents.forTenant(tenantId).collection(sloBurnNotifications).delete(id, version);
+  for (const [sloId, alert] of burningSlos) {
     if (notifiedVersions.has(sloId)) continue;
-    const happened = { event: 'slo-burning', severity: alert.severity ?? 'warning', about: 'slo' } as const;
-    const receivers = await receiversOf(counters, tenantId, own, happened);
+    const notificationEvent = { event: 'slo-burning', severity: alert.severity ?? 'warning', about: 'slo' } as const;
+    const receivers = await collectReceivers(counters, tenantId, subscribedProjects, notificationEvent);
     await documents.transaction(async (scope) => {
-      const stored = scope.of(tenantId).collection(sloBurnNotifications);
+      const stored = scope.forTenant(tenantId).collection(sloBurnNotifications);
       // Another instance may have notified in the meantime.
       if ((await stored.find(sloId)) !== undefined) return;
-      for (const to of receivers) await mail.put(scope, toMailDraft(to, sloId, alert, settings));
+      for (const to of receivers) await mail.enqueue(scope, toMailDraft(to, sloId, alert, settings));
       await stored.insert({ id: sloId, at: new Date(nowMs).toISOString() });
     });
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Measurements of an SLO in a window */
-export const sloFigures = {
+export const sloMetricFields = {
   sli: z.number().nullable().describe('A share, 0 to 1; null if unknown'),
   good: z.number().describe('Events, or slices for time-slice budgets'),
   total: z.number(),

@@ -6,8 +6,8 @@ import type { Ports } from '../../kernel/ports.ts';
 import { sloResource } from './slo.ts';
 
 /** Returns an SLO as it is measured. Throws if it does not exist, or if this version cannot parse it. */
-export const foundSlo = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownSlo> => {
-  const document = await documents.of(caller.tenantId).collection(sloResource.collection).find(id);
+export const findSlo = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownSlo> => {
+  const document = await documents.forTenant(caller.tenantId).collection(sloResource.collection).find(id);
   if (document === undefined) throw notFound('service level objective');
   const slo = readSlo(document);
   if (slo === undefined)

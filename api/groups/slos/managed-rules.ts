@@ -1,14 +1,14 @@
 /** Synchronizes the alert rules of an SLO with the SLO and its policy. */
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
-import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
+import { createAlertRules } from '../../../subjects/slos/alert-rules.ts';
 import type { SloFields } from '../../../subjects/slos/document.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { syncManagedRules } from '../alerts/managed-rules.ts';
 
 interface SloChange {
-  readonly before?: SloFields & Stored;
-  readonly after?: SloFields & Stored;
+  readonly before?: SloFields & StoredMetadata;
+  readonly after?: SloFields & StoredMetadata;
 }
 
 /** Runs within the transaction that writes the SLO; deleting an SLO deletes its policy. */
@@ -21,6 +21,6 @@ export const syncSloRules = async (documents: TenantDocuments, { before, after }
   await syncManagedRules(
     documents,
     { sloId },
-    after === undefined ? [] : alertRulesOf(sloId, after, readPolicy(policy)),
+    after === undefined ? [] : createAlertRules(sloId, after, readPolicy(policy)),
   );
 };

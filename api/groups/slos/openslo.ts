@@ -1,14 +1,19 @@
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { versions } from '../../../subjects/slos/openslo/indicators.ts';
-import { type ReadSlo, readOpenSloInWorker } from '../../../subjects/slos/openslo/read.ts';
+import { type ParsedSlo, readOpenSloInWorker } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
-import { ApiError, invalid, invalidFields } from '../../errors.ts';
+import { ApiError, fieldError, fieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { type Importing, importInParts, outcomeFields, writeByName } from '../../resources/import-by-name.ts';
+import {
+  type ImportContext,
+  importInBatches,
+  importOutcomeFields,
+  writeByName,
+} from '../../resources/import-by-name.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { foundSlo } from './found.ts';
-import { type Document, prepared, sloResource } from './slo.ts';
+import { findSlo } from './found.ts';
+import { type SloDocument, sloResource, toStoredForm } from './slo.ts';
 
 const example = `apiVersion: openslo/v1
 kind: SLO
@@ -34,27 +39,27 @@ spec:
 
 const maxObjectives = 500;
 const Outcome = z.strictObject({
-  ...outcomeFields,
+  ...importOutcomeFields,
   problems: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Why it was rejected'),
 });
 type Outcome = z.input<typeof Outcome>;
 
-const refusal = (error: unknown): Outcome['problems'] => {
+const toProblems = (error: unknown): Outcome['problems'] => {
   if (error instanceof ApiError) return [...(error.details ?? [{ path: '', message: error.message }])];
   if (error instanceof QueryError) return [{ path: error.path ?? '', message: error.message }];
   throw error;
 };
 
 /** Creates or changes the SLO with that name. */
-const importSlo = async ({ document, line, slo }: ReadSlo, importing: Importing): Promise<Outcome> => {
+const importSlo = async ({ document, line, slo }: ParsedSlo, importContext: ImportContext): Promise<Outcome> => {
   const base = { document, line, name: slo.name, problems: [] };
-  let next: Document;
+  let sloDocument: SloDocument;
   try {
-    next = prepared(slo, importing.caller);
+    sloDocument = toStoredForm(slo, importContext.caller);
   } catch (error) {
-    return { ...base, outcome: 'refused', id: null, problems: refusal(error) };
+    return { ...base, outcome: 'refused', id: null, problems: toProblems(error) };
   }
-  return { ...base, ...(await writeByName(sloResource, next, importing)) };
+  return { ...base, ...(await writeByName(sloResource, sloDocument, importContext)) };
 };
 
 export const importSlos = defineOperation({
@@ -79,7 +84,10 @@ export const importSlos = defineOperation({
   async handler({ caller, body, change, signal }) {
     const { slos, problems } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (slos.length > maxObjectives)
-      throw invalid('source', `has ${slos.length} objectives, and at most ${maxObjectives} are read at once: split it`);
+      throw fieldError(
+        'source',
+        `has ${slos.length} objectives, and at most ${maxObjectives} are read at once: split it`,
+      );
     const refused: Outcome[] = problems.map(({ document, line, field, message }) => ({
       document,
       line,
@@ -88,7 +96,7 @@ export const importSlos = defineOperation({
       id: null,
       problems: [{ path: field, message }],
     }));
-    const importedItems = await importInParts(slos, change, async (part, scope) => {
+    const importedItems = await importInBatches(slos, change, async (part, scope) => {
       const outcomes: Outcome[] = [];
       for (const slo of part) outcomes.push(await importSlo(slo, { scope, caller, dryRun: body.dryRun }));
       return outcomes;
@@ -109,9 +117,9 @@ export const exportSlo = defineOperation({
   query: z.strictObject({ version: z.enum(Object.values(versions)).default('v1') }),
   response: z.string(),
   async handler({ caller, params, query }, ports) {
-    const { slo } = await foundSlo(params.id, caller, ports);
-    const written = writeOpenSlo(slo, query.version);
-    if ('problems' in written) throw invalidFields(written.problems);
-    return written.text;
+    const { slo } = await findSlo(params.id, caller, ports);
+    const exported = writeOpenSlo(slo, query.version);
+    if ('problems' in exported) throw fieldErrors(exported.problems);
+    return exported.text;
   },
 });

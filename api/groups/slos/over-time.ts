@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { duration, durationText, msOf } from '../../../subjects/alerts/durations.ts';
-import { burnRatesOver, forecastAt, maxPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
-import { invalid } from '../../errors.ts';
+import { durationSchema, formatDuration, parseDurationMs } from '../../../subjects/alerts/durations.ts';
+import { chooseStep, maxPoints, readBurnRates, readForecast } from '../../../subjects/slos/over-time.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { foundSlo } from './found.ts';
-import { rangeOfSlices } from './range.ts';
+import { findSlo } from './found.ts';
+import { parseSliceRange } from './range.ts';
 
 export const getSloBurnRate = defineOperation({
   method: 'GET',
@@ -17,7 +17,7 @@ export const getSloBurnRate = defineOperation({
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({
-    window: duration('1m', '30d').default('1h').describe('Window of each burn rate, in whole slices'),
+    window: durationSchema('1m', '30d').default('1h').describe('Window of each burn rate, in whole slices'),
     from: timeParameter.default('now-1d').describe('ISO 8601, now-15m or epoch milliseconds'),
     to: timeParameter.default('now'),
   }),
@@ -34,23 +34,23 @@ export const getSloBurnRate = defineOperation({
     ),
   }),
   async handler({ caller, params, query }, ports) {
-    const slo = await foundSlo(params.id, caller, ports);
-    const requestedRange = rangeOfSlices(query, ports.clock.now());
-    const sliceMs = msOf(slo.slo.query.slice);
-    const windowMs = msOf(query.window);
+    const slo = await findSlo(params.id, caller, ports);
+    const requestedRange = parseSliceRange(query, ports.clock.now());
+    const sliceMs = parseDurationMs(slo.slo.query.slice);
+    const windowMs = parseDurationMs(query.window);
     if (windowMs % sliceMs !== 0)
-      throw invalid('window', `must be a multiple of the time slice, ${slo.slo.query.slice}`);
-    const stepMs = stepWithin(windowMs, sliceMs, requestedRange);
+      throw fieldError('window', `must be a multiple of the time slice, ${slo.slo.query.slice}`);
+    const stepMs = chooseStep(windowMs, sliceMs, requestedRange);
     if (stepMs === undefined)
-      throw invalid(
+      throw fieldError(
         'from',
         `gives more than ${maxPoints} points of ${query.window}: use a later start, or a longer window`,
       );
-    const aligned = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
-    const range = { fromMs: aligned(requestedRange.fromMs), toMs: aligned(requestedRange.toMs) };
+    const alignToStep = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
+    const range = { fromMs: alignToStep(requestedRange.fromMs), toMs: alignToStep(requestedRange.toMs) };
     const isEmpty = range.fromMs >= range.toMs;
-    const items = isEmpty ? [] : await burnRatesOver(readingOf(caller, ports), slo, { range, windowMs, stepMs });
-    return { window: query.window, step: durationText(stepMs), items };
+    const items = isEmpty ? [] : await readBurnRates(createReading(caller, ports), slo, { range, windowMs, stepMs });
+    return { window: query.window, step: formatDuration(stepMs), items };
   },
 });
 
@@ -72,6 +72,6 @@ export const getSloForecast = defineOperation({
     reason: z.string().nullable().describe('Why there is no forecast; null if there is one'),
   }),
   async handler({ caller, params }, ports) {
-    return forecastAt(readingOf(caller, ports), await foundSlo(params.id, caller, ports), ports.clock.now());
+    return readForecast(createReading(caller, ports), await findSlo(params.id, caller, ports), ports.clock.now());
   },
 });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type StoredSloPolicy, sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { policyProblems, readPolicy, SloPolicyFields } from '../../../subjects/slos/policy.ts';
 import { hasAlready } from '../../changes.ts';
-import { invalidFields } from '../../errors.ts';
+import { fieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { foundSlo } from './found.ts';
+import { findSlo } from './found.ts';
 import { syncSloRules } from './managed-rules.ts';
 import { sloResource } from './slo.ts';
 
@@ -18,12 +18,12 @@ const View = z.strictObject({
   version: z.int().describe('The ETag; 0 if it has not been written yet'),
 });
 
-type Known = StoredSloPolicy & Pick<Stored, 'version'>;
+type StoredPolicy = StoredSloPolicy & Pick<StoredMetadata, 'version'>;
 
-const read = async (own: Pick<TenantDocuments, 'collection'>, id: string): Promise<Known> =>
+const readStoredPolicy = async (own: Pick<TenantDocuments, 'collection'>, id: string): Promise<StoredPolicy> =>
   (await own.collection(sloPolicies).find(id)) ?? { steps: [], version: 0 };
 
-const shown = (known: Known): z.output<typeof View> => ({
+const toView = (known: StoredPolicy): z.output<typeof View> => ({
   steps: readPolicy(known)?.steps ?? [],
   version: known.version,
 });
@@ -37,10 +37,10 @@ export const getSloPolicy = defineOperation({
   params: idParameter,
   response: View,
   async handler({ caller, params, request }, ports) {
-    await foundSlo(params.id, caller, ports);
-    const known = await read(ports.documents.of(caller.tenantId), params.id);
-    request.reply('ETag', etagOf(known));
-    return shown(known);
+    await findSlo(params.id, caller, ports);
+    const storedPolicy = await readStoredPolicy(ports.documents.forTenant(caller.tenantId), params.id);
+    request.reply('ETag', formatEtag(storedPolicy));
+    return toView(storedPolicy);
   },
 });
 
@@ -56,26 +56,26 @@ export const setSloPolicy = defineOperation({
   body: SloPolicyFields,
   response: View,
   async handler({ caller, params, body, request, change }, ports) {
-    const { id, slo } = await foundSlo(params.id, caller, ports);
+    const { id, slo } = await findSlo(params.id, caller, ports);
     const problems = policyProblems(body, slo);
-    if (problems.length > 0) throw invalidFields(problems);
-    const after = await change(async (scope): Promise<Known> => {
-      const own = scope.of(caller.tenantId);
-      const before = await read(own, id);
-      requireVersion(before, preconditionOf(request), { noun, requiresIfMatch: false });
+    if (problems.length > 0) throw fieldErrors(problems);
+    const after = await change(async (scope): Promise<StoredPolicy> => {
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const before = await readStoredPolicy(tenantDocuments, id);
+      requireVersion(before, parsePrecondition(request), { noun, requiresIfMatch: false });
       if (hasAlready(before, body)) {
         scope.unchanged();
         return before;
       }
-      const stored = own.collection(sloPolicies);
-      const written =
+      const stored = tenantDocuments.collection(sloPolicies);
+      const writtenPolicy =
         before.version === 0 ? await stored.insert({ id, ...body }) : await stored.replace(id, body, before.version);
       const objective = await sloResource.writer(scope, caller).find(id);
-      await syncSloRules(own, { before: objective, after: objective });
+      await syncSloRules(tenantDocuments, { before: objective, after: objective });
       scope.record({ id, name: slo.name, before: { steps: before.steps }, after: body });
-      return written;
+      return writtenPolicy;
     });
-    request.reply('ETag', etagOf(after));
-    return shown(after);
+    request.reply('ETag', formatEtag(after));
+    return toView(after);
   },
 });

@@ -6,7 +6,7 @@ import type { Window } from '../../../subjects/slos/slices/windows.ts';
 const dayMs = 86_400_000;
 
 /** The part of the range with slices: within the retention, and not in the future. */
-export const rangeOfSlices = (query: Parameters<typeof parseRange>[0], nowMs: number): Window => {
+export const parseSliceRange = (query: Parameters<typeof parseRange>[0], nowMs: number): Window => {
   const { from, to } = parseRange(query, nowMs);
   return {
     fromMs: Math.max(Number(from / 1_000_000n), nowMs - slicesRetentionDays * dayMs),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { hashOf } from '../../../runtime/hash-of.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { computeHashId } from '../../../runtime/hash-of.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { type SloReport, sloReports } from '../../../schemas/resources/slo-report.ts';
@@ -9,19 +9,19 @@ import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { readAlertIdsOfRules } from '../../../subjects/alerts/history.ts';
 import type { KnownSlo } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
-import { freezePeriod, periodsIn, reportOf } from '../../../subjects/slos/report.ts';
+import { findPeriods, readReport, serializePeriod } from '../../../subjects/slos/report.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { systemActor, systemChange } from '../../changes.ts';
+import { createSystemTransact, systemActor } from '../../changes.ts';
 import { csvRow, csvType } from '../../csv.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
-import { versionsOf } from '../../resources/resource-history.ts';
+import { createReading } from '../../kernel/reading.ts';
+import { readVersions } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { measurementFields, sloFigures } from './figures.ts';
-import { foundSlo } from './found.ts';
-import { rangeOfSlices } from './range.ts';
+import { measurementFields, sloMetricFields } from './figures.ts';
+import { findSlo } from './found.ts';
+import { parseSliceRange } from './range.ts';
 
 const maxPeriods = 100;
 const maxIncidents = 1000;
@@ -33,8 +33,8 @@ const Period = z.strictObject({
   hasEnded: z.boolean(),
   isSettled: z.boolean().describe('Whether late records no longer change anything'),
   isMet: z.boolean().nullable().describe('null if unknown; preliminary for a running period'),
-  ...sloFigures,
-  withMaintenance: z.strictObject(sloFigures).nullable().describe('null if no maintenance is excluded'),
+  ...sloMetricFields,
+  withMaintenance: z.strictObject(sloMetricFields).nullable().describe('null if no maintenance is excluded'),
   incidents: z
     .array(z.strictObject({ id: z.string(), openedAt: z.iso.datetime(), severity: z.string() }))
     .describe('Incidents of its service or its alerts that were opened in the period'),
@@ -44,8 +44,8 @@ const Period = z.strictObject({
 type Period = z.input<typeof Period>;
 
 /** Versions of an SLO are stored; before the oldest version, its target applies. */
-const targetsOf = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(ms: number) => number> => {
-  const versions = (await versionsOf(own, 'service-level-objective', id)).map(({ at, fields }) => ({
+const readTargets = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(ms: number) => number> => {
+  const versions = (await readVersions(own, 'service-level-objective', id)).map(({ at, fields }) => ({
     atMs: Date.parse(at),
     targetPct: Number((fields as { targetPct?: unknown }).targetPct ?? slo.targetPct),
   }));
@@ -53,16 +53,16 @@ const targetsOf = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(
 };
 
 /** Incidents of the SLO's service or alerts that were opened in a range. */
-const incidentsIn = async (
+const findIncidents = async (
   { id, slo }: KnownSlo,
   caller: Caller,
   ports: Ports,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<readonly (Incident & Stored)[]> => {
-  const ids = await readAlertIdsOfRules(readingOf(caller, ports), `${id}-`, maxIncidents);
-  const stored = ports.documents.of(caller.tenantId).collection(incidents);
+): Promise<readonly (Incident & StoredMetadata)[]> => {
+  const ids = await readAlertIdsOfRules(createReading(caller, ports), `${id}-`, maxIncidents);
+  const stored = ports.documents.forTenant(caller.tenantId).collection(incidents);
   const openedAt = { $gte: new Date(fromMs).toISOString(), $lt: new Date(toMs).toISOString() };
-  const found = new Map<string, Incident & Stored>();
+  const found = new Map<string, Incident & StoredMetadata>();
   for (const filter of [
     ...(slo.service === '' ? [] : [{ services: slo.service, openedAt }]),
     ...(ids.length === 0 ? [] : [{ alertIds: { $in: ids }, openedAt }]),
@@ -72,27 +72,27 @@ const incidentsIn = async (
   return [...found.values()].toSorted((one, other) => (one.openedAt < other.openedAt ? -1 : 1));
 };
 
-type Figures = Omit<Period, 'revision' | 'sha256'>;
+type PeriodContent = Omit<Period, 'revision' | 'sha256'>;
 
 /** Freezes a settled period if it differs from the last revision. A repeated call writes nothing. */
-const freeze = async (
+const freezeIfChanged = async (
   { id, slo }: KnownSlo,
-  figures: Figures,
+  figures: PeriodContent,
   { of, tenantId, ports }: { readonly of: string; readonly tenantId: string; readonly ports: Ports },
 ): Promise<Pick<Period, 'revision' | 'sha256'>> => {
-  const { content, sha256 } = freezePeriod(figures);
-  const lastIn = async (own: Pick<TenantDocuments, 'collection'>): Promise<SloReport | undefined> =>
+  const { content, sha256 } = serializePeriod(figures);
+  const readLastRevision = async (own: Pick<TenantDocuments, 'collection'>): Promise<SloReport | undefined> =>
     (await own.collection(sloReports).list({ filter: { of } })).items.toSorted(
       (one, other) => other.revision - one.revision,
     )[0];
-  const known = await lastIn(ports.documents.of(tenantId));
-  if (known?.sha256 === sha256) return { revision: known.revision, sha256 };
-  return systemChange(
+  const lastRevision = await readLastRevision(ports.documents.forTenant(tenantId));
+  if (lastRevision?.sha256 === sha256) return { revision: lastRevision.revision, sha256 };
+  return createSystemTransact(
     ports,
     'slo-report.freeze',
   )(async (scope) => {
-    const own = scope.of(tenantId);
-    const before = await lastIn(own);
+    const own = scope.forTenant(tenantId);
+    const before = await readLastRevision(own);
     if (before?.sha256 === sha256) {
       scope.unchanged();
       return { revision: before.revision, sha256 };
@@ -101,14 +101,14 @@ const freeze = async (
     const frozenAt = new Date(ports.clock.now()).toISOString();
     const written = await own
       .collection(sloReports)
-      .insert({ id: hashOf(of, revision), sloId: id, of, revision, frozenAt, sha256, content });
+      .insert({ id: computeHashId(of, revision), sloId: id, of, revision, frozenAt, sha256, content });
     const { content: _, ...after } = written;
     scope.record({ id: written.id, name: slo.name, after, tenantId, actor: systemActor('slo-reports') });
     return { revision, sha256 };
   });
 };
 
-const csvOf = function* (items: readonly Period[]): Generator<string> {
+const writeCsv = function* (items: readonly Period[]): Generator<string> {
   const cell = (value: number | boolean | string | null): string | number =>
     value === null ? '' : typeof value === 'number' ? value : String(value);
   yield csvRow([
@@ -136,7 +136,7 @@ const csvOf = function* (items: readonly Period[]): Generator<string> {
     ],
   ]);
   for (const one of items) {
-    const all = one.withMaintenance;
+    const withMaintenance = one.withMaintenance;
     yield csvRow(
       [
         ...[one.from, one.to, one.targetPct, one.hasEnded, one.isSettled, one.isMet, one.sli, one.good, one.total],
@@ -144,9 +144,9 @@ const csvOf = function* (items: readonly Period[]): Generator<string> {
           one.budget.total,
           one.budget.remaining,
           one.coverage,
-          all?.sli ?? null,
-          all?.good ?? null,
-          all?.total ?? null,
+          withMaintenance?.sli ?? null,
+          withMaintenance?.good ?? null,
+          withMaintenance?.total ?? null,
         ],
         ...[one.incidents.length, one.revision, one.sha256],
       ].map(cell),
@@ -176,22 +176,22 @@ export const getSloReport = defineOperation({
     items: z.array(Period),
   }),
   async handler({ caller, params, query, request }, ports) {
-    const known = await foundSlo(params.id, caller, ports);
-    const ownZone = known.slo.query.calendar?.timeZone ?? 'UTC';
-    const { period, timeZone = ownZone, format } = query;
+    const knownSlo = await findSlo(params.id, caller, ports);
+    const sloTimeZone = knownSlo.slo.query.calendar?.timeZone ?? 'UTC';
+    const { period, timeZone = sloTimeZone, format } = query;
     const nowMs = ports.clock.now();
-    const range = rangeOfSlices(query, nowMs);
-    const periods = periodsIn({ period, timeZone }, range, maxPeriods);
+    const range = parseSliceRange(query, nowMs);
+    const periods = findPeriods({ period, timeZone }, range, maxPeriods);
     if (periods === undefined)
-      throw invalid('from', `gives more than ${maxPeriods} periods: use a later start, or longer periods`);
-    const own = ports.documents.of(caller.tenantId);
-    const { periods: reports, ...measured } = await reportOf(readingOf(caller, ports), known, {
+      throw fieldError('from', `gives more than ${maxPeriods} periods: use a later start, or longer periods`);
+    const own = ports.documents.forTenant(caller.tenantId);
+    const { periods: reports, ...measured } = await readReport(createReading(caller, ports), knownSlo, {
       periods,
       nowMs,
-      maintenance: await readExclusions(own, [known.slo]),
-      targetAt: await targetsOf(own, known),
+      maintenance: await readExclusions(own, [knownSlo.slo]),
+      targetAt: await readTargets(own, knownSlo),
     });
-    const opened = await incidentsIn(known, caller, ports, {
+    const opened = await findIncidents(knownSlo, caller, ports, {
       fromMs: periods[0]?.fromMs ?? range.fromMs,
       toMs: periods.at(-1)?.toMs ?? range.toMs,
     });
@@ -203,15 +203,15 @@ export const getSloReport = defineOperation({
           .filter(({ openedAt }) => openedAt >= each.from && openedAt < each.to)
           .map(({ id, openedAt, severity }) => ({ id, openedAt, severity })),
       };
-      const isFrozen = each.isSettled && timeZone === ownZone && each.coverage > 0;
-      const of = hashOf(known.id, period, timeZone, each.from);
+      const isFrozen = each.isSettled && timeZone === sloTimeZone && each.coverage > 0;
+      const of = computeHashId(knownSlo.id, period, timeZone, each.from);
       const frozen = isFrozen
-        ? await freeze(known, figures, { of, tenantId: caller.tenantId, ports })
+        ? await freezeIfChanged(knownSlo, figures, { of, tenantId: caller.tenantId, ports })
         : { revision: null, sha256: null };
       items.push({ ...figures, ...frozen });
     }
     if (format === 'json') return { period, timeZone, ...measured, items };
     request.reply('Content-Disposition', `attachment; filename="slo-${period}.csv"`);
-    return { contentType: csvType, content: [...csvOf(items)].join('') };
+    return { contentType: csvType, content: [...writeCsv(items)].join('') };
   },
 });

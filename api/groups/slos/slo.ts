@@ -1,40 +1,40 @@
 import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
-import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
-import { sloProblems } from '../../../subjects/slos/problems.ts';
-import { entitlementsOf } from '../../../subjects/slos/signals.ts';
+import { findSloProblems } from '../../../subjects/slos/problems.ts';
+import { requiredEntitlements } from '../../../subjects/slos/signals.ts';
 import { readSloStatuses } from '../../../subjects/slos/status.ts';
 import { readSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { invalidFields } from '../../errors.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { fieldErrors } from '../../errors.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { sloFigures } from './figures.ts';
+import { sloMetricFields } from './figures.ts';
 import { syncSloRules } from './managed-rules.ts';
 
 /** Maximum number per organization */
 const maxSlos = 1000;
 
 /** An SLO that this version can parse. */
-export type Document = SloFields & Pick<StoredSlo, 'queryVersion'>;
+export type SloDocument = SloFields & Pick<StoredSlo, 'queryVersion'>;
 
 /** Returns the stored form of an SLO. Throws if it is invalid, or cannot be measured under the caller's plan. */
-export const prepared = (after: SloFields, caller: Caller): Document => {
-  const problems = sloProblems(after);
-  if (problems.length > 0) throw invalidFields(problems);
-  for (const entitlement of entitlementsOf(after)) requireEntitlement(caller, entitlement);
+export const toStoredForm = (after: SloFields, caller: Caller): SloDocument => {
+  const problems = findSloProblems(after);
+  if (problems.length > 0) throw fieldErrors(problems);
+  for (const entitlement of requiredEntitlements(after)) requireEntitlement(caller, entitlement);
   return { ...after, queryVersion };
 };
 
 const Status = z
   .strictObject({
-    ...sloFigures,
+    ...sloMetricFields,
     measuredUpTo: z.iso.datetime(),
     settledUpTo: z.iso.datetime().describe('Before this time, late records no longer change any values'),
     error: z.string().nullable().describe('Why the last evaluation failed; null if it succeeded'),
@@ -44,36 +44,38 @@ const Status = z
 
 const View = z.strictObject({ ...SloFields.shape, status: Status, ...storedView });
 
-const show = async (
-  documents: readonly (Document & Stored)[],
+const toViews = async (
+  documents: readonly (SloDocument & StoredMetadata)[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
-  const read = documents.map((document) => ({ document, slo: readSlo(document) }));
-  const known = read.flatMap(({ document: { id }, slo }) => (slo === undefined ? [] : [{ id, slo }]));
+  const parsed = documents.map((document) => ({ document, slo: readSlo(document) }));
+  const readableSlos = parsed.flatMap(({ document: { id }, slo }) => (slo === undefined ? [] : [{ id, slo }]));
   const maintenance = await readExclusions(
-    ports.documents.of(caller.tenantId),
-    known.map(({ slo }) => slo),
+    ports.documents.forTenant(caller.tenantId),
+    readableSlos.map(({ slo }) => slo),
   );
   const at = { nowMs: ports.clock.now(), maintenance };
-  const statuses = await readSloStatuses(readingOf(caller, ports), known, at).catch((error: unknown) => {
+  const statuses = await readSloStatuses(createReading(caller, ports), readableSlos, at).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'the state of SLOs cannot be read');
     return [];
   });
-  const byId = new Map(known.map(({ id }, index) => [id, statuses[index] ?? null]));
-  return read.map(({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
-    ...slo,
-    status: byId.get(id) ?? null,
-    id,
-    version,
-    createdAt,
-    updatedAt,
-  }));
+  const byId = new Map(readableSlos.map(({ id }, index) => [id, statuses[index] ?? null]));
+  return parsed.map(
+    ({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
+      ...slo,
+      status: byId.get(id) ?? null,
+      id,
+      version,
+      createdAt,
+      updatedAt,
+    }),
+  );
 };
 
-export const sloResource = defineResource<typeof SloFields, Document, typeof View>({
+export const sloResource = defineResource<typeof SloFields, SloDocument, typeof View>({
   noun: 'service level objective',
   path: '/api/slos',
-  collection: slos as CollectionDefinition<object> as CollectionDefinition<Document>,
+  collection: slos as CollectionDefinition<object> as CollectionDefinition<SloDocument>,
   verbs: ['list', 'create', 'read', 'update', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   fields: SloFields,
@@ -87,10 +89,10 @@ export const sloResource = defineResource<typeof SloFields, Document, typeof Vie
   },
   view: View,
   live: true,
-  show,
+  show: toViews,
   initial: () => ({ queryVersion }),
   alongside: syncSloRules,
-  prepare: (after, { caller }) => prepared(after, caller),
+  prepare: (after, { caller }) => toStoredForm(after, caller),
   maxCount: maxSlos,
   list: {
     searched: ['name', 'description'],

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
-import { statusOf } from '../../../subjects/slos/status.ts';
+import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { measurementFields, sloFigures } from './figures.ts';
-import { foundSlo } from './found.ts';
+import { measurementFields, sloMetricFields } from './figures.ts';
+import { findSlo } from './found.ts';
 
 const Status = z.strictObject({
-  ...sloFigures,
+  ...sloMetricFields,
   withMaintenance: z
-    .strictObject(sloFigures)
+    .strictObject(sloMetricFields)
     .nullable()
     .describe('The same with the excluded maintenance; null if none is excluded'),
   burnRates: z
@@ -45,10 +45,10 @@ export const getSloStatus = defineOperation({
   params: idParameter,
   response: Status,
   async handler({ caller, params }, ports) {
-    const slo = await foundSlo(params.id, caller, ports);
-    const documents = ports.documents.of(caller.tenantId);
+    const slo = await findSlo(params.id, caller, ports);
+    const documents = ports.documents.forTenant(caller.tenantId);
     const policy = readPolicy(await documents.collection(sloPolicies).find(slo.id));
     const maintenance = await readExclusions(documents, [slo.slo]);
-    return statusOf(readingOf(caller, ports), slo, { nowMs: ports.clock.now(), maintenance, policy });
+    return readStatus(createReading(caller, ports), slo, { nowMs: ports.clock.now(), maintenance, policy });
   },
 });

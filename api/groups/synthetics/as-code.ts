@@ -4,16 +4,21 @@ import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { maxLocations, syntheticLocations } from '../../../schemas/resources/synthetic-location.ts';
 import {
   lineOfField,
-  type ReadCheckFile,
+  type ParsedCheckFile,
   readCheckFilesInWorker,
-  writeCheck,
+  writeCheckYaml,
 } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { readChecks, readKnown } from '../../../subjects/synthetics/known.ts';
-import { checkProblems } from '../../../subjects/synthetics/problems.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { readChecks, readKnownNames } from '../../../subjects/synthetics/known.ts';
+import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
+import { ApiError, fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { type Importing, importInParts, outcomeFields, writeByName } from '../../resources/import-by-name.ts';
+import {
+  type ImportContext,
+  importInBatches,
+  importOutcomeFields,
+  writeByName,
+} from '../../resources/import-by-name.ts';
 import { checkResource } from './check.ts';
 
 const readLocations = async (documents: TenantDocuments) =>
@@ -29,20 +34,20 @@ export const exportChecks = defineOperation({
   query: z.strictObject({ label: z.string().max(2048).optional().describe('NAME=VALUE: only checks with this label') }),
   response: z.string(),
   async handler({ caller, query }, { documents }) {
-    const own = documents.of(caller.tenantId);
-    const names = new Map((await readLocations(own)).map(({ id, name }) => [id, name]));
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const names = new Map((await readLocations(tenantDocuments)).map(({ id, name }) => [id, name]));
     const [label = '', ...value] = query.label?.split('=') ?? [];
-    if (query.label !== undefined && value.length === 0) throw invalid('label', 'must be NAME=VALUE');
-    const checks = (await readChecks(own)).filter(
+    if (query.label !== undefined && value.length === 0) throw fieldError('label', 'must be NAME=VALUE');
+    const checks = (await readChecks(tenantDocuments)).filter(
       ({ labels }) => query.label === undefined || labels[label] === value.join('='),
     );
-    return checks.map((check) => writeCheck(check, (location) => names.get(location) ?? location)).join('---\n');
+    return checks.map((check) => writeCheckYaml(check, (location) => names.get(location) ?? location)).join('---\n');
   },
 });
 
 const problems = z.array(z.strictObject({ path: z.string(), line: z.int(), message: z.string() }));
 const Outcome = z.strictObject({
-  ...outcomeFields,
+  ...importOutcomeFields,
   problems: problems.describe('Why it was rejected'),
   losses: problems.describe('Parts of a recording that are unsupported or changed; empty for a check'),
 });
@@ -51,32 +56,32 @@ type Outcome = z.input<typeof Outcome>;
 /**
  * Objects that checks may reference: ids of locations by name, and existing variables. An import changes none of them.
  */
-const readNamed = async (own: TenantDocuments) => ({
+const readReferences = async (own: TenantDocuments) => ({
   ids: new Map((await readLocations(own)).map(({ id, name }) => [name, id])),
-  known: await readKnown(own),
+  known: await readKnownNames(own),
 });
 
 /**
  * Returns the check to store for a document. A recording only changes the browser steps. If some recorded steps are
  * unsupported, a new check stays disabled until somebody has reviewed it.
  */
-const settledWith = async (
-  { check, recording }: ReadCheckFile & { readonly check: CheckFields },
+const mergeRecording = async (
+  { check, recording }: ParsedCheckFile & { readonly check: CheckFields },
   own: TenantDocuments,
 ): Promise<CheckFields> => {
   if (recording === undefined || check.browser === undefined) return check;
   const { items } = await own.collection(checkResource.collection).list({ filter: { name: check.name }, limit: 1 });
-  const [known] = items;
-  if (known === undefined) return { ...check, enabled: recording.isComplete };
-  if (known.type !== check.type) throw invalid('title', `is the name of a check of the type ${known.type}`);
-  return CheckFields.strip().parse({ ...known, browser: { ...known.browser, ...check.browser } });
+  const [existing] = items;
+  if (existing === undefined) return { ...check, enabled: recording.isComplete };
+  if (existing.type !== check.type) throw fieldError('title', `is the name of a check of the type ${existing.type}`);
+  return CheckFields.strip().parse({ ...existing, browser: { ...existing.browser, ...check.browser } });
 };
 
 /** Creates or changes the check with that name. */
 const importCheck = async (
-  file: ReadCheckFile,
-  { ids, known }: Awaited<ReturnType<typeof readNamed>>,
-  importing: Importing,
+  file: ParsedCheckFile,
+  { ids, known }: Awaited<ReturnType<typeof readReferences>>,
+  importing: ImportContext,
 ): Promise<Outcome> => {
   const base = { document: file.document, line: file.line, name: file.name };
   const losses = [...(file.recording?.losses ?? [])];
@@ -90,13 +95,13 @@ const importCheck = async (
   const { check } = file;
   if (check === undefined) return refuse(file.problems);
   try {
-    const settled = await settledWith({ ...file, check }, importing.scope.of(importing.caller.tenantId));
+    const merged = await mergeRecording({ ...file, check }, importing.scope.forTenant(importing.caller.tenantId));
     const next: CheckFields = {
-      ...settled,
-      locations: settled.locations.map((location) => ids.get(location) ?? location),
+      ...merged,
+      locations: merged.locations.map((location) => ids.get(location) ?? location),
     };
-    const wrong = checkProblems(next, known);
-    if (wrong.length > 0) return refuse(wrong);
+    const problemsFound = findCheckProblems(next, known);
+    if (problemsFound.length > 0) return refuse(problemsFound);
     return { ...base, ...(await writeByName(checkResource, next, importing)), problems: [], losses };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -136,11 +141,12 @@ export const importChecks = defineOperation({
   async handler({ caller, body, change, signal }) {
     const files = await readCheckFilesInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (files.length > maxChecks)
-      throw invalid('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
-    const items = await importInParts(files, change, async (part, scope) => {
-      const named = await readNamed(scope.of(caller.tenantId));
+      throw fieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
+    const items = await importInBatches(files, change, async (part, scope) => {
+      const references = await readReferences(scope.forTenant(caller.tenantId));
       const outcomes: Outcome[] = [];
-      for (const file of part) outcomes.push(await importCheck(file, named, { scope, caller, dryRun: body.dryRun }));
+      for (const file of part)
+        outcomes.push(await importCheck(file, references, { scope, caller, dryRun: body.dryRun }));
       return outcomes;
     });
     return { items };

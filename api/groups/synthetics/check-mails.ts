@@ -1,16 +1,21 @@
 /** Mail to the receivers of projects when a synthetic check fails, and when it recovers. */
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
 import {
   type SyntheticCheckNotification,
   syntheticCheckNotifications,
 } from '../../../schemas/resources/synthetic-notification.ts';
-import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
+import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
 import { type LastVerdict, readLastVerdicts } from '../../../subjects/synthetics/notified-state.ts';
-import { linkTo } from '../../mail/links.ts';
-import { type MailDraft, plainName } from '../../mail/mail-text.ts';
-import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../../mail/receivers.ts';
+import { buildLink } from '../../mail/links.ts';
+import { type MailDraft, sanitizeName } from '../../mail/mail-text.ts';
+import {
+  collectReceivers,
+  forEachSubscribedTenant,
+  type MailJobPorts,
+  type StoredProject,
+} from '../../mail/receivers.ts';
 
 type CheckNotification = SyntheticCheckNotification['what'];
 
@@ -22,11 +27,11 @@ const events = { failing: 'check-failing', recovered: 'check-recovered' } as con
  */
 export const pendingNotification = (
   { state, isMaintenance }: Pick<LastVerdict, 'state' | 'isMaintenance'>,
-  known: CheckNotification | undefined,
+  lastNotification: CheckNotification | undefined,
 ): CheckNotification | undefined => {
   if (isMaintenance || state === 'unknown') return undefined;
-  if (state === 'down') return known === 'failing' ? undefined : 'failing';
-  return known === 'failing' ? 'recovered' : undefined;
+  if (state === 'down') return lastNotification === 'failing' ? undefined : 'failing';
+  return lastNotification === 'failing' ? 'recovered' : undefined;
 };
 
 const toMailDraft = (
@@ -36,12 +41,12 @@ const toMailDraft = (
   settings: MailJobPorts['settings'],
 ): MailDraft => ({
   to,
-  subject: `Check ${what}: ${plainName(check.name)}`,
+  subject: `Check ${what}: ${sanitizeName(check.name)}`,
   paragraphs: [
-    `The synthetic check “${plainName(check.name)}” ${what === 'failing' ? 'fails' : 'recovered'}: ${plainName(verdict.toWellFormed())}.`,
-    ...(check.description === '' ? [] : [plainName(check.description.slice(0, 2000).toWellFormed())]),
+    `The synthetic check “${sanitizeName(check.name)}” ${what === 'failing' ? 'fails' : 'recovered'}: ${sanitizeName(verdict.toWellFormed())}.`,
+    ...(check.description === '' ? [] : [sanitizeName(check.description.slice(0, 2000).toWellFormed())]),
   ],
-  link: { text: 'Show the check', url: linkTo(settings, `checks?open=${encodeURIComponent(check.id)}`) },
+  link: { text: 'Show the check', url: buildLink(settings, `checks?open=${encodeURIComponent(check.id)}`) },
 });
 
 /** Mails about the current state of a check */
@@ -50,49 +55,61 @@ const toMailDrafts = async (
   notification: { readonly what: CheckNotification; readonly verdict: string },
   {
     tenantId,
-    own,
+    own: subscribedProjects,
     counters,
     settings,
   }: Pick<MailJobPorts, 'counters' | 'settings'> & {
     readonly tenantId: string;
-    readonly own: readonly KnownProject[];
+    readonly own: readonly StoredProject[];
   },
 ): Promise<MailDraft[]> => {
   // A check without a project concerns all of them.
-  const affectedProjects = own.filter(({ id }) => check.projectId === null || check.projectId === id);
-  const happened = { event: events[notification.what], severity: check.alerting.severity, about: 'check' } as const;
-  const receivers = await receiversOf(counters, tenantId, affectedProjects, happened);
+  const affectedProjects = subscribedProjects.filter(({ id }) => check.projectId === null || check.projectId === id);
+  const notificationEvent = {
+    event: events[notification.what],
+    severity: check.alerting.severity,
+    about: 'check',
+  } as const;
+  const receivers = await collectReceivers(counters, tenantId, affectedProjects, notificationEvent);
   return [...receivers].map((to) => toMailDraft(to, check, notification, settings));
 };
 
-const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
+const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly StoredProject[]): Promise<void> => {
   const { documents, columns, clock, mail } = ports;
   const nowMs = clock.now();
-  const tenant = documents.of(tenantId);
-  const [checks, windows] = await Promise.all([readChecks(tenant, { enabled: true }), readWindows(tenant)]);
+  const tenantDocuments = documents.forTenant(tenantId);
+  const [checks, windows] = await Promise.all([
+    readChecks(tenantDocuments, { enabled: true }),
+    readWindows(tenantDocuments),
+  ]);
   if (checks.length === 0) return;
   const verdicts = await readLastVerdicts(
-    { columns: columns.of(tenantId) },
+    { columns: columns.forTenant(tenantId) },
     checks.map(({ id }) => id),
     nowMs,
   );
-  const downtimeOf = downtimeAt(windows, nowMs);
-  const known = new Map<string, CheckNotification>();
-  for await (const { id, what } of documentsIn(tenant.collection(syntheticCheckNotifications))) known.set(id, what);
+  const findDowntime = findActiveDowntime(windows, nowMs);
+  const lastNotifications = new Map<string, CheckNotification>();
+  for await (const { id, what } of iterateDocuments(tenantDocuments.collection(syntheticCheckNotifications)))
+    lastNotifications.set(id, what);
   for (const check of checks) {
-    const now = verdicts.get(check.id);
-    if (now === undefined) continue;
-    const isMaintenance = now.isMaintenance || downtimeOf(check) !== undefined;
-    const what = pendingNotification({ ...now, isMaintenance }, known.get(check.id));
-    if (what === undefined) continue;
-    const drafts = await toMailDrafts(check, { what, verdict: now.says }, { ...ports, tenantId, own });
+    const verdict = verdicts.get(check.id);
+    if (verdict === undefined) continue;
+    const isMaintenance = verdict.isMaintenance || findDowntime(check) !== undefined;
+    const nextNotification = pendingNotification({ ...verdict, isMaintenance }, lastNotifications.get(check.id));
+    if (nextNotification === undefined) continue;
+    const drafts = await toMailDrafts(
+      check,
+      { what: nextNotification, verdict: verdict.says },
+      { ...ports, tenantId, own },
+    );
     await documents.transaction(async (scope) => {
-      const stored = scope.of(tenantId).collection(syntheticCheckNotifications);
+      const stored = scope.forTenant(tenantId).collection(syntheticCheckNotifications);
       const before = await stored.find(check.id);
       // Another instance may have notified in the meantime.
-      if (before?.what === what) return;
-      for (const draft of drafts) await mail.put(scope, draft);
-      const after = { what, at: new Date(nowMs).toISOString() };
+      if (before?.what === nextNotification) return;
+      for (const draft of drafts) await mail.enqueue(scope, draft);
+      const after = { what: nextNotification, at: new Date(nowMs).toISOString() };
       if (before === undefined) await stored.insert({ id: check.id, ...after });
       else await stored.replace(check.id, after, before.version);
     });

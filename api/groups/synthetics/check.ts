@@ -1,30 +1,30 @@
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
-import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { maxChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
-import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
+import { createAlertRule } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
-import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
+import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
-import { readKnown } from '../../../subjects/synthetics/known.ts';
-import { checkProblems } from '../../../subjects/synthetics/problems.ts';
-import { monthProblem } from '../../../subjects/synthetics/runs-a-month.ts';
+import { readKnownNames } from '../../../subjects/synthetics/known.ts';
+import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
+import { findQuotaProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subjects/synthetics/stored-results.ts';
-import type { Span } from '../../../subjects/synthetics/uptime.ts';
-import { ApiError, invalidFields } from '../../errors.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import type { TimeSpan } from '../../../subjects/synthetics/uptime.ts';
+import { ApiError, fieldErrors } from '../../errors.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { syncManagedRules } from '../alerts/managed-rules.ts';
-import { makeHeartbeatToken } from './heartbeat-token.ts';
+import { createHeartbeatToken } from './heartbeat-token.ts';
 
-const share = z.number().nullable();
+const NullableShare = z.number().nullable();
 
 const View = z.strictObject({
   ...CheckFields.shape,
@@ -35,7 +35,7 @@ const View = z.strictObject({
     .describe('maintenance: in a planned downtime; null if it has not been evaluated yet, or is currently unavailable'),
   since: z.iso.datetime().nullable(),
   uptime: z
-    .strictObject({ day: share, days30: share, days90: share })
+    .strictObject({ day: NullableShare, days30: NullableShare, days90: NullableShare })
     .nullable()
     .describe('Of the last 1, 30 and 90 days, without exclusions'),
   nextDueAt: z
@@ -47,34 +47,34 @@ const View = z.strictObject({
   ...storedView,
 });
 
-type Document = CheckFields & Stored;
+type CheckDocument = CheckFields & StoredMetadata;
 
-interface Shown {
+interface CheckStateView {
   readonly state: CheckState | null;
   readonly since: string | null;
 }
 
 /** A planned downtime overrides the status of the check. */
-const shownState = (known: CheckStatus | undefined, downtime: Span | undefined): Shown => {
+const toStateView = (status: CheckStatus | undefined, downtime: TimeSpan | undefined): CheckStateView => {
   const since = (ms: number): string => new Date(ms).toISOString();
   if (downtime !== undefined) return { state: 'maintenance', since: since(downtime.fromMs) };
-  return known === undefined ? { state: null, since: null } : { state: known.state, since: since(known.sinceMs) };
+  return status === undefined ? { state: null, since: null } : { state: status.state, since: since(status.sinceMs) };
 };
 
-const nextTimes = 5;
+const nextDueCount = 5;
 
 /** Additional fields of heartbeats, by id */
-const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: ResourceContext) => {
+const readHeartbeatFields = async (documents: readonly CheckDocument[], { caller, ports }: ResourceContext) => {
   const heartbeatChecks = documents.filter(({ type }) => type === 'heartbeat');
   if (heartbeatChecks.length === 0) return new Map<string, { nextDueAt: string[]; tokenPrefix: string | null }>();
   const nowMs = ports.clock.now();
   const ids = heartbeatChecks.map(({ id }) => id);
   const [tokens, lastDue] = await Promise.all([
     ports.documents
-      .of(caller.tenantId)
+      .forTenant(caller.tenantId)
       .collection(syntheticHeartbeatTokens)
       .list({ filter: { id: { $in: ids } }, limit: ids.length }),
-    readLastDue(readingOf(caller, ports), ids).catch((error: unknown) => {
+    readLastDue(createReading(caller, ports), ids).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'when heartbeats last ran cannot be read');
       return new Map<string, number>();
     }),
@@ -82,7 +82,7 @@ const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: R
   const prefixes = new Map(tokens.items.map(({ id, prefix }) => [id, prefix]));
   return new Map(
     heartbeatChecks.map(({ id, enabled, every, heartbeat, createdAt }) => {
-      const options = { baseMs: lastDue.get(id) ?? Date.parse(createdAt), nowMs, count: nextTimes };
+      const options = { baseMs: lastDue.get(id) ?? Date.parse(createdAt), nowMs, count: nextDueCount };
       const times = enabled && heartbeat !== undefined ? nextDueTimes({ every, heartbeat }, options) : [];
       const nextDueAt = times.map((ms) => new Date(ms).toISOString());
       return [id, { nextDueAt, tokenPrefix: prefixes.get(id) ?? null }];
@@ -90,41 +90,44 @@ const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: R
   );
 };
 
-const show = async (documents: readonly Document[], context: ResourceContext): Promise<z.input<typeof View>[]> => {
+const toViews = async (
+  documents: readonly CheckDocument[],
+  context: ResourceContext,
+): Promise<z.input<typeof View>[]> => {
   const { caller, ports } = context;
   const nowMs = ports.clock.now();
   const ids = documents.map(({ id }) => id);
   const [statuses, windows, heartbeats] = await Promise.all([
-    readCheckStatuses(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
+    readCheckStatuses(createReading(caller, ports), ids, nowMs).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'the state of checks cannot be read');
       return new Map<string, CheckStatus>();
     }),
-    readWindows(ports.documents.of(caller.tenantId)),
-    heartbeatsOf(documents, context),
+    readWindows(ports.documents.forTenant(caller.tenantId)),
+    readHeartbeatFields(documents, context),
   ]);
-  const downtimeOf = downtimeAt(windows, nowMs);
+  const downtimeOf = findActiveDowntime(windows, nowMs);
   return documents.map((document) => {
     const known = statuses.get(document.id);
     const [day = null, days30 = null, days90 = null] = known?.uptime ?? [];
     return {
       ...document,
-      ...shownState(known, document.enabled ? downtimeOf(document) : undefined),
+      ...toStateView(known, document.enabled ? downtimeOf(document) : undefined),
       uptime: known === undefined ? null : { day, days30, days90 },
       ...(heartbeats.get(document.id) ?? { nextDueAt: null, tokenPrefix: null }),
     };
   });
 };
 
-const refuseManyRuns = async (
+const requireRunsWithinPlan = async (
   own: TenantDocuments,
   { name, limits }: Plan,
-  { after, before }: { readonly after: CheckFields; readonly before: Document | undefined },
+  { after, before }: { readonly after: CheckFields; readonly before: CheckDocument | undefined },
 ): Promise<void> => {
   const maxRuns = limits.syntheticRunsPerMonth ?? null;
   if (maxRuns === null) return;
   const { items } = await own.collection(syntheticChecks).list({ limit: maxChecks });
   const others = items.filter(({ id }) => id !== before?.id);
-  const problem = monthProblem(after, { before, others, maxRuns, plan: name });
+  const problem = findQuotaProblem(after, { before, others, maxRuns, plan: name });
   if (problem !== undefined) throw new ApiError('CONFLICT', problem);
 };
 
@@ -154,21 +157,21 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   },
   view: View,
   live: true,
-  show,
-  async prepare(given, { caller, of, before }) {
+  show: toViews,
+  async prepare(given, { caller, forTenant, before }) {
     const after = toStoredCheck(given);
-    const own = of(caller.tenantId);
-    const problems = checkProblems(after, await readKnown(own));
-    if (problems.length > 0) throw invalidFields(problems);
-    await refuseManyRuns(own, caller.plan, { after, before });
+    const own = forTenant(caller.tenantId);
+    const problems = findCheckProblems(after, await readKnownNames(own));
+    if (problems.length > 0) throw fieldErrors(problems);
+    await requireRunsWithinPlan(own, caller.plan, { after, before });
     return after;
   },
-  created: async (documents, { id, type }) => (type === 'heartbeat' ? makeHeartbeatToken(documents, id) : {}),
+  created: async (documents, { id, type }) => (type === 'heartbeat' ? createHeartbeatToken(documents, id) : {}),
   async alongside(documents, { before, after }) {
     const id = (after ?? before)?.id ?? '';
-    await syncManagedRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
-    const hadPage = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
-    if (hadPage) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
+    await syncManagedRules(documents, { checkId: id }, after === undefined ? [] : [[id, createAlertRule(id, after)]]);
+    const wasBrowserCheck = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
+    if (wasBrowserCheck) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
     if (before?.type === 'heartbeat' && after?.type !== 'heartbeat')
       await deleteMatching(documents.collection(syntheticHeartbeatTokens), { id: before.id });
   },

@@ -1,21 +1,26 @@
 import { z } from 'zod';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type MaintenanceWindow, MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import {
-  downtimeTest,
-  matchersOf,
+  createDowntimeTest,
+  createMatchers,
   namesChecks,
+  parseScope,
   readWindows,
-  scopeOf,
   type Window,
 } from '../../../subjects/synthetics/downtimes.ts';
 import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
-import { invalidFields, notFound } from '../../errors.ts';
+import { fieldErrors, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf } from '../../resources/preconditions.ts';
+import { formatEtag, parsePrecondition } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { maintenanceWindowResource, preparedWindow, statusOf, statusView } from '../incidents/maintenance-window.ts';
+import {
+  maintenanceWindowResource,
+  statusView,
+  toStatusView,
+  validateWindow,
+} from '../incidents/maintenance-window.ts';
 
 /** A downtime has the fields of a maintenance window, with checks as its scope. */
 const DowntimeFields = MaintenanceWindowFields.omit({ matchers: true }).extend({
@@ -34,17 +39,17 @@ const View = z.strictObject({
   ...statusView,
 });
 
-const shown = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.input<typeof View> => ({
+const toView = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.input<typeof View> => ({
   ...window,
-  ...scopeOf(window),
-  checkIds: [...scopeOf(window).checkIds],
-  checks: checks.filter(downtimeTest(window)).map(({ id, name }) => ({ id, name })),
-  ...statusOf(window, nowMs),
+  ...parseScope(window),
+  checkIds: [...parseScope(window).checkIds],
+  checks: checks.filter(createDowntimeTest(window)).map(({ id, name }) => ({ id, name })),
+  ...toStatusView(window, nowMs),
 });
 
 /** A maintenance window that references checks remains a downtime after they are deleted. */
-const isDowntime = (window: MaintenanceWindow & Stored, checks: readonly KnownCheck[]): boolean =>
-  namesChecks(window) || checks.some(downtimeTest(window));
+const isDowntime = (window: MaintenanceWindow & StoredMetadata, checks: readonly KnownCheck[]): boolean =>
+  namesChecks(window) || checks.some(createDowntimeTest(window));
 
 export const listDowntimes = defineOperation({
   method: 'GET',
@@ -55,33 +60,31 @@ export const listDowntimes = defineOperation({
   query: z.strictObject({ checkId: z.string().min(1).max(128).optional().describe('Only downtimes of this check') }),
   response: z.strictObject({ items: z.array(View), nextCursor: z.null() }),
   async handler({ caller, query: { checkId } }, { documents, clock }) {
-    const own = documents.of(caller.tenantId);
-    const [windows, all] = await Promise.all([readWindows(own), readChecks(own)]);
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const [windows, all] = await Promise.all([readWindows(tenantDocuments), readChecks(tenantDocuments)]);
     const selectedChecks = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
     if (checkId !== undefined && selectedChecks.length === 0)
-      throw invalidFields([{ path: 'checkId', message: `synthetic check ${checkId} does not exist` }]);
+      throw fieldErrors([{ path: 'checkId', message: `synthetic check ${checkId} does not exist` }]);
     const items = windows.filter((window) =>
-      checkId === undefined ? isDowntime(window, all) : selectedChecks.some(downtimeTest(window)),
+      checkId === undefined ? isDowntime(window, all) : selectedChecks.some(createDowntimeTest(window)),
     );
-    return { items: items.map((window) => shown(window, all, clock.now())), nextCursor: null };
+    return { items: items.map((window) => toView(window, all, clock.now())), nextCursor: null };
   },
 });
 
 /** Throws if the scope is empty, or references a check that does not exist. */
-const checkScope = async (
+const requireValidScope = async (
   { checkIds, labels }: z.output<typeof DowntimeFields>,
   own: TenantDocuments,
 ): Promise<readonly KnownCheck[]> => {
   if (checkIds.length === 0 && Object.keys(labels).length === 0)
-    throw invalidFields([
-      { path: 'checkIds', message: 'and labels are both empty: specify checks or labels of checks' },
-    ]);
+    throw fieldErrors([{ path: 'checkIds', message: 'and labels are both empty: specify checks or labels of checks' }]);
   const checks = await readChecks(own);
-  const known = new Set(checks.map(({ id }) => id));
+  const knownCheckIds = new Set(checks.map(({ id }) => id));
   const missing = checkIds.flatMap((id, index) =>
-    known.has(id) ? [] : [{ path: `checkIds.${index}`, message: `synthetic check ${id} does not exist` }],
+    knownCheckIds.has(id) ? [] : [{ path: `checkIds.${index}`, message: `synthetic check ${id} does not exist` }],
   );
-  if (missing.length > 0) throw invalidFields(missing);
+  if (missing.length > 0) throw fieldErrors(missing);
   return checks;
 };
 
@@ -106,17 +109,17 @@ export const createDowntime = defineOperation({
   }),
   response: View,
   async handler({ caller, body: { checkIds, labels, ...fields }, request, change }, { clock }) {
-    const { made, checks } = await change(async (scope) => {
-      const known = await checkScope({ checkIds, labels, ...fields }, scope.of(caller.tenantId));
-      const window = preparedWindow({
+    const { made: created, checks } = await change(async (scope) => {
+      const currentChecks = await requireValidScope({ checkIds, labels, ...fields }, scope.forTenant(caller.tenantId));
+      const window = validateWindow({
         ...fields,
-        matchers: matchersOf({ checkIds, labels }),
+        matchers: createMatchers({ checkIds, labels }),
         createdBy: caller.actor.id,
       });
-      return { made: await maintenanceWindowResource.writer(scope, caller).create(window), checks: known };
+      return { made: await maintenanceWindowResource.writer(scope, caller).create(window), checks: currentChecks };
     });
-    request.reply('ETag', etagOf(made));
-    return shown(made, checks, clock.now());
+    request.reply('ETag', formatEtag(created));
+    return toView(created, checks, clock.now());
   },
 });
 
@@ -132,10 +135,10 @@ export const deleteDowntime = defineOperation({
   response: z.strictObject({}),
   async handler({ caller, params: { id }, request, change }) {
     await change(async (scope) => {
-      const own = scope.of(caller.tenantId);
-      const window = await own.collection(maintenanceWindowResource.collection).find(id);
-      if (window === undefined || !isDowntime(window, await readChecks(own))) throw notFound('downtime');
-      await maintenanceWindowResource.writer(scope, caller).remove(id, { precondition: preconditionOf(request) });
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const window = await tenantDocuments.collection(maintenanceWindowResource.collection).find(id);
+      if (window === undefined || !isDowntime(window, await readChecks(tenantDocuments))) throw notFound('downtime');
+      await maintenanceWindowResource.writer(scope, caller).remove(id, { precondition: parsePrecondition(request) });
     });
     return {};
   },

@@ -6,17 +6,17 @@ import {
 } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 
 /** Creates the token of a heartbeat and stores its hash, replacing an earlier one. */
-export const makeHeartbeatToken = async (
+export const createHeartbeatToken = async (
   own: TenantDocuments,
   checkId: string,
 ): Promise<{ readonly token: string; readonly tokenPrefix: string }> => {
   const tokens = own.collection(syntheticHeartbeatTokens);
-  const token = heartbeatTokenFormat.make();
-  const stored = {
+  const token = heartbeatTokenFormat.generate();
+  const tokenFields = {
     hash: createHash('sha256').update(token).digest('hex'),
     prefix: heartbeatTokenFormat.displayPrefix(token),
   };
-  if ((await tokens.find(checkId)) === undefined) await tokens.insert({ id: checkId, ...stored });
-  else await tokens.replace(checkId, stored);
-  return { token, tokenPrefix: stored.prefix };
+  if ((await tokens.find(checkId)) === undefined) await tokens.insert({ id: checkId, ...tokenFields });
+  else await tokens.replace(checkId, tokenFields);
+  return { token, tokenPrefix: tokenFields.prefix };
 };

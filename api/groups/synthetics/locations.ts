@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
-import { ConflictError, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { ConflictError, type StoredMetadata, type TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   LocationFields,
   maxLocations,
@@ -17,13 +17,13 @@ import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
-import { makeProbeToken } from './probe-token.ts';
+import { createProbeToken } from './probe-token.ts';
 
 /** Fields for the audit log, without the token. */
 const toAuditFields = ({ name, description, prefix }: SyntheticLocation): object => ({ name, description, prefix });
 
 /** Stores a new location. Throws if there are too many, or one with the same name. */
-const insert = async (own: TenantDocuments, location: SyntheticLocation & { readonly id: string }) => {
+const insertLocation = async (own: TenantDocuments, location: SyntheticLocation & { readonly id: string }) => {
   const stored = own.collection(syntheticLocations);
   if ((await stored.count()) >= maxLocations)
     throw new ApiError('CONFLICT', `there are ${maxLocations} synthetic locations: delete one first`);
@@ -54,8 +54,8 @@ const LocationView = z.strictObject({
   createdAt: z.iso.datetime().nullable(),
 });
 
-const shown = (
-  { id, name, description, prefix, createdAt }: SyntheticLocation & Stored,
+const toView = (
+  { id, name, description, prefix, createdAt }: SyntheticLocation & StoredMetadata,
   probeStatus: {
     readonly lastSeenAt: string | null;
     readonly unsupportedTypes: readonly UnsupportedType[];
@@ -80,15 +80,15 @@ export const listLocations = defineOperation({
   role: 'viewer',
   response: z.strictObject({ items: z.array(LocationView), nextCursor: z.null() }),
   async handler({ caller }, { documents }) {
-    const own = documents.of(caller.tenantId);
+    const tenantDocuments = documents.forTenant(caller.tenantId);
     const [locations, contacts, checks] = await Promise.all([
-      own.collection(syntheticLocations).list({ sort: { name: 1 }, limit: maxLocations }),
-      own.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: -1 } }),
-      readChecks(own),
+      tenantDocuments.collection(syntheticLocations).list({ sort: { name: 1 }, limit: maxLocations }),
+      tenantDocuments.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: -1 } }),
+      readChecks(tenantDocuments),
     ]);
     // Only the latest contact of each location counts.
     const contactsByLocation = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
-    const probeStatusOf = (id: string) => ({
+    const getProbeStatus = (id: string) => ({
       lastSeenAt: contactsByLocation.get(id)?.lastSeenAt ?? null,
       unsupportedTypes: [...(contactsByLocation.get(id)?.unsupportedTypes ?? [])],
       clockAheadMs: contactsByLocation.get(id)?.clockAheadMs ?? null,
@@ -100,9 +100,9 @@ export const listLocations = defineOperation({
       description: 'Next to this installation',
       prefix: '',
       createdAt: null,
-      ...probeStatusOf(localLocation),
+      ...getProbeStatus(localLocation),
     };
-    return { items: [local, ...locations.items.map((one) => shown(one, probeStatusOf(one.id)))], nextCursor: null };
+    return { items: [local, ...locations.items.map((one) => toView(one, getProbeStatus(one.id)))], nextCursor: null };
   },
 });
 
@@ -120,18 +120,18 @@ export const createLocation = defineOperation({
   }),
   async handler({ caller, body, change }, { secretBox }) {
     const id = randomUUID();
-    const { token, ...secret } = makeProbeToken(secretBox, caller.tenantId, id);
-    const location = await change(async ({ of, record }) => {
-      const after = await insert(of(caller.tenantId), { ...body, ...secret, id });
+    const { token, ...secret } = createProbeToken(secretBox, caller.tenantId, id);
+    const location = await change(async ({ forTenant, record }) => {
+      const after = await insertLocation(forTenant(caller.tenantId), { ...body, ...secret, id });
       record({ id, name: after.name, after: toAuditFields(after) });
       return after;
     });
-    return { ...shown(location, { lastSeenAt: null, unsupportedTypes: [], clockAheadMs: null, checks: 0 }), token };
+    return { ...toView(location, { lastSeenAt: null, unsupportedTypes: [], clockAheadMs: null, checks: 0 }), token };
   },
 });
 
 /** Maximum number of checks in an error message */
-const named = 10;
+const maxNamedChecks = 10;
 
 export const deleteLocation = defineOperation({
   method: 'DELETE',
@@ -148,17 +148,18 @@ export const deleteLocation = defineOperation({
   async handler({ caller, params: { id }, query, change }) {
     if (id === localLocation) throw new ApiError('CONFLICT', 'the location local is part of the installation');
     await change(async (scope) => {
-      const own = scope.of(caller.tenantId);
-      const before = await own.collection(syntheticLocations).find(id);
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const before = await tenantDocuments.collection(syntheticLocations).find(id);
       if (before === undefined) throw notFound('synthetic location');
-      const checks = await readChecks(own, { locations: id });
-      const alone = checks.filter(({ locations }) => locations.length === 1);
-      if (alone.length > 0 && !query.force) {
-        const names = alone.slice(0, named).map((check) => `“${check.name}” (${check.id})`);
-        const more = alone.length > named ? ` and ${alone.length - named} more` : '';
+      const checks = await readChecks(tenantDocuments, { locations: id });
+      const lastLocationChecks = checks.filter(({ locations }) => locations.length === 1);
+      if (lastLocationChecks.length > 0 && !query.force) {
+        const names = lastLocationChecks.slice(0, maxNamedChecks).map((check) => `“${check.name}” (${check.id})`);
+        const moreText =
+          lastLocationChecks.length > maxNamedChecks ? ` and ${lastLocationChecks.length - maxNamedChecks} more` : '';
         throw new ApiError(
           'CONFLICT',
-          `${names.join(', ')}${more} would have no location: assign another location, or set force=true`,
+          `${names.join(', ')}${moreText} would have no location: assign another location, or set force=true`,
         );
       }
       for (const check of checks)
@@ -169,9 +170,9 @@ export const deleteLocation = defineOperation({
             (before) => ({ ...before, locations: before.locations.filter((location) => location !== id) }),
             { action: 'synthetic-check.update' },
           );
-      await deleteMatching(own.collection(syntheticProbeContacts), { location: id });
-      await deleteMatching(own.collection(syntheticPictures), { location: id });
-      await own.collection(syntheticLocations).delete(id, before.version);
+      await deleteMatching(tenantDocuments.collection(syntheticProbeContacts), { location: id });
+      await deleteMatching(tenantDocuments.collection(syntheticPictures), { location: id });
+      await tenantDocuments.collection(syntheticLocations).delete(id, before.version);
       scope.record({ id, name: before.name, before: toAuditFields(before) });
     });
     return {};

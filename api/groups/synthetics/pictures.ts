@@ -3,10 +3,10 @@ import { cursorParameter } from '../../../queries/cursor.ts';
 import { pictureKinds, syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { foundCheck } from './results.ts';
+import { findCheck } from './results.ts';
 
 /** A picture has a fifth of a megabyte. */
-const maxAtOnce = 20;
+const maxPicturesPerPage = 20;
 
 export const listPictures = defineOperation({
   method: 'GET',
@@ -17,7 +17,7 @@ export const listPictures = defineOperation({
   params: idParameter,
   query: z.strictObject({
     location: z.string().min(1).max(128).optional(),
-    limit: z.coerce.number().int().min(1).max(maxAtOnce).default(maxAtOnce),
+    limit: z.coerce.number().int().min(1).max(maxPicturesPerPage).default(maxPicturesPerPage),
     cursor: cursorParameter,
   }),
   response: z.strictObject({
@@ -34,9 +34,9 @@ export const listPictures = defineOperation({
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, params, query }, ports) {
-    const { id } = await foundCheck(params.id, caller, ports);
+    const { id } = await findCheck(params.id, caller, ports);
     const { items, nextCursor } = await ports.documents
-      .of(caller.tenantId)
+      .forTenant(caller.tenantId)
       .collection(syntheticPictures)
       .list({
         filter: { checkId: id, ...(query.location !== undefined && { location: query.location }) },

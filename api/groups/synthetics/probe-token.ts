@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { platformTenant } from '../../../schemas/ports/documents.ts';
 import {
-  probeTokenHash,
+  hashProbeToken,
   probeTokenPrefix,
   type SyntheticLocation,
   syntheticLocations,
@@ -13,33 +13,33 @@ import type { RequestFacts } from '../../request-facts.ts';
 
 const purpose = 'synthetic-probe';
 /** Number of characters of a token that are displayed */
-const shownLength = probeTokenPrefix.length + 6;
+const displayPrefixLength = probeTokenPrefix.length + 6;
 
 /** Creates a token, and its stored form. */
-export const makeProbeToken = (
+export const createProbeToken = (
   box: Ports['secretBox'],
   tenantId: string,
   locationId: string,
 ): { readonly token: string } & Pick<SyntheticLocation, 'hash' | 'prefix'> => {
   const token = probeTokenPrefix + box.seal(purpose, `${tenantId} ${locationId}`);
-  return { token, hash: probeTokenHash(token), prefix: token.slice(0, shownLength) };
+  return { token, hash: hashProbeToken(token), prefix: token.slice(0, displayPrefixLength) };
 };
 
 /**
  * Returns the location of the request's token. Any other text takes the same steps, so that the response time does not
  * reveal the reason.
  */
-export const locationOf = async (
+export const authenticateLocation = async (
   request: RequestFacts,
   { documents, secretBox }: Pick<Ports, 'documents' | 'secretBox'>,
 ): Promise<{ readonly tenantId: string; readonly id: string }> => {
   const token = /^Bearer (\S+)$/i.exec(request.header('authorization'))?.[1] ?? '';
   const sealed = token.startsWith(probeTokenPrefix) ? token.slice(probeTokenPrefix.length) : '';
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, sealed)?.split(' ') ?? [];
-  const found = await documents.of(tenantId).collection(syntheticLocations).find(id);
-  const hash = Buffer.from(probeTokenHash(token));
-  const isIts = timingSafeEqual(hash, Buffer.from(found?.hash ?? '0'.repeat(hash.length)));
-  if (found === undefined || !isIts)
+  const location = await documents.forTenant(tenantId).collection(syntheticLocations).find(id);
+  const hash = Buffer.from(hashProbeToken(token));
+  const hasMatchingHash = timingSafeEqual(hash, Buffer.from(location?.hash ?? '0'.repeat(hash.length)));
+  if (location === undefined || !hasMatchingHash)
     throw new ApiError('UNAUTHENTICATED', 'the token of the location is wrong, or the location was deleted');
   return { tenantId, id };
 };

@@ -7,15 +7,15 @@ import {
   ProbeResult,
   Work,
 } from '../../../schemas/synthetic-work.ts';
-import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
+import { acceptResults } from '../../../subjects/synthetics/accept.ts';
 import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
 import { storePicture } from '../../../subjects/synthetics/pictures.ts';
-import { workOf } from '../../../subjects/synthetics/work.ts';
+import { createWork } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { locationOf } from './probe-token.ts';
+import { authenticateLocation } from './probe-token.ts';
 
 /** For probes of one address: a few requests each second, and more when they reconnect after an outage. */
-const limit = { rate: 20, burst: 200 };
+const probeRateLimit = { rate: 20, burst: 200 };
 
 export const getProbeWork = defineOperation({
   method: 'POST',
@@ -24,7 +24,7 @@ export const getProbeWork = defineOperation({
   summary: 'Get the runs for a probe of a location; requires the token of the location',
   role: 'none',
   unaudited: 'a probe polls every few seconds and changes only the time of its last contact',
-  limit,
+  limit: probeRateLimit,
   body: z.strictObject({
     probe: ProbeName,
     digest: z.string().max(128).optional(),
@@ -32,8 +32,8 @@ export const getProbeWork = defineOperation({
   }),
   response: Work,
   async handler({ body, request }, { documents, clock, secretBox }) {
-    const { tenantId, id } = await locationOf(request, { documents, secretBox });
-    return workOf(documents.of(tenantId), { ...body, location: id, nowMs: clock.now() }, secretBox);
+    const { tenantId, id } = await authenticateLocation(request, { documents, secretBox });
+    return createWork(documents.forTenant(tenantId), { ...body, location: id, nowMs: clock.now() }, secretBox);
   },
 });
 
@@ -44,7 +44,7 @@ export const sendProbeResults = defineOperation({
   summary: 'Submit results of assigned runs of a location; durable after the response, and repeats count once',
   role: 'none',
   unaudited: 'results are telemetry',
-  limit,
+  limit: probeRateLimit,
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
     results: z.array(ProbeResult).max(200),
@@ -55,11 +55,11 @@ export const sendProbeResults = defineOperation({
     refused: z.array(z.strictObject({ index: z.int(), reason: z.string() })),
   }),
   async handler({ body, request }, { documents, clock, secretBox, syntheticRuns }) {
-    const { tenantId, id } = await locationOf(request, { documents, secretBox });
-    const from = { tenantId, location: id, nowMs: clock.now() };
-    const { runs, refused } = await acceptedRuns(documents.of(tenantId), body.results, from);
+    const { tenantId, id } = await authenticateLocation(request, { documents, secretBox });
+    const origin = { tenantId, location: id, nowMs: clock.now() };
+    const { runs, refused } = await acceptResults(documents.forTenant(tenantId), body.results, origin);
     await syntheticRuns.publish(...runs);
-    await requestConfirmationRuns(documents.of(tenantId), body.alarms, from);
+    await requestConfirmationRuns(documents.forTenant(tenantId), body.alarms, origin);
     return { accepted: body.results.length - refused.length, refused: [...refused] };
   },
 });
@@ -71,12 +71,12 @@ export const sendProbePicture = defineOperation({
   summary: 'Submit the page picture of an assigned run; stored until a later run with the same outcome',
   role: 'none',
   unaudited: 'pictures are telemetry',
-  limit,
+  limit: probeRateLimit,
   body: ProbePicture,
   response: z.strictObject({ reason: z.string().describe('Why it was not stored; empty if it was') }),
   async handler({ body, request }, { documents, clock, secretBox }) {
-    const { tenantId, id } = await locationOf(request, { documents, secretBox });
-    const refusal = await storePicture(documents.of(tenantId), body, { location: id, nowMs: clock.now() });
+    const { tenantId, id } = await authenticateLocation(request, { documents, secretBox });
+    const refusal = await storePicture(documents.forTenant(tenantId), body, { location: id, nowMs: clock.now() });
     return { reason: refusal ?? '' };
   },
 });

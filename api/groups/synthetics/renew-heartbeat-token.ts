@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
-import { makeHeartbeatToken } from './heartbeat-token.ts';
+import { createHeartbeatToken } from './heartbeat-token.ts';
 
 export const renewHeartbeatToken = defineOperation({
   method: 'POST',
@@ -23,7 +23,7 @@ export const renewHeartbeatToken = defineOperation({
       if (type !== 'heartbeat')
         throw new ApiError('CONFLICT', `only a heartbeat has a token: this check is of the type ${type}`);
       scope.record({ id, name });
-      return makeHeartbeatToken(scope.of(caller.tenantId), id);
+      return createHeartbeatToken(scope.forTenant(caller.tenantId), id);
     });
   },
 });

@@ -1,32 +1,39 @@
 import { z } from 'zod';
-import { cursorParameter, decodeCursor, encodeCursor, someText, textIn, textPart } from '../../../queries/cursor.ts';
+import {
+  cursorParameter,
+  decodeCursor,
+  decodeText,
+  encodeCursor,
+  encodeText,
+  nonEmptyTextPattern,
+} from '../../../queries/cursor.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { runOutcomes } from '../../../schemas/synthetic-runs.ts';
-import { downtimesOf, readWindows } from '../../../subjects/synthetics/downtimes.ts';
-import { type KnownCheck, readCheck } from '../../../subjects/synthetics/known.ts';
-import { maxPeriods, periodsOf } from '../../../subjects/synthetics/periods.ts';
+import { findDowntimes, readWindows } from '../../../subjects/synthetics/downtimes.ts';
+import { type KnownCheck, parseCheck } from '../../../subjects/synthetics/known.ts';
+import { maxPeriods, splitPeriods } from '../../../subjects/synthetics/periods.ts';
 import { readRuns, readStates } from '../../../subjects/synthetics/stored-results.ts';
-import { uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+import { computeUptime } from '../../../subjects/synthetics/uptime.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
-import { RunView, shownRun } from './run-view.ts';
+import { RunView, toRunView } from './run-view.ts';
 
-export const foundCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownCheck> => {
-  const stored = await documents.of(caller.tenantId).collection(checkResource.collection).find(id);
-  const check = stored && readCheck(stored);
+export const findCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownCheck> => {
+  const stored = await documents.forTenant(caller.tenantId).collection(checkResource.collection).find(id);
+  const check = stored && parseCheck(stored);
   if (check === undefined) throw notFound('synthetic check');
   return check;
 };
 
-const msOfRange = (query: { from: string; to: string }, nowMs: number) => {
+const parseRangeMs = (query: { from: string; to: string }, nowMs: number) => {
   const { from, to } = parseRange(query, nowMs);
   return { fromMs: Number(from / 1_000_000n), toMs: Number(to / 1_000_000n) };
 };
@@ -48,20 +55,20 @@ export const listRuns = defineOperation({
   }),
   response: z.strictObject({ items: z.array(RunView), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
-    const { id } = await foundCheck(params.id, caller, ports);
-    const range = msOfRange(query, ports.clock.now());
-    const [dueMs = '', place = ''] =
-      query.cursor === undefined ? [] : decodeCursor('runs', query.cursor, [/^\d{1,15}$/, someText]);
-    const rows = await readRuns(readingOf(caller, ports), {
+    const { id } = await findCheck(params.id, caller, ports);
+    const range = parseRangeMs(query, ports.clock.now());
+    const [dueMs = '', locationPart = ''] =
+      query.cursor === undefined ? [] : decodeCursor('runs', query.cursor, [/^\d{1,15}$/, nonEmptyTextPattern]);
+    const rows = await readRuns(createReading(caller, ports), {
       checkId: id,
       location: query.location,
       outcome: query.outcome,
       ...range,
       limit: query.limit + 1,
-      before: query.cursor === undefined ? undefined : { dueMs: Number(dueMs), location: textIn(place) },
+      before: query.cursor === undefined ? undefined : { dueMs: Number(dueMs), location: decodeText(locationPart) },
     });
     const items = rows.slice(0, query.limit).map((row) =>
-      shownRun({
+      toRunView({
         location: row.place,
         dueMs: Number(row.due_ms),
         startedAtMs: Number(row.started_ms),
@@ -76,7 +83,7 @@ export const listRuns = defineOperation({
       }),
     );
     const last = rows.length > query.limit ? items.at(-1) : undefined;
-    const nextCursor = last && encodeCursor('runs', [Date.parse(last.dueAt), textPart(last.location)]);
+    const nextCursor = last && encodeCursor('runs', [Date.parse(last.dueAt), encodeText(last.location)]);
     return { items, nextCursor: nextCursor ?? null };
   },
 });
@@ -113,22 +120,22 @@ export const getUptime = defineOperation({
     ),
   }),
   async handler({ caller, params, query }, ports) {
-    const check = await foundCheck(params.id, caller, ports);
+    const check = await findCheck(params.id, caller, ports);
     const nowMs = ports.clock.now();
-    const requestedRange = msOfRange(query, nowMs);
+    const requestedRange = parseRangeMs(query, nowMs);
     const range = { fromMs: requestedRange.fromMs, toMs: Math.min(requestedRange.toMs, nowMs) };
-    const periods = periodsOf(range, query);
-    if (periods === undefined) throw invalid('period', `gives more than ${maxPeriods} periods: use a longer period`);
+    const periods = splitPeriods(range, query);
+    if (periods === undefined) throw fieldError('period', `gives more than ${maxPeriods} periods: use a longer period`);
     const [states, windows] = await Promise.all([
-      readStates(readingOf(caller, ports), check.id, range),
-      readWindows(ports.documents.of(caller.tenantId)),
+      readStates(createReading(caller, ports), check.id, range),
+      readWindows(ports.documents.forTenant(caller.tenantId)),
     ]);
-    const downtimes = downtimesOf(check, windows, range);
+    const downtimes = findDowntimes(check, windows, range);
     const locations = [null, ...check.locations];
     return {
       items: periods.flatMap((period) =>
         locations.map((location) => {
-          const { fromMs, toMs, ...figures } = uptimeOf(states.get(location ?? '') ?? [], downtimes, period);
+          const { fromMs, toMs, ...figures } = computeUptime(states.get(location ?? '') ?? [], downtimes, period);
           return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), location, ...figures };
         }),
       ),

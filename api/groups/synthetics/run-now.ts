@@ -7,23 +7,27 @@ import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
-import { readKnown } from '../../../subjects/synthetics/known.ts';
-import { checkProblems } from '../../../subjects/synthetics/problems.ts';
-import { checkTypeOf } from '../../../subjects/synthetics/registry.ts';
+import { readKnownNames } from '../../../subjects/synthetics/known.ts';
+import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
+import { getCheckType } from '../../../subjects/synthetics/registry.ts';
 import { probeTimeoutMs, requestTtlMs } from '../../../subjects/synthetics/work.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid, invalidFields } from '../../errors.ts';
+import { ApiError, fieldError, fieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
-import { RunView, shownRun } from './run-view.ts';
+import { RunView, toRunView } from './run-view.ts';
 
 const pollMs = 250;
-const forgottenMs = 600_000;
+const maxRequestAgeMs = 600_000;
 
 /** The locations among these with a recently seen probe. */
-const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: number): Promise<readonly string[]> => {
+const filterReachable = async (
+  own: TenantDocuments,
+  locations: readonly string[],
+  nowMs: number,
+): Promise<readonly string[]> => {
   const { items } = await own
     .collection(syntheticProbeContacts)
     .list({ filter: { location: { $in: [...locations] } } });
@@ -33,7 +37,7 @@ const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: 
   return locations.filter((location) => reachableLocations.has(location));
 };
 
-const answered = z.strictObject({
+const RunResults = z.strictObject({
   items: z.array(
     z.strictObject({
       location: z.string(),
@@ -50,27 +54,30 @@ interface RunRequest {
 }
 
 /** Waits for the results of an unscheduled run while any are possible, and then deletes the request. */
-const resultsOf = async (
+const waitForResults = async (
   { id, locations, requestedAtMs }: RunRequest,
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
   { documents, clock }: Ports,
-): Promise<z.input<typeof answered>> => {
-  const own = documents.of(caller.tenantId);
+): Promise<z.input<typeof RunResults>> => {
+  const own = documents.forTenant(caller.tenantId);
   const runRequests = own.collection(syntheticRunRequests);
-  const reached = await alive(own, locations, requestedAtMs);
+  const reachableLocations = await filterReachable(own, locations, requestedAtMs);
   let results = (await runRequests.find(id))?.results ?? {};
-  while (clock.now() - requestedAtMs < requestTtlMs && !reached.every((location) => Object.hasOwn(results, location))) {
+  while (
+    clock.now() - requestedAtMs < requestTtlMs &&
+    !reachableLocations.every((location) => Object.hasOwn(results, location))
+  ) {
     await pause(pollMs, undefined, { signal });
     results = (await runRequests.find(id))?.results ?? results;
   }
   // Nobody waits for runs that have not started by now.
   await runRequests.delete(id);
-  await deleteMatching(runRequests, { requestedAtMs: { $lt: requestedAtMs - forgottenMs } });
+  await deleteMatching(runRequests, { requestedAtMs: { $lt: requestedAtMs - maxRequestAgeMs } });
   return {
     items: locations.map((location) => {
       const run = results[location];
-      if (run !== undefined) return { location, run: shownRun(run), reason: '' };
-      const reason = reached.includes(location)
+      if (run !== undefined) return { location, run: toRunView(run), reason: '' };
+      const reason = reachableLocations.includes(location)
         ? `no result arrived within ${requestTtlMs / 1000} seconds`
         : 'no probe of this location has reported recently';
       return { location, run: null, reason };
@@ -78,8 +85,8 @@ const resultsOf = async (
   };
 };
 
-const refusePassiveCheck = ({ type }: CheckFields): void => {
-  if (checkTypeOf(type).isPassive)
+const requireActiveCheck = ({ type }: CheckFields): void => {
+  if (getCheckType(type).isPassive)
     throw new ApiError('CONFLICT', `a check of the type ${type} cannot be run: the monitored job reports by itself`);
 };
 
@@ -98,28 +105,28 @@ export const runCheckNow = defineOperation({
       .optional()
       .describe('Locations of the check; default: all of them'),
   }),
-  response: answered,
+  response: RunResults,
   async handler({ caller, params, body, change, signal }, ports) {
     const requestedAtMs = ports.clock.now();
     const { id, locations } = await change(async (scope) => {
       const check = await checkResource.writer(scope, caller).find(params.id);
-      refusePassiveCheck(check);
+      requireActiveCheck(check);
       const requestedLocations = body.locations ?? check.locations;
-      const other = requestedLocations.findIndex((location) => !check.locations.includes(location));
-      if (other >= 0) throw invalid(`locations.${other}`, 'is not a location of this check');
-      const made = await scope
-        .of(caller.tenantId)
+      const unknownIndex = requestedLocations.findIndex((location) => !check.locations.includes(location));
+      if (unknownIndex >= 0) throw fieldError(`locations.${unknownIndex}`, 'is not a location of this check');
+      const createdRequest = await scope
+        .forTenant(caller.tenantId)
         .collection(syntheticRunRequests)
         .insert({ checkId: params.id, locations: requestedLocations, requestedAtMs: requestedAtMs, results: {} });
       scope.record({ id: params.id, name: check.name });
-      return { id: made.id, locations: requestedLocations };
+      return { id: createdRequest.id, locations: requestedLocations };
     });
-    return resultsOf({ id, locations, requestedAtMs }, { caller, signal }, ports);
+    return waitForResults({ id, locations, requestedAtMs }, { caller, signal }, ports);
   },
 });
 
 /** Concurrent runs per organization: test runs do not count for the plan. */
-const maxTries = 20;
+const maxTestRuns = 20;
 
 export const tryCheck = defineOperation({
   method: 'POST',
@@ -129,23 +136,23 @@ export const tryCheck = defineOperation({
   role: 'editor',
   audit: 'synthetic-check.try',
   body: z.strictObject({ check: CheckFields.meta({ examples: [checkResource.example] }) }),
-  response: answered,
+  response: RunResults,
   async handler({ caller, body, change, signal }, ports) {
     const requestedAtMs = ports.clock.now();
     const check = toStoredCheck(body.check);
-    refusePassiveCheck(check);
-    const problems = checkProblems(check, await readKnown(ports.documents.of(caller.tenantId)));
+    requireActiveCheck(check);
+    const problems = findCheckProblems(check, await readKnownNames(ports.documents.forTenant(caller.tenantId)));
     if (problems.length > 0)
-      throw invalidFields(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
+      throw fieldErrors(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
     const { locations } = check;
     const { id } = await change(async (scope) => {
-      const runRequests = scope.of(caller.tenantId).collection(syntheticRunRequests);
-      const open = await runRequests.list({
+      const runRequests = scope.forTenant(caller.tenantId).collection(syntheticRunRequests);
+      const openRequests = await runRequests.list({
         filter: { requestedAtMs: { $gte: requestedAtMs - requestTtlMs } },
         limit: maxChecks,
       });
-      if (open.items.filter(({ tried }) => tried !== undefined).length >= maxTries)
-        throw new ApiError('CONFLICT', `${maxTries} test runs are already in progress: wait until one of them ends`);
+      if (openRequests.items.filter(({ tried }) => tried !== undefined).length >= maxTestRuns)
+        throw new ApiError('CONFLICT', `${maxTestRuns} test runs are already in progress: wait until one of them ends`);
       const made = await runRequests.insert({
         checkId: randomUUID(),
         tried: check,
@@ -156,6 +163,6 @@ export const tryCheck = defineOperation({
       scope.record({ id: made.id, name: check.name });
       return made;
     });
-    return resultsOf({ id, locations, requestedAtMs }, { caller, signal }, ports);
+    return waitForResults({ id, locations, requestedAtMs }, { caller, signal }, ports);
   },
 });

@@ -19,7 +19,7 @@ export const RunView = z.strictObject({
   traceId: z.string(),
 });
 
-type Shown = Pick<
+type RunFields = Pick<
   SyntheticRun,
   | 'location'
   | 'dueMs'
@@ -34,7 +34,7 @@ type Shown = Pick<
   | 'traceId'
 >;
 
-export const shownRun = (run: Shown): z.input<typeof RunView> => ({
+export const toRunView = (run: RunFields): z.input<typeof RunView> => ({
   id: `${run.location}-${run.dueMs}${run.isManual ? '-asked' : ''}`,
   location: run.location,
   dueAt: new Date(run.dueMs).toISOString(),

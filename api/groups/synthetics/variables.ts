@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import {
   maxVariables,
   type SyntheticVariable,
   syntheticVariables,
 } from '../../../schemas/resources/synthetic-variable.ts';
-import { type KnownCheck, readChecks, readKnown, usersOfVariables } from '../../../subjects/synthetics/known.ts';
-import { isBoundTo, unboundSecretProblems } from '../../../subjects/synthetics/problems.ts';
+import { checksByVariable, type KnownCheck, readChecks, readKnownNames } from '../../../subjects/synthetics/known.ts';
+import { findUnboundSecrets, isBoundTo } from '../../../subjects/synthetics/problems.ts';
 import { templateName } from '../../../subjects/synthetics/templates.ts';
 import { variablePurpose } from '../../../subjects/synthetics/work.ts';
 import { hasAlready } from '../../changes.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { markSecretChanges, secretMask } from '../../resources/resource-secrets.ts';
 
-const name = z.string().regex(templateName, 'must be a name of at most 64 letters, digits, _ and -');
+const VariableName = z.string().regex(templateName, 'must be a name of at most 64 letters, digits, _ and -');
 
-const host = z
+const HostPattern = z
   .string()
   .max(253)
   .regex(
@@ -25,7 +25,7 @@ const host = z
   );
 
 const VariableView = z.strictObject({
-  name,
+  name: VariableName,
   description: z.string(),
   isSecret: z.boolean(),
   value: z.string().describe('Masked for a secret'),
@@ -34,8 +34,8 @@ const VariableView = z.strictObject({
   updatedAt: z.iso.datetime(),
 });
 
-const shown = (
-  { id, description, isSecret, value, hosts, updatedAt }: SyntheticVariable & Stored,
+const toView = (
+  { id, description, isSecret, value, hosts, updatedAt }: SyntheticVariable & StoredMetadata,
   users: readonly KnownCheck[] = [],
 ): z.input<typeof VariableView> => ({
   name: id,
@@ -47,9 +47,9 @@ const shown = (
   checks: users.map((check) => ({ id: check.id, name: check.name })),
 });
 
-const secrets = [{ path: 'value', destination: [] }];
+const secretFields = [{ path: 'value', destination: [] }];
 const toAuditFields = (variable: SyntheticVariable, before?: SyntheticVariable): object =>
-  variable.isSecret ? markSecretChanges(variable, secrets, before) : variable;
+  variable.isSecret ? markSecretChanges(variable, secretFields, before) : variable;
 
 export const listVariables = defineOperation({
   method: 'GET',
@@ -59,10 +59,12 @@ export const listVariables = defineOperation({
   role: 'viewer',
   response: z.strictObject({ items: z.array(VariableView), nextCursor: z.null() }),
   async handler({ caller }, { documents }) {
-    const own = documents.of(caller.tenantId);
-    const { items } = await own.collection(syntheticVariables).list({ sort: { id: 1 }, limit: maxVariables });
-    const users = usersOfVariables(await readChecks(own));
-    return { items: items.map((variable) => shown(variable, users.get(variable.id))), nextCursor: null };
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const { items } = await tenantDocuments
+      .collection(syntheticVariables)
+      .list({ sort: { id: 1 }, limit: maxVariables });
+    const users = checksByVariable(await readChecks(tenantDocuments));
+    return { items: items.map((variable) => toView(variable, users.get(variable.id))), nextCursor: null };
   },
 });
 
@@ -70,7 +72,7 @@ const Body = z.strictObject({
   value: z.string().max(16_384).describe('The mask preserves the present secret'),
   isSecret: z.boolean().default(false),
   hosts: z
-    .array(host)
+    .array(HostPattern)
     .max(50)
     .default([])
     .describe('For a secret: hosts to which it may be sent. Adding hosts requires the value again'),
@@ -78,19 +80,19 @@ const Body = z.strictObject({
 });
 
 /** Returns the stored form of a value. The mask preserves the stored value, for the same hosts or fewer. */
-const storedValue = (
+const toStoredValue = (
   { value, isSecret, hosts }: z.output<typeof Body>,
   before: SyntheticVariable | undefined,
   seal: (text: string) => string,
 ): string => {
   if (!isSecret) return value;
   if (value !== secretMask) return seal(value);
-  if (before?.isSecret !== true) throw invalid('value', 'is masked, but no secret is stored for it');
-  const wider = hosts.find((one) => !isBoundTo(before.hosts, one));
-  if (wider !== undefined)
-    throw invalid(
+  if (before?.isSecret !== true) throw fieldError('value', 'is masked, but no secret is stored for it');
+  const addedHost = hosts.find((one) => !isBoundTo(before.hosts, one));
+  if (addedHost !== undefined)
+    throw fieldError(
       'value',
-      `must be given again because ${wider} is a new host: the stored secret is bound to the old ones`,
+      `must be given again because ${addedHost} is a new host: the stored secret is bound to the old ones`,
     );
   return before.value;
 };
@@ -102,32 +104,32 @@ export const setVariable = defineOperation({
   summary: 'Set a variable',
   role: 'editor',
   audit: 'synthetic-variable.set',
-  params: z.strictObject({ name }),
+  params: z.strictObject({ name: VariableName }),
   body: Body,
   response: VariableView,
   async handler({ caller, params, body, change }, { secretBox }) {
-    if (body.isSecret && body.hosts.length === 0) throw invalid('hosts', 'are required for a secret');
-    if (!body.isSecret && body.hosts.length > 0) throw invalid('hosts', 'are for secrets only');
-    return change(async ({ of, record, unchanged }) => {
-      const own = of(caller.tenantId);
-      const stored = own.collection(syntheticVariables);
+    if (body.isSecret && body.hosts.length === 0) throw fieldError('hosts', 'are required for a secret');
+    if (!body.isSecret && body.hosts.length > 0) throw fieldError('hosts', 'are for secrets only');
+    return change(async ({ forTenant, record, unchanged }) => {
+      const tenantDocuments = forTenant(caller.tenantId);
+      const stored = tenantDocuments.collection(syntheticVariables);
       const before = await stored.find(params.name);
       if (before === undefined && (await stored.count()) >= maxVariables)
         throw new ApiError('CONFLICT', `there are ${maxVariables} synthetic variables: delete one first`);
-      const value = storedValue(body, before, (text) => secretBox.seal(variablePurpose, text));
+      const value = toStoredValue(body, before, (text) => secretBox.seal(variablePurpose, text));
       const next: SyntheticVariable = { ...body, value };
-      const users = usersOfVariables(await readChecks(own)).get(params.name) ?? [];
-      const { variables } = await readKnown(own);
-      const known = new Map(variables).set(params.name, body.isSecret ? body.hosts : undefined);
-      const straying = users.flatMap((check) =>
-        unboundSecretProblems(check, known).map(({ message }) => ({ check, message })),
+      const users = checksByVariable(await readChecks(tenantDocuments)).get(params.name) ?? [];
+      const { variables } = await readKnownNames(tenantDocuments);
+      const nextVariables = new Map(variables).set(params.name, body.isSecret ? body.hosts : undefined);
+      const unboundUses = users.flatMap((check) =>
+        findUnboundSecrets(check, nextVariables).map(({ message }) => ({ check, message })),
       );
-      const [first] = straying;
+      const [first] = unboundUses;
       if (first !== undefined)
         throw new ApiError('CONFLICT', `the check “${first.check.name}” (${first.check.id}) ${first.message}`);
       if (before !== undefined && hasAlready(before, next)) {
         unchanged();
-        return shown(before, users);
+        return toView(before, users);
       }
       const after =
         before === undefined
@@ -139,7 +141,7 @@ export const setVariable = defineOperation({
         before: before && toAuditFields(before),
         after: toAuditFields(after, before),
       });
-      return shown(after, users);
+      return toView(after, users);
     });
   },
 });
@@ -151,15 +153,15 @@ export const deleteVariable = defineOperation({
   summary: 'Delete a variable, unless checks use it',
   role: 'editor',
   audit: 'synthetic-variable.delete',
-  params: z.strictObject({ name }),
+  params: z.strictObject({ name: VariableName }),
   response: z.strictObject({}),
   async handler({ caller, params, change }) {
-    await change(async ({ of, record }) => {
-      const own = of(caller.tenantId);
+    await change(async ({ forTenant, record }) => {
+      const own = forTenant(caller.tenantId);
       const stored = own.collection(syntheticVariables);
       const before = await stored.find(params.name);
       if (before === undefined) throw notFound('synthetic variable');
-      const users = usersOfVariables(await readChecks(own)).get(params.name) ?? [];
+      const users = checksByVariable(await readChecks(own)).get(params.name) ?? [];
       if (users.length > 0) {
         const names = users.slice(0, 10).map((check) => `“${check.name}” (${check.id})`);
         throw new ApiError('CONFLICT', `the synthetic variable is in use by ${names.join(', ')}: change them first`);

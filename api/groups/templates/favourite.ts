@@ -4,27 +4,27 @@ import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { foundTemplate } from './gallery.ts';
+import { findTemplate } from './gallery.ts';
 
-const mark = async (
+const setFavourite = async (
   id: string,
   isFavourite: boolean,
   { caller, change }: { readonly caller: Caller; readonly change: Transact },
 ): Promise<{ isFavourite: boolean }> => {
-  const { document } = await foundTemplate(id);
+  const { document } = await findTemplate(id);
   await change(async (scope) => {
-    const marks = scope.of(caller.tenantId).collection(templateFavourites);
-    const mine = { userId: caller.actor.id, templateId: id };
-    const [known] = (await marks.list({ filter: mine, limit: 1 })).items;
-    if (isFavourite === (known !== undefined)) return scope.unchanged();
-    if (known === undefined) await marks.insert(mine);
-    else await marks.delete(known.id);
+    const favourites = scope.forTenant(caller.tenantId).collection(templateFavourites);
+    const ownFavourite = { userId: caller.actor.id, templateId: id };
+    const [existing] = (await favourites.list({ filter: ownFavourite, limit: 1 })).items;
+    if (isFavourite === (existing !== undefined)) return scope.unchanged();
+    if (existing === undefined) await favourites.insert(ownFavourite);
+    else await favourites.delete(existing.id);
     scope.record({ id, name: document.name, before: { isFavourite: !isFavourite }, after: { isFavourite } });
   });
   return { isFavourite };
 };
 
-const shared = {
+const sharedDefinition = {
   path: '/api/templates/{id}/favourite',
   role: 'viewer',
   audit: 'template.mark',
@@ -33,17 +33,17 @@ const shared = {
 } as const;
 
 export const markTemplate = defineOperation({
-  ...shared,
+  ...sharedDefinition,
   method: 'PUT',
   operationId: 'markTemplate',
   summary: 'Mark a template as a favorite of the caller',
-  handler: (input) => mark(input.params.id, true, input),
+  handler: (input) => setFavourite(input.params.id, true, input),
 });
 
 export const unmarkTemplate = defineOperation({
-  ...shared,
+  ...sharedDefinition,
   method: 'DELETE',
   operationId: 'unmarkTemplate',
   summary: 'Unmark a template as a favorite',
-  handler: (input) => mark(input.params.id, false, input),
+  handler: (input) => setFavourite(input.params.id, false, input),
 });

@@ -1,26 +1,41 @@
 import { z } from 'zod';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { templateFavourites, templateUses } from '../../../schemas/resources/dashboard-template.ts';
-import { fitOf, type Landed, landedHours, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
-import { filledOf, ranked, shareOf, type TemplateStatus } from '../../../subjects/dashboards/templates/ranking.ts';
+import {
+  type AvailableData,
+  assessPanels,
+  collectNeeds,
+  readAvailableData,
+  recentHours,
+} from '../../../subjects/dashboards/templates/fit.ts';
+import {
+  countFilledPanels,
+  filledShare,
+  rankTemplates,
+  type TemplateStatus,
+} from '../../../subjects/dashboards/templates/ranking.ts';
 import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { notFound } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 /** Returns a template by its id. */
-export const foundTemplate = async (id: string): Promise<Template> => {
+export const findTemplate = async (id: string): Promise<Template> => {
   const found = (await templates()).find((template) => template.id === id);
   if (found === undefined) throw notFound('template');
   return found;
 };
 
 /** Existing data of all templates, in one query; undefined if currently unavailable. */
-const readLanded = async (all: readonly Template[], caller: Caller, ports: Ports): Promise<Landed | undefined> => {
+const tryReadAvailableData = async (
+  all: readonly Template[],
+  caller: Caller,
+  ports: Ports,
+): Promise<AvailableData | undefined> => {
   try {
-    const needs = all.flatMap(({ panels }) => needsOf(panels));
-    return await landedOf(readingOf(caller, ports), needs);
+    const needs = all.flatMap(({ panels }) => collectNeeds(panels));
+    return await readAvailableData(createReading(caller, ports), needs);
   } catch (error) {
     ports.log.warn({ error: String(error) }, 'the telemetry for templates cannot be read');
     return undefined;
@@ -30,31 +45,36 @@ const readLanded = async (all: readonly Template[], caller: Caller, ports: Ports
 /** A template with its position in the gallery of an organization, for the caller. */
 export interface RankedTemplate extends TemplateStatus {
   readonly isFavourite: boolean;
-  readonly place: number;
+  readonly rank: number;
 }
 
 /** Returns all templates, sorted. */
-export const gallery = async (caller: Caller, ports: Ports): Promise<RankedTemplate[]> => {
+export const readGallery = async (caller: Caller, ports: Ports): Promise<RankedTemplate[]> => {
   const all = await templates();
-  const own = ports.documents.of(caller.tenantId);
-  const made = new Map<string, number>();
-  const marks = new Map<string, number>();
-  const mine = new Set<string>();
+  const own = ports.documents.forTenant(caller.tenantId);
+  const dashboardCounts = new Map<string, number>();
+  const favouriteCounts = new Map<string, number>();
+  const ownFavourites = new Set<string>();
   const count = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1);
-  const landed = await readLanded(all, caller, ports);
-  for await (const { templateId } of documentsIn(own.collection(templateUses))) count(made, templateId);
-  for await (const { templateId, userId } of documentsIn(own.collection(templateFavourites))) {
-    count(marks, templateId);
-    if (userId === caller.actor.id) mine.add(templateId);
+  const availableData = await tryReadAvailableData(all, caller, ports);
+  for await (const { templateId } of iterateDocuments(own.collection(templateUses))) count(dashboardCounts, templateId);
+  for await (const { templateId, userId } of iterateDocuments(own.collection(templateFavourites))) {
+    count(favouriteCounts, templateId);
+    if (userId === caller.actor.id) ownFavourites.add(templateId);
   }
   const entries = all.map((template): TemplateStatus => {
-    const panels = landed && fitOf(template.panels, landed);
-    return { template, panels, dashboards: made.get(template.id) ?? 0, favourites: marks.get(template.id) ?? 0 };
+    const panels = availableData && assessPanels(template.panels, availableData);
+    return {
+      template,
+      panels,
+      dashboards: dashboardCounts.get(template.id) ?? 0,
+      favourites: favouriteCounts.get(template.id) ?? 0,
+    };
   });
-  return ranked(entries).map((entry, index) => ({
+  return rankTemplates(entries).map((entry, index) => ({
     ...entry,
-    isFavourite: mine.has(entry.template.id),
-    place: index + 1,
+    isFavourite: ownFavourites.has(entry.template.id),
+    rank: index + 1,
   }));
 };
 
@@ -74,7 +94,7 @@ export const Item = z.strictObject({
     .number()
     .nullable()
     .describe(
-      `Share of its panels whose metrics and fields arrived in the last ${landedHours} hours, 0 to 1; null: currently unknown`,
+      `Share of its panels whose metrics and fields arrived in the last ${recentHours} hours, 0 to 1; null: currently unknown`,
     ),
   filled: z.int().nullable().describe('Panels with data; null: currently unknown'),
   panels: z.int().describe('Panels with a query'),
@@ -83,8 +103,8 @@ export const Item = z.strictObject({
   isFavourite: z.boolean().describe('Whether it is a favorite of the caller'),
 });
 
-export const itemOf = (placed: RankedTemplate): z.input<typeof Item> => {
-  const { template, place, dashboards, favourites, isFavourite } = placed;
+export const toItem = (rankedTemplate: RankedTemplate): z.input<typeof Item> => {
+  const { template, rank, dashboards, favourites, isFavourite } = rankedTemplate;
   const { id, version, sentBy, document, panels } = template;
   return {
     id,
@@ -93,12 +113,12 @@ export const itemOf = (placed: RankedTemplate): z.input<typeof Item> => {
     tags: document.tags,
     templateVersion: version,
     sentBy: [...sentBy],
-    place,
+    place: rank,
     dashboards,
     favourites,
     isFavourite,
-    share: shareOf(placed) ?? null,
-    filled: filledOf(placed) ?? null,
+    share: filledShare(rankedTemplate) ?? null,
+    filled: countFilledPanels(rankedTemplate) ?? null,
     panels: panels.length,
   };
 };

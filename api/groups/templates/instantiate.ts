@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { templateOriginals, templateUses } from '../../../schemas/resources/dashboard-template.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { presentForm } from '../../../subjects/dashboards/read-saved.ts';
-import { defineOperation, validated } from '../../kernel/operation.ts';
+import { currentVersions } from '../../../subjects/dashboards/read-saved.ts';
+import { defineOperation, parseOrThrow } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { completed, DashboardView, dashboardResource } from '../dashboards/dashboard.ts';
-import { foundTemplate } from './gallery.ts';
+import { completeDashboard, DashboardView, dashboardResource } from '../dashboards/dashboard.ts';
+import { findTemplate } from './gallery.ts';
 
 /** Id of the stored content of a template version. */
-export const originalIdOf = (templateId: string, version: string): string => `${templateId}.${version}`;
+export const toOriginalId = (templateId: string, version: string): string => `${templateId}.${version}`;
 
 const { name, folder, visibility } = DashboardFields.shape;
 
@@ -29,19 +29,19 @@ export const instantiateTemplate = defineOperation({
   response: DashboardView,
   async handler(input, ports) {
     const { caller, params, body, change } = input;
-    const { id: templateId, version, document } = await foundTemplate(params.id);
-    const made = await change(async (scope) => {
-      const own = scope.of(caller.tenantId);
-      const fields = validated(DashboardFields, { ...document, ...body });
+    const { id: templateId, version, document } = await findTemplate(params.id);
+    const createdDashboard = await change(async (scope) => {
+      const tenantDocuments = scope.forTenant(caller.tenantId);
+      const fields = parseOrThrow(DashboardFields, { ...document, ...body });
       const dashboard = await dashboardResource
         .writer(scope, caller)
-        .create(await completed(fields, { before: undefined, caller, of: scope.of }));
-      await own.collection(templateUses).insert({ id: dashboard.id, templateId, templateVersion: version });
-      const originals = own.collection(templateOriginals);
-      const id = originalIdOf(templateId, version);
-      if ((await originals.find(id)) === undefined) await originals.insert({ id, document, ...presentForm });
+        .create(await completeDashboard(fields, { before: undefined, caller, of: scope.forTenant }));
+      await tenantDocuments.collection(templateUses).insert({ id: dashboard.id, templateId, templateVersion: version });
+      const originals = tenantDocuments.collection(templateOriginals);
+      const id = toOriginalId(templateId, version);
+      if ((await originals.find(id)) === undefined) await originals.insert({ id, document, ...currentVersions });
       return dashboard;
     });
-    return dashboardResource.answer(made, input, ports);
+    return dashboardResource.answer(createdDashboard, input, ports);
   },
 });

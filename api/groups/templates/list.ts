@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { gallery, Item, itemOf } from './gallery.ts';
+import { Item, readGallery, toItem } from './gallery.ts';
 
 export const listTemplates = defineOperation({
   method: 'GET',
@@ -20,8 +20,8 @@ export const listTemplates = defineOperation({
   response: z.strictObject({ items: z.array(Item), nextCursor: z.null() }),
   async handler({ caller, query }, ports) {
     const searchText = query.search?.toLowerCase() ?? '';
-    const items = (await gallery(caller, ports))
-      .map(itemOf)
+    const items = (await readGallery(caller, ports))
+      .map(toItem)
       .filter(({ name, description, sentBy, tags, isFavourite }) => {
         if (query.tag !== undefined && !tags.includes(query.tag)) return false;
         if (query.favourite === 'true' && !isFavourite) return false;

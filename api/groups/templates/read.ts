@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { templateOriginals, templateUses } from '../../../schemas/resources/dashboard-template.ts';
-import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { DashboardDifference, findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { needsOf } from '../../../subjects/dashboards/templates/fit.ts';
+import { collectNeeds } from '../../../subjects/dashboards/templates/fit.ts';
 import type { Template } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { notFound } from '../../errors.ts';
@@ -10,10 +10,10 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { dashboardResource, parseSavedDashboard } from '../dashboards/dashboard.ts';
-import { foundTemplate, gallery, Item, itemOf } from './gallery.ts';
-import { originalIdOf } from './instantiate.ts';
+import { findTemplate, Item, readGallery, toItem } from './gallery.ts';
+import { toOriginalId } from './instantiate.ts';
 
-const Since = z.strictObject({
+const TemplateChanges = z.strictObject({
   dashboardId: z.string(),
   templateVersion: z.string().describe('Version from which the dashboard was created'),
   differences: z
@@ -22,15 +22,15 @@ const Since = z.strictObject({
 });
 
 /** Changes of a template since a dashboard was created from it. */
-const sinceMade = async (
+const readTemplateChanges = async (
   { id, document }: Template,
   dashboardId: string,
   caller: Caller,
   { documents }: Ports,
-): Promise<z.input<typeof Since>> => {
-  const own = documents.of(caller.tenantId);
-  const dashboard = await own.collection(dashboardResource.collection).find(dashboardId);
-  const use = await own.collection(templateUses).find(dashboardId);
+): Promise<z.input<typeof TemplateChanges>> => {
+  const tenantDocuments = documents.forTenant(caller.tenantId);
+  const dashboard = await tenantDocuments.collection(dashboardResource.collection).find(dashboardId);
+  const use = await tenantDocuments.collection(templateUses).find(dashboardId);
   if (
     dashboard === undefined ||
     !dashboardResource.visibleTo(dashboard, caller) ||
@@ -39,23 +39,23 @@ const sinceMade = async (
   )
     throw notFound('dashboard created from this template');
   const { templateVersion } = use;
-  const original = await own.collection(templateOriginals).find(originalIdOf(id, templateVersion));
+  const original = await tenantDocuments.collection(templateOriginals).find(toOriginalId(id, templateVersion));
   if (original === undefined) throw new Error(`the version ${templateVersion} of ${id} was not stored`);
-  const { document: made, documentVersion, queryVersion } = original;
-  const differences = dashboardDifferences(
-    parseSavedDashboard({ ...made, documentVersion, queryVersion }).document,
+  const { document: originalDocument, documentVersion, queryVersion } = original;
+  const differences = findDashboardDifferences(
+    parseSavedDashboard({ ...originalDocument, documentVersion, queryVersion }).document,
     document,
   );
   return { dashboardId, templateVersion, differences };
 };
 
-const needed = ({ panels }: Template): { metrics: string[]; attributes: string[]; signals: string[] } => {
-  const needs = needsOf(panels);
+const listRequiredData = ({ panels }: Template): { metrics: string[]; attributes: string[]; signals: string[] } => {
+  const requirements = collectNeeds(panels);
   const unique = (names: readonly string[]): string[] => [...new Set(names)].sort();
   return {
-    metrics: unique(needs.flatMap((need) => (need.is === 'metric' ? [need.name] : []))),
-    attributes: unique(needs.flatMap((need) => (need.is === 'attribute' ? [need.name] : []))),
-    signals: unique(needs.map((need) => (need.is === 'metric' ? 'metrics' : need.signal))),
+    metrics: unique(requirements.flatMap((need) => (need.is === 'metric' ? [need.name] : []))),
+    attributes: unique(requirements.flatMap((need) => (need.is === 'attribute' ? [need.name] : []))),
+    signals: unique(requirements.map((need) => (need.is === 'metric' ? 'metrics' : need.signal))),
   };
 };
 
@@ -90,18 +90,20 @@ export const getTemplate = defineOperation({
       .nullable()
       .describe('null: currently unavailable'),
     document: DashboardFields,
-    since: Since.nullable().describe('null without dashboardId'),
+    since: TemplateChanges.nullable().describe('null without dashboardId'),
   }),
   async handler({ caller, params, query }, ports) {
-    const template = await foundTemplate(params.id);
-    const placed = (await gallery(caller, ports)).find((one) => one.template === template);
-    if (placed === undefined) throw notFound('template');
+    const template = await findTemplate(params.id);
+    const rankedTemplate = (await readGallery(caller, ports)).find((one) => one.template === template);
+    if (rankedTemplate === undefined) throw notFound('template');
     return {
-      ...itemOf(placed),
-      needs: needed(template),
-      fits: placed.panels?.map(({ id: panelId, title, missing }) => ({ panelId, title, missing: missing })) ?? null,
+      ...toItem(rankedTemplate),
+      needs: listRequiredData(template),
+      fits:
+        rankedTemplate.panels?.map(({ id: panelId, title, missing }) => ({ panelId, title, missing: missing })) ?? null,
       document: template.document,
-      since: query.dashboardId === undefined ? null : await sinceMade(template, query.dashboardId, caller, ports),
+      since:
+        query.dashboardId === undefined ? null : await readTemplateChanges(template, query.dashboardId, caller, ports),
     };
   },
 });

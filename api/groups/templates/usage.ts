@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { dashboardOpenings, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
-import { countedDays, timesOpened } from '../../../subjects/dashboards/openings.ts';
+import { countedDays, countViews } from '../../../subjects/dashboards/openings.ts';
 import { templates } from '../../../subjects/dashboards/templates/templates.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
-const Figures = z.strictObject({
+const UsageView = z.strictObject({
   id: z.string(),
   name: z.string(),
   dashboards: z.int().describe('Dashboards that were created from it'),
@@ -21,31 +21,33 @@ export const getTemplateUsage = defineOperation({
   operationId: 'getTemplateUsage',
   summary: 'Get the number of dashboards created from each template, and of their views',
   role: 'viewer',
-  response: z.strictObject({ viewedDays: z.int(), items: z.array(Figures) }),
+  response: z.strictObject({ viewedDays: z.int(), items: z.array(UsageView) }),
   async handler({ caller }, { documents, clock }) {
-    const own = documents.of(caller.tenantId);
-    const figures = new Map(
+    const tenantDocuments = documents.forTenant(caller.tenantId);
+    const usageByTemplate = new Map(
       (await templates()).map(({ id, document: { name } }) => [
         id,
         { id, name, dashboards: 0, present: 0, opened: 0, lastCreatedAt: null as string | null },
       ]),
     );
-    for await (const { id, templateId, createdAt, isGone: isDeleted } of documentsIn(own.collection(templateUses))) {
-      const of = figures.get(templateId);
-      if (of === undefined) continue;
-      of.dashboards++;
-      if (of.lastCreatedAt === null || createdAt > of.lastCreatedAt) of.lastCreatedAt = createdAt;
+    for await (const { id, templateId, createdAt, isGone: isDeleted } of iterateDocuments(
+      tenantDocuments.collection(templateUses),
+    )) {
+      const usage = usageByTemplate.get(templateId);
+      if (usage === undefined) continue;
+      usage.dashboards++;
+      if (usage.lastCreatedAt === null || createdAt > usage.lastCreatedAt) usage.lastCreatedAt = createdAt;
       if (isDeleted) continue;
       const [summary, openings] = await Promise.all([
-        own.collection(dashboardSummaries).find(id),
-        own.collection(dashboardOpenings).find(id),
+        tenantDocuments.collection(dashboardSummaries).find(id),
+        tenantDocuments.collection(dashboardOpenings).find(id),
       ]);
-      if (summary !== undefined) of.present++;
-      of.opened += timesOpened(openings, clock.now());
+      if (summary !== undefined) usage.present++;
+      usage.opened += countViews(openings, clock.now());
     }
     return {
       viewedDays: countedDays,
-      items: [...figures.values()].sort((one, other) => other.dashboards - one.dashboards),
+      items: [...usageByTemplate.values()].sort((one, other) => other.dashboards - one.dashboards),
     };
   },
 });

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import { compareTraces as compare, TraceComparison } from '../../../queries/traces/comparison/comparison.ts';
-import { durationOf } from '../../../queries/traces/list.ts';
+import { parseDurationParameter } from '../../../queries/traces/list.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
-const search = z.string().max(1024).optional();
-const duration = z.string().max(64).optional();
+const SearchText = z.string().max(1024).optional();
+const DurationParameter = z.string().max(64).optional();
 
 export const compareTraces = defineOperation({
   method: 'GET',
@@ -27,28 +27,28 @@ export const compareTraces = defineOperation({
       .enum(['spans', 'traces'])
       .default('spans')
       .describe('spans: each individually; traces: each with the values of all its spans'),
-    search: search.describe(
+    search: SearchText.describe(
       'Condition for both sides, as a search of spans, such as kind:server http.route:/cart; for traces, at least one span must match',
     ),
-    selection: search.describe('Selected spans, as a search of spans. Its own fields are not reported as causes'),
-    minDuration: duration.describe('Selects spans or traces with at least this duration, such as 500ms'),
-    maxDuration: duration.describe('Selects spans or traces with at most this duration'),
+    selection: SearchText.describe('Selected spans, as a search of spans. Its own fields are not reported as causes'),
+    minDuration: DurationParameter.describe('Selects spans or traces with at least this duration, such as 500ms'),
+    maxDuration: DurationParameter.describe('Selects spans or traces with at most this duration'),
     status: z.enum(['error', 'ok', 'unset']).optional().describe('Selects spans or traces with this status'),
     limit: z.coerce.number().int().min(1).max(100).default(20),
   }),
   response: TraceComparison,
   async handler({ caller, query }, ports) {
     requireProjectScope(query);
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     const { minDuration, maxDuration, limit, ...selection } = query;
     return compare(
       {
         ...selection,
-        minDurationNs: durationOf('minDuration', minDuration),
-        maxDurationNs: durationOf('maxDuration', maxDuration),
+        minDurationNs: parseDurationParameter('minDuration', minDuration),
+        maxDurationNs: parseDurationParameter('maxDuration', maxDuration),
       },
       reading,
-      { range: rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs }), limit },
+      { range: parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs }), limit },
     );
   },
 });

@@ -12,5 +12,5 @@ export const listTraceFields = defineOperation({
   query: FieldsQuery,
   response: FieldsPage,
   handler: ({ caller, query }, { columns, clock }) =>
-    listFields('traces', query, { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs: clock.now() }),
+    listFields('traces', query, { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs: clock.now() }),
 });

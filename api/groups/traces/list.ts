@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
+import { buildListHint, hintField } from '../../../queries/hints/lists.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import { listTraces as readTraces, traceConditions } from '../../../queries/traces/list.ts';
@@ -15,11 +15,11 @@ export const listTraces = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({ ...rangeParameters, ...serviceParameter, ...projectScopeParameters, ...traceConditions }),
-  response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable(), ...Hint }),
+  response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable(), ...hintField }),
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
-    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+    const reading = { plan: caller.plan, columns: columns.forTenant(caller.tenantId), nowMs: clock.now() };
     const { items, nextCursor } = await readTraces(query, reading);
-    return { items: [...items], nextCursor, ...(await hintOfList('traces', query, items, reading)) };
+    return { items: [...items], nextCursor, ...(await buildListHint('traces', query, items, reading)) };
   },
 });

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { LogRecord } from '../../../queries/signals/log-record.ts';
-import { logsOfTrace } from '../../../queries/traces/logs.ts';
-import { traceIdOf } from '../../../queries/traces/trace.ts';
+import { readTraceLogs } from '../../../queries/traces/logs.ts';
+import { parseTraceId } from '../../../queries/traces/trace.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 export const listTraceLogs = defineOperation({
   method: 'GET',
@@ -27,12 +27,14 @@ export const listTraceLogs = defineOperation({
   }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const traceId = traceIdOf(params.id);
+    const reading = createReading(caller, ports);
+    const traceId = parseTraceId(params.id);
     const { limit, cursor, spanId } = query;
-    const found =
-      traceId === undefined ? undefined : await logsOfTrace(reading, traceId, { scope: query, spanId, limit, cursor });
-    if (found === undefined) throw notFound('trace');
-    return { ...found, items: [...found.items] };
+    const logsPage =
+      traceId === undefined
+        ? undefined
+        : await readTraceLogs(reading, traceId, { scope: query, spanId, limit, cursor });
+    if (logsPage === undefined) throw notFound('trace');
+    return { ...logsPage, items: [...logsPage.items] };
   },
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { readTrace, Trace, traceIdOf } from '../../../queries/traces/trace.ts';
+import { parseTraceId, readTrace, Trace } from '../../../queries/traces/trace.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 
 export const showTrace = defineOperation({
   method: 'GET',
@@ -16,8 +16,8 @@ export const showTrace = defineOperation({
   query: z.strictObject({ ...projectScopeParameters, cursor: cursorParameter }),
   response: Trace,
   async handler({ caller, params, query }, ports) {
-    const reading = readingOf(caller, ports);
-    const traceId = traceIdOf(params.id);
+    const reading = createReading(caller, ports);
+    const traceId = parseTraceId(params.id);
     const trace =
       traceId === undefined ? undefined : await readTrace(reading, traceId, { scope: query, cursor: query.cursor });
     if (trace === undefined) throw notFound('trace');

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { namingParts } from '../../../queries/errors.ts';
-import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
+import { renamePathOnError } from '../../../queries/errors.ts';
+import { buildListHint, hintField } from '../../../queries/hints/lists.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
-import { queryPartsOf } from '../../../queries/search/query-parts.ts';
+import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { Span } from '../../../queries/signals/span-record.ts';
-import { sortOf, sortText } from '../../../queries/sort.ts';
-import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { parseSort, sortDescription } from '../../../queries/sort.ts';
+import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const Query = z.strictObject({
@@ -48,7 +48,7 @@ const Query = z.strictObject({
     .max(512)
     .optional()
     .describe(
-      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortText}; the default is the first measure in this form`,
+      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortDescription}; the default is the first measure in this form`,
     ),
   step: stepParameter.step.describe(
     'With measure: length of a step, such as 5m, or auto: the answer contains series. By default, a table',
@@ -68,33 +68,34 @@ export const searchSpans = defineOperation({
     items: z.array(Span).describe('Empty with measure='),
     nextCursor: z.string().nullable(),
     aggregate: Result.nullable().describe('null without measure='),
-    ...Hint,
+    ...hintField,
   }),
   async handler({ caller, query, signal }, ports) {
-    const reading = readingOf(caller, ports);
+    const reading = createReading(caller, ports);
     if (query.measure !== undefined)
-      return { items: [], nextCursor: null, aggregate: await aggregate(query, query.measure, reading, signal) };
+      return { items: [], nextCursor: null, aggregate: await aggregateSpans(query, query.measure, reading, signal) };
     for (const name of ['groupBy', 'sort', 'step'] as const)
-      if (query[name] !== undefined) throw invalid(name, 'needs a measure, such as measure=count');
+      if (query[name] !== undefined) throw fieldError(name, 'needs a measure, such as measure=count');
     const { order = 'newest' } = query;
-    const { items, nextCursor } = await listSpans({ ...query, projectId: projectOf(query), order }, reading);
-    const hint = await hintOfList('traces', query, items, reading);
+    const { items, nextCursor } = await listSpans({ ...query, projectId: effectiveProjectId(query), order }, reading);
+    const hint = await buildListHint('traces', query, items, reading);
     return { items: [...items], nextCursor, aggregate: null, ...hint };
   },
 });
 
-const projectOf = ({ scope, projectId }: Query): string | undefined => (scope === 'account' ? undefined : projectId);
+const effectiveProjectId = ({ scope, projectId }: Query): string | undefined =>
+  scope === 'account' ? undefined : projectId;
 
-const aggregate = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
+const aggregateSpans = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
   const { sort, step, limit } = query;
   if (query.cursor !== undefined)
-    throw invalid('cursor', 'applies to lists only: aggregations are returned in one response');
-  if (query.order !== undefined) throw invalid('order', 'is for spans: groups are sorted by sort');
-  const parts = queryPartsOf('traces', query);
-  const range = rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
-  const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
+    throw fieldError('cursor', 'applies to lists only: aggregations are returned in one response');
+  if (query.order !== undefined) throw fieldError('order', 'is for spans: groups are sorted by sort');
+  const parts = toQueryParts('traces', query);
+  const range = parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+  const stepMs = step === undefined ? undefined : resolveStepMs(step === 'auto' ? undefined : step, range);
   const measures = parseMeasures('measure', measure);
-  return namingParts(
+  return renamePathOnError(
     {
       'order.by': 'sort',
       ...Object.fromEntries(measures.map((_, index) => [`measures.${index}.search`, 'measure'])),
@@ -107,7 +108,7 @@ const aggregate = (query: Query, measure: string, reading: Reading, signal: Abor
         limit,
         ...parts,
         groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
-        ...(sort !== undefined && { order: sortOf(sort) }),
+        ...(sort !== undefined && { order: parseSort(sort) }),
       },
       reading,
       { range, stepMs, signal },

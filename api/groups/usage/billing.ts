@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { type Known, Known as KnownSchema, known, sumOf, unknown } from '../../../queries/unknown.ts';
+import {
+  addNumbers,
+  NumberOrReason as KnownSchema,
+  knownNumber,
+  type NumberOrReason,
+  unknownNumber,
+} from '../../../queries/unknown.ts';
 import { Price } from '../../../schemas/resources/plan.ts';
 import { type Signal, signals } from '../../../schemas/telemetry-signals.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';
-import { iso, monthParameter, periodOf, project } from '../../../subjects/usage/period.ts';
+import { monthParameter, monthPeriod, projectUsage, toIsoTime } from '../../../subjects/usage/period.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
 
@@ -32,25 +38,38 @@ export const getBilling = defineOperation({
   }),
   async handler({ caller, query }, { columns, clock, settings }) {
     const nowMs = clock.now();
-    const period = periodOf(query.month, nowMs);
-    const reader = columns.of(caller.tenantId);
+    const period = monthPeriod(query.month, nowMs);
+    const reader = columns.forTenant(caller.tenantId);
     const [volumes, projection] = await Promise.all([
       readVolumes(reader, {}, { fromMs: period.fromMs, toMs: period.endMs }),
-      project(reader, {}, period, nowMs),
+      projectUsage(reader, {}, period, nowMs),
     ]);
     const price = caller.plan.price ?? null;
-    const accepted = (signal: Signal): number => volumes[signal].accepted.bytes;
-    const bytes = { logs: accepted('logs'), metrics: accepted('metrics'), traces: accepted('traces') };
+    const getAcceptedBytes = (signal: Signal): number => volumes[signal].accepted.bytes;
+    const bytes = {
+      logs: getAcceptedBytes('logs'),
+      metrics: getAcceptedBytes('metrics'),
+      traces: getAcceptedBytes('traces'),
+    };
     // A past month has no forecast.
-    const atEnd = (signal: Signal): Known => (nowMs >= period.endMs ? known(bytes[signal]) : projection.bytes[signal]);
+    const projectBytes = (signal: Signal): NumberOrReason =>
+      nowMs >= period.endMs ? knownNumber(bytes[signal]) : projection.bytes[signal];
     return {
-      asOf: iso(nowMs),
+      asOf: toIsoTime(nowMs),
       plan: { id: caller.organization.planId, name: caller.plan.name, price },
-      period: { from: iso(period.fromMs), to: iso(period.endMs) },
+      period: { from: toIsoTime(period.fromMs), to: toIsoTime(period.endMs) },
       currency: price?.currency ?? null,
       acceptedBytes: bytes,
-      cost: costOf(price, { logs: known(bytes.logs), metrics: known(bytes.metrics), traces: known(bytes.traces) }),
-      projected: costOf(price, { logs: atEnd('logs'), metrics: atEnd('metrics'), traces: atEnd('traces') }),
+      cost: computeCost(price, {
+        logs: knownNumber(bytes.logs),
+        metrics: knownNumber(bytes.metrics),
+        traces: knownNumber(bytes.traces),
+      }),
+      projected: computeCost(price, {
+        logs: projectBytes('logs'),
+        metrics: projectBytes('metrics'),
+        traces: projectBytes('traces'),
+      }),
       selfService: settings.SELF_SERVICE_PLANS,
     };
   },
@@ -60,24 +79,26 @@ const gigabyte = 1e9;
 
 /** Cost of a month's volume, by signal and in total. Unknown without a price, unless the volume is 0. */
 interface Cost {
-  readonly signals: Readonly<Record<Signal, Known>>;
-  readonly total: Known;
+  readonly signals: Readonly<Record<Signal, NumberOrReason>>;
+  readonly total: NumberOrReason;
 }
 
-const rounded = (amount: number): number => Math.round(amount * 100) / 100;
+const roundToCents = (amount: number): number => Math.round(amount * 100) / 100;
 
-const costOfSignal = (price: Price | null, signal: Signal, bytes: Known): Known => {
-  if (price === null) return unknown('the plan has no price');
+const computeSignalCost = (price: Price | null, signal: Signal, bytes: NumberOrReason): NumberOrReason => {
+  if (price === null) return unknownNumber('the plan has no price');
   if (bytes.value === null) return bytes;
-  const billed = bytes.value / gigabyte - (price.includedGigabytes?.[signal] ?? 0);
-  if (billed <= 0) return known(0);
-  const each = price.perGigabyte[signal];
-  return each === null ? unknown(`${signal} have no price on this plan`) : known(rounded(billed * each));
+  const billedGigabytes = bytes.value / gigabyte - (price.includedGigabytes?.[signal] ?? 0);
+  if (billedGigabytes <= 0) return knownNumber(0);
+  const pricePerGigabyte = price.perGigabyte[signal];
+  return pricePerGigabyte === null
+    ? unknownNumber(`${signal} have no price on this plan`)
+    : knownNumber(roundToCents(billedGigabytes * pricePerGigabyte));
 };
 
-export const costOf = (price: Price | null, bytes: Readonly<Record<Signal, Known>>): Cost => {
-  const of = (signal: Signal): Known => costOfSignal(price, signal, bytes[signal]);
-  const bySignal = { logs: of('logs'), metrics: of('metrics'), traces: of('traces') };
-  const sum = sumOf([...signals.map((signal) => bySignal[signal]), known(price?.perMonth ?? 0)]);
-  return { signals: bySignal, total: sum.value === null ? sum : known(rounded(sum.value)) };
+export const computeCost = (price: Price | null, bytes: Readonly<Record<Signal, NumberOrReason>>): Cost => {
+  const toSignalCost = (signal: Signal): NumberOrReason => computeSignalCost(price, signal, bytes[signal]);
+  const bySignal = { logs: toSignalCost('logs'), metrics: toSignalCost('metrics'), traces: toSignalCost('traces') };
+  const sum = addNumbers([...signals.map((signal) => bySignal[signal]), knownNumber(price?.perMonth ?? 0)]);
+  return { signals: bySignal, total: sum.value === null ? sum : knownNumber(roundToCents(sum.value)) };
 };

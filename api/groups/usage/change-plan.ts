@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { type Plan, plans, plansTenant } from '../../../schemas/resources/plan.ts';
-import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
+import { getQuotaWindow } from '../../../schemas/resources/quota.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import { readVolumes, totalOf } from '../../../subjects/usage/ledger.ts';
-import { ApiError, type Detail, invalid, notFound } from '../../errors.ts';
+import { readVolumes, sumVolumes } from '../../../subjects/usage/ledger.ts';
+import { ApiError, type FieldError, fieldError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { isAvailable } from './plans.ts';
 import { PlanRef } from './views.ts';
 
@@ -31,25 +31,25 @@ export const changePlan = defineOperation({
         'FORBIDDEN',
         'only the operator of the installation changes plans, unless OIQ_SELF_SERVICE_PLANS is set',
       );
-    const plan = await documents.of(plansTenant).collection(plans).find(body.planId);
-    if (plan === undefined) throw invalid('planId', 'is not a plan: GET /api/plans lists them');
+    const plan = await documents.forTenant(plansTenant).collection(plans).find(body.planId);
+    if (plan === undefined) throw fieldError('planId', 'is not a plan: GET /api/plans lists them');
     if (!isAvailable(plan, settings))
       throw new ApiError(
         'FORBIDDEN',
         `the plan ${plan.name} cannot be chosen here: ask the operator of the installation`,
       );
     const { tenantId } = caller;
-    const today = quotaWindowAt('day', clock.now());
-    const volumes = await readVolumes(columns.of(tenantId), {}, { fromMs: today.fromMs, toMs: today.endMs });
-    const bytesToday = totalOf(volumes).accepted.bytes;
+    const today = getQuotaWindow('day', clock.now());
+    const volumes = await readVolumes(columns.forTenant(tenantId), {}, { fromMs: today.fromMs, toMs: today.endMs });
+    const bytesToday = sumVolumes(volumes).accepted.bytes;
 
-    const outcome = await change(async ({ of, record }) => {
-      const stored = of(organizationsTenant).collection(organizations);
+    const outcome = await change(async ({ forTenant, record }) => {
+      const stored = forTenant(organizationsTenant).collection(organizations);
       const before = await stored.find(tenantId);
-      const previous = before && (await of(plansTenant).collection(plans).find(before.planId));
+      const previous = before && (await forTenant(plansTenant).collection(plans).find(before.planId));
       if (before === undefined || previous === undefined) throw notFound('organization');
-      requireVersion(before, preconditionOf(request), { noun: 'organization', requiresIfMatch: false });
-      const losses = lossesOf(before, previous, plan, bytesToday);
+      requireVersion(before, parsePrecondition(request), { noun: 'organization', requiresIfMatch: false });
+      const losses = findLosses(before, previous, plan, bytesToday);
       if (losses.length > 0 && !body.acceptLosses)
         throw new ApiError(
           'CONFLICT',
@@ -58,12 +58,12 @@ export const changePlan = defineOperation({
             details: losses,
           },
         );
-      const retentionDays = retentionWithin(before.retentionDays, plan);
+      const retentionDays = limitRetention(before.retentionDays, plan);
       const after = await stored.update(tenantId, { planId: plan.id, retentionDays });
       record({ id: tenantId, name: after.name, before, after });
       return { after, previous, losses };
     });
-    request.reply('ETag', etagOf(outcome.after));
+    request.reply('ETag', formatEtag(outcome.after));
     return {
       plan: { id: plan.id, name: plan.name },
       previousPlan: { id: outcome.previous.id, name: outcome.previous.name },
@@ -75,41 +75,44 @@ export const changePlan = defineOperation({
 type RetentionDays = Organization['retentionDays'];
 
 /** The organization's own retention, without the values that the plan does not allow. */
-export const retentionWithin = (own: RetentionDays, plan: Plan): RetentionDays =>
+export const limitRetention = (organizationRetention: RetentionDays, plan: Plan): RetentionDays =>
   Object.fromEntries(
     signals.flatMap((signal) => {
-      const days = own[signal];
+      const days = organizationRetention[signal];
       return days === undefined || days > plan.retentionDays[signal] ? [] : [[signal, days] as const];
     }),
   );
 
 /** Losses of an organization when it changes its plan; `path` names the setting of the plan. */
-export const lossesOf = (
-  { retentionDays: own }: Pick<Organization, 'retentionDays'>,
-  from: Plan,
-  to: Plan,
+export const findLosses = (
+  { retentionDays: organizationRetention }: Pick<Organization, 'retentionDays'>,
+  previousPlan: Plan,
+  nextPlan: Plan,
   bytesToday: number,
-): Detail[] => {
-  const losses: Detail[] = [];
+): FieldError[] => {
+  const losses: FieldError[] = [];
   for (const signal of signals) {
-    const currentDays = Math.min(own[signal] ?? from.retentionDays[signal], from.retentionDays[signal]);
-    const maxDays = to.retentionDays[signal];
+    const currentDays = Math.min(
+      organizationRetention[signal] ?? previousPlan.retentionDays[signal],
+      previousPlan.retentionDays[signal],
+    );
+    const maxDays = nextPlan.retentionDays[signal];
     if (currentDays <= maxDays) continue;
-    const whose = own[signal] === undefined ? '' : ' (the organization’s retention)';
+    const ownRetentionText = organizationRetention[signal] === undefined ? '' : ' (the organization’s retention)';
     losses.push({
       path: `retentionDays.${signal}`,
-      message: `${signal} are stored for ${currentDays} days${whose}; the plan stores ${maxDays} days, and older data is permanently deleted`,
+      message: `${signal} are stored for ${currentDays} days${ownRetentionText}; the plan stores ${maxDays} days, and older data is permanently deleted`,
     });
   }
-  const lost = from.entitlements.filter((name) => !to.entitlements.includes(name));
-  for (const name of lost) {
-    const refused = (signals as readonly string[]).includes(name) ? ', and new data is refused' : '';
+  const lostEntitlements = previousPlan.entitlements.filter((name) => !nextPlan.entitlements.includes(name));
+  for (const name of lostEntitlements) {
+    const rejectionText = (signals as readonly string[]).includes(name) ? ', and new data is refused' : '';
     losses.push({
       path: `entitlements.${name}`,
-      message: `the plan does not include ${name}: this data can no longer be read${refused}`,
+      message: `the plan does not include ${name}: this data can no longer be read${rejectionText}`,
     });
   }
-  const { bytesPerDay } = to.limits;
+  const { bytesPerDay } = nextPlan.limits;
   if (bytesPerDay !== null && bytesToday >= bytesPerDay)
     losses.push({
       path: 'limits.bytesPerDay',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { Plan, Price, plans, plansTenant } from '../../../schemas/resources/plan.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { PlanRef } from './views.ts';
 
 /** All plans, the one with the fewest entitlements first. */
-const allPlans = async (documents: Documents): Promise<readonly (Plan & Stored)[]> => {
-  const { items } = await documents.of(plansTenant).collection(plans).list();
+const readPlans = async (documents: Documents): Promise<readonly (Plan & StoredMetadata)[]> => {
+  const { items } = await documents.forTenant(plansTenant).collection(plans).list();
   return [...items].sort(
     (left, right) => left.entitlements.length - right.entitlements.length || left.id.localeCompare(right.id),
   );
@@ -36,7 +36,7 @@ export const listPlans = defineOperation({
   role: 'viewer',
   response: z.strictObject({ items: z.array(PlanView), nextCursor: z.null() }),
   async handler({ caller }, { documents, settings }) {
-    const items = (await allPlans(documents)).map((plan) => ({
+    const items = (await readPlans(documents)).map((plan) => ({
       id: plan.id,
       name: plan.name,
       retentionDays: plan.retentionDays,
@@ -69,7 +69,7 @@ export const getEntitlements = defineOperation({
     limits,
   }),
   async handler({ caller: { plan, organization } }, { documents }) {
-    const all = await allPlans(documents);
+    const all = await readPlans(documents);
     const names = new Set([...plan.entitlements, ...all.flatMap(({ entitlements }) => entitlements)]);
     return {
       plan: { id: organization.planId, name: plan.name },

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
-import { iso } from '../../../subjects/usage/period.ts';
-import { QuotaState, quotaStates, readUsed } from '../../../subjects/usage/quota-states.ts';
+import { toIsoTime } from '../../../subjects/usage/period.ts';
+import { QuotaState, readUsedBytes, toQuotaStates } from '../../../subjects/usage/quota-states.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { hasAlready } from '../../changes.ts';
-import { type Detail, invalidFields } from '../../errors.ts';
+import { type FieldError, fieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 
 const QuotaView = z.strictObject({
   ...Quota.shape,
@@ -17,17 +17,17 @@ const QuotaView = z.strictObject({
 });
 
 /** Value for quotas that were never set: no thresholds, version 0. */
-const unset: Quota & Pick<Stored, 'version'> = { ...noQuota, version: 0 };
+const defaultQuota: Quota & Pick<StoredMetadata, 'version'> = { ...noQuota, version: 0 };
 
-const viewOf = async (
+const toView = async (
   quota: Quota,
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,
   { columns, clock }: Pick<Ports, 'columns' | 'clock'>,
 ): Promise<z.output<typeof QuotaView>> => {
   const nowMs = clock.now();
-  const used = await readUsed(columns.of(tenantId), nowMs);
+  const used = await readUsedBytes(columns.forTenant(tenantId), nowMs);
   const { day, month } = quota;
-  return { day, month, asOf: iso(nowMs), states: quotaStates(quota, plan.limits, used, nowMs) };
+  return { day, month, asOf: toIsoTime(nowMs), states: toQuotaStates(quota, plan.limits, used, nowMs) };
 };
 
 /** Not cached, unlike other answers on usage: users read it just after they changed a quota. */
@@ -41,9 +41,9 @@ export const getQuotas = defineOperation({
   versions: 'shown',
   response: QuotaView,
   async handler({ caller, request }, ports) {
-    const stored = await ports.documents.of(caller.tenantId).collection(quotas).find(quotaId);
-    request.reply('ETag', etagOf(stored ?? unset));
-    return viewOf(stored ?? unset, caller, ports);
+    const stored = await ports.documents.forTenant(caller.tenantId).collection(quotas).find(quotaId);
+    request.reply('ETag', formatEtag(stored ?? defaultQuota));
+    return toView(stored ?? defaultQuota, caller, ports);
   },
 });
 
@@ -59,35 +59,35 @@ export const setQuotas = defineOperation({
   serverOwned: ['asOf', 'states'],
   response: QuotaView,
   async handler({ caller, body, request, change }, ports) {
-    refuseUnreachable(body);
-    const after = await change(async ({ of, record, unchanged }) => {
-      const collection = of(caller.tenantId).collection(quotas);
+    requireReachableWarnings(body);
+    const after = await change(async ({ forTenant, record, unchanged }) => {
+      const collection = forTenant(caller.tenantId).collection(quotas);
       const before = await collection.find(quotaId);
-      requireVersion(before ?? unset, preconditionOf(request), { noun: 'quota', requiresIfMatch: false });
-      if (hasAlready(before ?? unset, body)) {
+      requireVersion(before ?? defaultQuota, parsePrecondition(request), { noun: 'quota', requiresIfMatch: false });
+      if (hasAlready(before ?? defaultQuota, body)) {
         unchanged();
-        return before ?? unset;
+        return before ?? defaultQuota;
       }
-      const written =
+      const storedQuota =
         before === undefined
           ? await collection.insert({ id: quotaId, ...body })
           : await collection.replace(quotaId, body, before.version);
-      record({ id: quotaId, name: 'quotas', before, after: written });
-      return written;
+      record({ id: quotaId, name: 'quotas', before, after: storedQuota });
+      return storedQuota;
     });
-    request.reply('ETag', etagOf(after));
-    return viewOf(after, caller, ports);
+    request.reply('ETag', formatEtag(after));
+    return toView(after, caller, ports);
   },
 });
 
 /** A warning threshold above the reject threshold would never be reached. */
-const refuseUnreachable = (quota: Quota): void => {
+const requireReachableWarnings = (quota: Quota): void => {
   const details = quotaWindows.flatMap((window) =>
-    quotaScopes.flatMap((scope): Detail[] => {
+    quotaScopes.flatMap((scope): FieldError[] => {
       const { warnBytes, rejectBytes } = quota[window][scope];
       if (warnBytes === null || rejectBytes === null || warnBytes <= rejectBytes) return [];
       return [{ path: `${window}.${scope}.warnBytes`, message: 'is above rejectBytes, so it would never warn' }];
     }),
   );
-  if (details.length > 0) throw invalidFields(details);
+  if (details.length > 0) throw fieldErrors(details);
 };

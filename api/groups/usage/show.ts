@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { Known, known, unknown } from '../../../queries/unknown.ts';
+import { knownNumber, NumberOrReason, unknownNumber } from '../../../queries/unknown.ts';
 import { ledgerGroups } from '../../../runtime/ledger-groups.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
-import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
-import { readVolumes, totalOf } from '../../../subjects/usage/ledger.ts';
-import { iso, monthParameter, periodOf, project } from '../../../subjects/usage/period.ts';
+import { getQuotaWindow } from '../../../schemas/resources/quota.ts';
+import { readVolumes, sumVolumes } from '../../../subjects/usage/ledger.ts';
+import { monthParameter, monthPeriod, projectUsage, toIsoTime } from '../../../subjects/usage/period.ts';
 import { Volume } from '../../../subjects/usage/volume.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
 
-const Projected = z.strictObject({
+const ProjectedVolume = z.strictObject({
   ...Volume.shape,
   forecast: z
-    .strictObject({ records: Known, bytes: Known })
+    .strictObject({ records: NumberOrReason, bytes: NumberOrReason })
     .describe(
       'Accepted volume at the end of the period: the remaining days are forecast from the preceding complete days, five weeks at most',
     ),
@@ -25,22 +25,22 @@ const Usage = z.strictObject({
   today: z.strictObject({
     bytes: z.int().describe('Accepted since 00:00 UTC'),
     limitBytes: z.int().nullable().describe('Bytes per day that the plan allows; null: no limit'),
-    share: Known.describe('Share of the limit; 1 means the whole limit'),
+    share: NumberOrReason.describe('Share of the limit; 1 means the whole limit'),
   }),
-  signals: z.strictObject({ logs: Projected, metrics: Projected, traces: Projected }),
-  total: Projected,
+  signals: z.strictObject({ logs: ProjectedVolume, metrics: ProjectedVolume, traces: ProjectedVolume }),
+  total: ProjectedVolume,
   pending: z
-    .strictObject({ messages: Known })
+    .strictObject({ messages: NumberOrReason })
     .describe('Messages of the whole installation that are durable but not counted yet'),
 });
 
 /** Messages that the ledger's consumers have yet to read. */
-const pendingMessages = async (bus: Bus): Promise<Known> => {
+const countPendingMessages = async (bus: Bus): Promise<NumberOrReason> => {
   try {
     const lags = await Promise.all(ledgerGroups.map(({ group, topics }) => bus.lag(group, topics)));
-    return known(lags.flat().reduce((sum, { lag }) => sum + lag, 0));
+    return knownNumber(lags.flat().reduce((sum, { lag }) => sum + lag, 0));
   } catch {
-    return unknown('the bus does not answer');
+    return unknownNumber('the bus does not answer');
   }
 };
 
@@ -64,37 +64,37 @@ export const getUsage = defineOperation({
   response: Usage,
   async handler({ caller, query }, { columns, bus, clock }) {
     const nowMs = clock.now();
-    const period = periodOf(query.month, nowMs);
-    const reader = columns.of(caller.tenantId);
+    const period = monthPeriod(query.month, nowMs);
+    const reader = columns.forTenant(caller.tenantId);
     const filter = { projectId: query.projectId };
-    const today = quotaWindowAt('day', nowMs);
-    const [volumes, projection, ofToday, messages] = await Promise.all([
+    const today = getQuotaWindow('day', nowMs);
+    const [volumes, projection, todayVolumes, messages] = await Promise.all([
       readVolumes(reader, filter, { fromMs: period.fromMs, toMs: period.endMs }),
-      project(reader, filter, period, nowMs),
+      projectUsage(reader, filter, period, nowMs),
       readVolumes(reader, {}, { fromMs: today.fromMs, toMs: today.endMs }),
-      pendingMessages(bus),
+      countPendingMessages(bus),
     ]);
     const { id, bytesPerDay } = { id: caller.organization.planId, ...caller.plan.limits };
-    const { bytes } = totalOf(ofToday).accepted;
-    const projected = (scope: keyof typeof volumes | 'total', volume: Volume) => ({
+    const { bytes } = sumVolumes(todayVolumes).accepted;
+    const toProjectedVolume = (scope: keyof typeof volumes | 'total', volume: Volume) => ({
       ...volume,
       forecast: { records: projection.records[scope], bytes: projection.bytes[scope] },
     });
     return {
-      asOf: iso(nowMs),
-      period: { from: iso(period.fromMs), to: iso(period.endMs) },
+      asOf: toIsoTime(nowMs),
+      period: { from: toIsoTime(period.fromMs), to: toIsoTime(period.endMs) },
       plan: { id, name: caller.plan.name },
       today: {
         bytes,
         limitBytes: bytesPerDay,
-        share: bytesPerDay === null ? unknown('the plan has no limit') : known(bytes / bytesPerDay),
+        share: bytesPerDay === null ? unknownNumber('the plan has no limit') : knownNumber(bytes / bytesPerDay),
       },
       signals: {
-        logs: projected('logs', volumes.logs),
-        metrics: projected('metrics', volumes.metrics),
-        traces: projected('traces', volumes.traces),
+        logs: toProjectedVolume('logs', volumes.logs),
+        metrics: toProjectedVolume('metrics', volumes.metrics),
+        traces: toProjectedVolume('traces', volumes.traces),
       },
-      total: projected('total', totalOf(volumes)),
+      total: toProjectedVolume('total', sumVolumes(volumes)),
       pending: { messages },
     };
   },

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { millisecondsOf } from '../../../queries/range.ts';
+import { parseMilliseconds } from '../../../queries/range.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { addRow, emptyVolume, type Hours } from '../../../subjects/usage/ledger.ts';
+import { addRow, emptyVolume, type HourRange } from '../../../subjects/usage/ledger.ts';
 import { type PointRow, readGroups, readPoints } from '../../../subjects/usage/over-time.ts';
-import { iso } from '../../../subjects/usage/period.ts';
+import { toIsoTime } from '../../../subjects/usage/period.ts';
 import { Amount, Landed } from '../../../subjects/usage/volume.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { SignalName, usageCache } from './views.ts';
 
@@ -70,22 +70,22 @@ const TimeSeries = z.strictObject({
   excluded: z.int().describe('Number of groups beyond `limit`'),
 });
 
-const rangeOf = ({ from, to, step }: Query, nowMs: number): Hours => {
+const parseRange = ({ from, to, step }: Query, nowMs: number): HourRange => {
   const size = stepMs[step];
-  const end = millisecondsOf('to', to, nowMs) ?? nowMs;
-  const begin = millisecondsOf('from', from, nowMs) ?? end - (defaultSteps[step] - 1) * size;
-  if (begin > end) throw invalid('from', 'is after to');
-  if (begin < 0) throw invalid('from', 'is before 1970');
-  const fromMs = begin - (begin % size);
+  const end = parseMilliseconds('to', to, nowMs) ?? nowMs;
+  const startMs = parseMilliseconds('from', from, nowMs) ?? end - (defaultSteps[step] - 1) * size;
+  if (startMs > end) throw fieldError('from', 'is after to');
+  if (startMs < 0) throw fieldError('from', 'is before 1970');
+  const fromMs = startMs - (startMs % size);
   const toMs = Math.max(fromMs + size, Math.ceil(end / size) * size);
-  if (toMs > 4_000_000_000_000) throw invalid('to', 'is too far in the future');
+  if (toMs > 4_000_000_000_000) throw fieldError('to', 'is too far in the future');
   if ((toMs - fromMs) / size > maxSteps)
-    throw invalid('from', `makes more than ${maxSteps} steps of one ${step}: use a shorter range or longer steps`);
+    throw fieldError('from', `makes more than ${maxSteps} steps of one ${step}: use a shorter range or longer steps`);
   return { fromMs, toMs };
 };
 
 /** Points of one group, from its rows in order of time. */
-const pointsOf = (rows: readonly PointRow[], isOfServices: boolean): z.output<typeof Point>[] => {
+const toPoints = (rows: readonly PointRow[], isOfServices: boolean): z.output<typeof Point>[] => {
   const volumes = new Map<string, ReturnType<typeof emptyVolume>>();
   for (const row of rows) {
     const volume = volumes.get(row.at) ?? emptyVolume();
@@ -93,7 +93,7 @@ const pointsOf = (rows: readonly PointRow[], isOfServices: boolean): z.output<ty
     volumes.set(row.at, volume);
   }
   return [...volumes].map(([at, { landed, accepted, deadLettered, refused, rejected }]) => ({
-    at: iso(Number(at) * 1000),
+    at: toIsoTime(Number(at) * 1000),
     landed,
     ...(isOfServices
       ? { accepted: null, deadLettered: null, refused: null, rejected: null }
@@ -112,30 +112,30 @@ export const getUsageTimeSeries = defineOperation({
   response: TimeSeries,
   async handler({ caller, query }, { columns, documents, clock }) {
     const nowMs = clock.now();
-    const hours = rangeOf(query, nowMs);
-    const reader = columns.of(caller.tenantId);
+    const hours = parseRange(query, nowMs);
+    const reader = columns.forTenant(caller.tenantId);
     const groups = await readGroups(reader, query, hours);
-    const shown = groups.slice(0, query.limit);
-    const rows = Map.groupBy(await readPoints(reader, query, hours, shown), ({ grouped }) => grouped);
-    const names = await nameGroups(documents.of(caller.tenantId), query.by, shown);
+    const pageGroups = groups.slice(0, query.limit);
+    const rows = Map.groupBy(await readPoints(reader, query, hours, pageGroups), ({ grouped }) => grouped);
+    const names = await nameGroups(documents.forTenant(caller.tenantId), query.by, pageGroups);
     const isOfServices = query.by === 'service' || query.service !== undefined;
     return {
-      asOf: iso(nowMs),
-      from: iso(hours.fromMs),
-      to: iso(hours.toMs),
+      asOf: toIsoTime(nowMs),
+      from: toIsoTime(hours.fromMs),
+      to: toIsoTime(hours.toMs),
       step: query.step,
       by: query.by,
-      series: shown.map((group) => ({
+      series: pageGroups.map((group) => ({
         id: group,
         name: names.get(group) ?? null,
-        points: pointsOf(rows.get(group) ?? [], isOfServices),
+        points: toPoints(rows.get(group) ?? [], isOfServices),
       })),
-      excluded: groups.length - shown.length,
+      excluded: groups.length - pageGroups.length,
     };
   },
 });
 
-const named = { project: projects, key: licenseKeys } as const;
+const collectionsByGroup = { project: projects, key: licenseKeys } as const;
 
 /** Names of groups by id: of projects and keys that still exist; the id itself for all others. */
 const nameGroups = async (
@@ -145,7 +145,7 @@ const nameGroups = async (
 ): Promise<ReadonlyMap<string, string>> => {
   if (by !== 'project' && by !== 'key') return new Map(ids.map((id) => [id, id]));
   const { items } = await documents
-    .collection<{ name: string }>(named[by])
+    .collection<{ name: string }>(collectionsByGroup[by])
     .list({ filter: { id: { $in: ids } }, limit: ids.length + 1 });
   return new Map(items.map(({ id, name }) => [id, name]));
 };

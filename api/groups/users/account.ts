@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
+import { ApiError, fieldError, notFound } from '../../errors.ts';
 import { organizationClosedMail } from '../../identity/accounts/account-mails.ts';
 import { closeOrganization } from '../../identity/accounts/closing.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
-import { ownersOf } from '../../identity/accounts/owners.ts';
+import { readOwnerAddresses } from '../../identity/accounts/owners.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';
-import { etagOf } from '../../resources/preconditions.ts';
+import { formatEtag } from '../../resources/preconditions.ts';
 
 /** The organization as visible to its members */
 export const Account = z.strictObject({
@@ -29,7 +29,7 @@ export const Account = z.strictObject({
 /** Fields of the account that `PATCH` ignores, so that a response can be sent back. */
 const serverOwnedOfAccount = ['plan', 'mail'] as const;
 
-const accountOf = (
+const toAccountView = (
   { organization, plan }: Pick<Caller, 'organization' | 'plan'>,
   { mail }: Pick<Ports, 'mail'>,
 ): z.output<typeof Account> => ({
@@ -52,8 +52,8 @@ export const getAccount = defineOperation({
   versions: 'shown',
   response: Account,
   handler({ caller, request }, ports) {
-    request.reply('ETag', etagOf(caller.organization));
-    return accountOf(caller, ports);
+    request.reply('ETag', formatEtag(caller.organization));
+    return toAccountView(caller, ports);
   },
 });
 
@@ -73,7 +73,7 @@ export const patchAccount = defineOperation({
       const { name = before.name, timeZone = before.timeZone } = input.body;
       return { name, timeZone };
     });
-    return accountOf({ organization, plan: input.caller.plan }, ports);
+    return toAccountView({ organization, plan: input.caller.plan }, ports);
   },
 });
 
@@ -91,19 +91,19 @@ export const closeAccount = defineOperation({
   async handler({ caller, body, change }, { clock, mail, settings }) {
     if (caller.role !== 'owner') throw new ApiError('FORBIDDEN', 'only an Owner can close the organization');
     const { closed } = await change(async (scope) => {
-      const before = await scope.of(organizationsTenant).collection(organizations).find(caller.tenantId);
+      const before = await scope.forTenant(organizationsTenant).collection(organizations).find(caller.tenantId);
       if (before === undefined || before.disabled) throw notFound('organization');
-      if (body.name !== before.name) throw invalid('name', 'is not the name of the organization');
-      const done = await closeOrganization(scope, before, clock.now());
+      if (body.name !== before.name) throw fieldError('name', 'is not the name of the organization');
+      const closedOrganization = await closeOrganization(scope, before, clock.now());
       const details = {
         organization: before.name,
         organizationId: before.id,
         by: caller.actor.name,
-        eraseAt: done.closed?.eraseAt ?? '',
+        eraseAt: closedOrganization.closed?.eraseAt ?? '',
       };
-      for (const to of await ownersOf(scope, before.id))
-        await mail.put(scope, organizationClosedMail(settings, { to, ...details }));
-      return done;
+      for (const to of await readOwnerAddresses(scope, before.id))
+        await mail.enqueue(scope, organizationClosedMail(settings, { to, ...details }));
+      return closedOrganization;
     });
     const { at = '', eraseAt = '' } = closed ?? {};
     return { closedAt: at, eraseAt };

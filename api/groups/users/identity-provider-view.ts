@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { type IdentityProvider, MappedRole, RoleMapping } from '../../../schemas/resources/identity-provider.ts';
-import { proofOf } from '../../identity/sso/domains.ts';
-import { maskSecrets, type SecretField, secretText } from '../../resources/resource-secrets.ts';
+import { createVerificationRecord } from '../../identity/sso/domains.ts';
+import { createSecretSchema, maskSecrets, type SecretField } from '../../resources/resource-secrets.ts';
 
 export const secretFields: readonly SecretField[] = [{ path: 'clientSecret', destination: ['issuer', 'clientId'] }];
 
@@ -13,7 +13,7 @@ const fields = {
   enabled: z.boolean(),
   issuer: z.string().max(1024).nullable().describe('https://…, in the spelling of the provider'),
   clientId: z.string().min(1).max(512).nullable(),
-  clientSecret: secretText(z.string().min(1).max(1024)).nullable().describe('null for a public client'),
+  clientSecret: createSecretSchema(z.string().min(1).max(1024)).nullable().describe('null for a public client'),
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/))
     .max(20)
@@ -63,7 +63,7 @@ export const noProvider: IdentityProvider = {
   defaultRole: 'viewer',
 };
 
-export const viewOf = (
+export const toProviderView = (
   provider: IdentityProvider,
   { tenantId, box, redirectUri }: { readonly tenantId: string; readonly box: SecretBox; readonly redirectUri: string },
 ): z.input<typeof ProviderView> => {
@@ -82,7 +82,7 @@ export const viewOf = (
     redirectUri,
     domains: domains.map((domain) => ({
       ...domain,
-      record: { type: 'TXT', name: domain.name, value: proofOf(box, tenantId, domain.name) },
+      record: { type: 'TXT', name: domain.name, value: createVerificationRecord(box, tenantId, domain.name) },
     })),
   };
 };

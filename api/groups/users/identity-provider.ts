@@ -4,15 +4,15 @@ import {
   identityProviderId,
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { removeSessions } from '../../identity/sessions.ts';
-import { domainOf, isProved, routeDomains } from '../../identity/sso/domains.ts';
-import { clientSecretPurpose, redirectUriOf } from '../../identity/sso/oidc-client.ts';
-import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
+import { isDomainVerified, normalizeDomain, routeDomains } from '../../identity/sso/domains.ts';
+import { buildRedirectUri, clientSecretPurpose } from '../../identity/sso/oidc-client.ts';
+import { describeFailure, discoverProvider, findIssuerProblem } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { markSecretChanges, sealSecrets } from '../../resources/resource-secrets.ts';
-import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from './identity-provider-view.ts';
+import { noProvider, ProviderBody, ProviderView, secretFields, toProviderView } from './identity-provider-view.ts';
 
 export const getIdentityProvider = defineOperation({
   method: 'GET',
@@ -22,9 +22,9 @@ export const getIdentityProvider = defineOperation({
   role: 'admin',
   response: ProviderView,
   async handler({ caller: { tenantId }, request }, { documents, secretBox, settings }) {
-    const provider = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
-    const redirectUri = redirectUriOf(settings, request.host);
-    return viewOf(provider ?? noProvider, { tenantId, box: secretBox, redirectUri });
+    const provider = await documents.forTenant(tenantId).collection(identityProviders).find(identityProviderId);
+    const redirectUri = buildRedirectUri(settings, request.host);
+    return toProviderView(provider ?? noProvider, { tenantId, box: secretBox, redirectUri });
   },
 });
 
@@ -43,35 +43,39 @@ export const setIdentityProvider = defineOperation({
   response: ProviderView,
   async handler({ caller: { tenantId }, body, request, change }, ports) {
     const { documents, secretBox, settings } = ports;
-    const before = await documents.of(tenantId).collection(identityProviders).find(identityProviderId);
+    const before = await documents.forTenant(tenantId).collection(identityProviders).find(identityProviderId);
     const provider: IdentityProvider = sealSecrets(
-      { ...withoutIgnored(body), domains: await verifyDomains(body, before ?? noProvider, tenantId, ports) },
+      { ...omitIgnored(body), domains: await verifyDomains(body, before ?? noProvider, tenantId, ports) },
       secretFields,
       { before, box: secretBox, purpose: clientSecretPurpose },
     );
-    if (provider.enabled) await refuseUnlessItAnswers(provider, ports);
-    await change(async ({ of, record }) => {
-      const own = of(tenantId).collection(identityProviders);
-      if (before === undefined) await own.insert({ id: identityProviderId, ...provider });
-      else await own.replace(identityProviderId, provider, before.version);
-      await routeDomains(of, tenantId, provider);
+    if (provider.enabled) await requireReachableProvider(provider, ports);
+    await change(async ({ forTenant, record }) => {
+      const tenantProviders = forTenant(tenantId).collection(identityProviders);
+      if (before === undefined) await tenantProviders.insert({ id: identityProviderId, ...provider });
+      else await tenantProviders.replace(identityProviderId, provider, before.version);
+      await routeDomains(forTenant, tenantId, provider);
       record({
         id: identityProviderId,
         name: provider.issuer ?? '',
         ...(before === undefined ? {} : { before: markSecretChanges(before, secretFields) }),
         after: markSecretChanges(provider, secretFields, before),
       });
-      if (before !== undefined && isReplaced(before, provider))
-        await removeSessions({ of }, { tenantId, provedBy: tenantId });
+      if (before !== undefined && mustEndSessions(before, provider))
+        await removeSessions({ forTenant }, { tenantId, provedBy: tenantId });
     });
-    return viewOf(provider, { tenantId, box: secretBox, redirectUri: redirectUriOf(settings, request.host) });
+    return toProviderView(provider, {
+      tenantId,
+      box: secretBox,
+      redirectUri: buildRedirectUri(settings, request.host),
+    });
   },
 });
 
-const withoutIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
+const omitIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectUri'> => fields;
 
 /** Whether sessions opened by the provider must end. */
-const isReplaced = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
+const mustEndSessions = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
   before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
 /** The domains with their current verification in DNS. If DNS does not answer, a verified domain stays verified. */
@@ -82,33 +86,33 @@ const verifyDomains = (
   { outbound, secretBox, clock }: Ports,
 ): Promise<IdentityProvider['domains']> => {
   const names = body.domains.map(({ name }, index) => {
-    const domain = domainOf(name);
-    if (domain === undefined) throw invalid(`domains.${index}.name`, 'is not a domain');
+    const domain = normalizeDomain(name);
+    if (domain === undefined) throw fieldError(`domains.${index}.name`, 'is not a domain');
     return domain;
   });
   return Promise.all(
     [...new Set(names)].map(async (name) => {
-      const earlier = before.domains.find((domain) => domain.name === name)?.provedAt ?? null;
-      const proved = await isProved({ outbound, box: secretBox }, tenantId, name);
-      if (proved === undefined) return { name, provedAt: earlier };
-      return { name, provedAt: proved ? (earlier ?? new Date(clock.now()).toISOString()) : null };
+      const provedBefore = before.domains.find((domain) => domain.name === name)?.provedAt ?? null;
+      const isProvedNow = await isDomainVerified({ outbound, box: secretBox }, tenantId, name);
+      if (isProvedNow === undefined) return { name, provedAt: provedBefore };
+      return { name, provedAt: isProvedNow ? (provedBefore ?? new Date(clock.now()).toISOString()) : null };
     }),
   );
 };
 
 /** Rejects an enabled provider that does not answer as the issuer. */
-const refuseUnlessItAnswers = async (
+const requireReachableProvider = async (
   { issuer, clientId, clientSecret }: IdentityProvider,
   { outbound, secretBox }: Ports,
 ): Promise<void> => {
-  if (issuer === null) throw invalid('issuer', 'is required if the provider is enabled');
-  if (clientId === null) throw invalid('clientId', 'is required if the provider is enabled');
-  const problem = issuerProblem(issuer);
-  if (problem !== undefined) throw invalid('issuer', problem);
+  if (issuer === null) throw fieldError('issuer', 'is required if the provider is enabled');
+  if (clientId === null) throw fieldError('clientId', 'is required if the provider is enabled');
+  const problem = findIssuerProblem(issuer);
+  if (problem !== undefined) throw fieldError('issuer', problem);
   const secret = clientSecret === null ? undefined : secretBox.open(clientSecretPurpose, clientSecret);
   try {
-    await discover({ issuer, clientId, clientSecret: secret }, outbound);
+    await discoverProvider({ issuer, clientId, clientSecret: secret }, outbound);
   } catch (error) {
-    throw invalid('issuer', `is not a reachable OpenID Connect provider of this issuer: ${reasonOf(error)}`);
+    throw fieldError('issuer', `is not a reachable OpenID Connect provider of this issuer: ${describeFailure(error)}`);
   }
 };

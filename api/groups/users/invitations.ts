@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Invitation, invitations } from '../../../schemas/resources/invitation.ts';
 import { memberships, roles, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { refuseGrant } from '../../callers/rights.ts';
-import { refuseGiving } from '../../callers/scopes.ts';
+import { requireGrantableRoles } from '../../callers/rights.ts';
+import { requireScopesOfRole } from '../../callers/scopes.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError, notFound, rateLimited } from '../../errors.ts';
-import { invitationMail } from '../../identity/accounts/account-mails.ts';
-import { withdraw } from '../../identity/accounts/joining.ts';
+import { createInvitationMail } from '../../identity/accounts/account-mails.ts';
+import { deleteInvitation } from '../../identity/accounts/joining.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
-import { putToken } from '../../identity/accounts/one-time-tokens.ts';
+import { createToken } from '../../identity/accounts/one-time-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
@@ -29,8 +29,8 @@ const InvitationView = z.strictObject({
     .describe('State of the mail; without a mail server it is written to outbox.jsonl in the data directory'),
 });
 
-const viewOf = async (
-  { id, email, role, invitedBy, createdAt, expiresAt, mailId }: Invitation & Stored,
+const toView = async (
+  { id, email, role, invitedBy, createdAt, expiresAt, mailId }: Invitation & StoredMetadata,
   { mail, clock }: Pick<Ports, 'mail' | 'clock'>,
 ): Promise<z.output<typeof InvitationView>> => ({
   id,
@@ -40,16 +40,16 @@ const viewOf = async (
   createdAt,
   expiresAt,
   expired: Date.parse(expiresAt) <= clock.now(),
-  mail: await mail.deliveryOf(mailId),
+  mail: await mail.readDeliveryState(mailId),
 });
 
 /** Fields of an invitation in the audit log. */
-const recordedInvitation = ({ email, role, expiresAt }: Invitation) => ({ email, role, expiresAt });
+const toAuditFields = ({ email, role, expiresAt }: Invitation) => ({ email, role, expiresAt });
 
-const days = 7;
-const lifetimeMs = days * 86_400_000;
+const lifetimeDays = 7;
+const lifetimeMs = lifetimeDays * 86_400_000;
 /** Rate limit of an organization */
-const ofTenant = { rate: 1 / 6, burst: 200 };
+const tenantRateLimit = { rate: 1 / 6, burst: 200 };
 
 export const invite = defineOperation({
   method: 'POST',
@@ -63,45 +63,60 @@ export const invite = defineOperation({
   async handler({ caller, body: { email, role }, change }, ports) {
     const { clock, counters, mail, settings } = ports;
     const { tenantId, actor, organization } = caller;
-    refuseGrant(caller, role);
-    refuseGiving(role, caller, ports.scopes);
-    const { granted, retryAfterMs } = await counters.consume(`invitations/${tenantId}`, ofTenant, 1);
+    requireGrantableRoles(caller, role);
+    requireScopesOfRole(role, caller, ports.scopes);
+    const { granted, retryAfterMs } = await counters.consume(`invitations/${tenantId}`, tenantRateLimit, 1);
     if (granted < 1) throw rateLimited('too many invitations at once; wait a moment', retryAfterMs);
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     const invitation = await change(async (scope) => {
-      await refuseMember(scope, tenantId, email);
-      const open = scope.of(tenantId).collection(invitations);
-      const [before] = (await open.list({ filter: { email } })).items;
+      await requireNonMember(scope, tenantId, email);
+      const openInvitations = scope.forTenant(tenantId).collection(invitations);
+      const [before] = (await openInvitations.list({ filter: { email } })).items;
       if (before !== undefined) {
-        refuseGrant(caller, before.role);
-        await withdraw(scope, tenantId, before);
-        const states = { before: recordedInvitation(before) };
+        requireGrantableRoles(caller, before.role);
+        await deleteInvitation(scope, tenantId, before);
+        const states = { before: toAuditFields(before) };
         scope.record({ action: 'invitation.withdraw', id: before.id, name: email, ...states });
       }
       const id = crypto.randomUUID();
-      const { token, tokenHash } = await putToken(scope, {
+      const { token, tokenHash } = await createToken(scope, {
         purpose: 'invitation',
         tenantId,
         invitationId: id,
         expiresAt,
       });
-      const mailDetails = { to: email, organization: organization.name, invitedBy: actor.name, role, token, days };
-      const mailId = await mail.put(scope, invitationMail(settings, mailDetails), lifetimeMs);
-      const made = await open.insert({ id, email, role, invitedBy: actor.name, expiresAt, tokenHash, mailId });
-      scope.record({ id, name: email, after: recordedInvitation(made) });
-      return made;
+      const mailDetails = {
+        to: email,
+        organization: organization.name,
+        invitedBy: actor.name,
+        role,
+        token,
+        lifetimeDays,
+      };
+      const mailId = await mail.enqueue(scope, createInvitationMail(settings, mailDetails), lifetimeMs);
+      const inserted = await openInvitations.insert({
+        id,
+        email,
+        role,
+        invitedBy: actor.name,
+        expiresAt,
+        tokenHash,
+        mailId,
+      });
+      scope.record({ id, name: email, after: toAuditFields(inserted) });
+      return inserted;
     });
-    return viewOf(invitation, ports);
+    return toView(invitation, ports);
   },
 });
 
-const refuseMember = async ({ of }: AuditedTransaction, tenantId: string, email: string): Promise<void> => {
-  const [user] = (await of(usersTenant).collection(users).list({ filter: { email } })).items;
-  if (user === undefined || (await of(tenantId).collection(memberships).find(user.id)) === undefined) return;
+const requireNonMember = async ({ forTenant }: AuditedTransaction, tenantId: string, email: string): Promise<void> => {
+  const [user] = (await forTenant(usersTenant).collection(users).list({ filter: { email } })).items;
+  if (user === undefined || (await forTenant(tenantId).collection(memberships).find(user.id)) === undefined) return;
   throw new ApiError('CONFLICT', `${email} is already a user of this organization`);
 };
 
-const listing = {
+const listDefinition = {
   filters: { role: equals('role', z.enum(roles)) },
   searched: ['email'],
   sorts: ['email', 'createdAt', 'expiresAt'],
@@ -113,13 +128,13 @@ export const listInvitations = defineOperation({
   operationId: 'listInvitations',
   summary: 'List open invitations, and whether their mail was sent',
   role: 'admin',
-  query: listParameters(listing),
+  query: listParameters(listDefinition),
   response: z.strictObject({ items: z.array(InvitationView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const stored = ports.documents.of(caller.tenantId).collection(invitations);
+    const stored = ports.documents.forTenant(caller.tenantId).collection(invitations);
     const now = new Date(ports.clock.now()).toISOString();
-    const page = await readPage(stored, listing, { query: query as typeof query & { limit: number }, now });
-    return { items: await Promise.all(page.items.map((each) => viewOf(each, ports))), nextCursor: page.nextCursor };
+    const page = await readPage(stored, listDefinition, { query: query as typeof query & { limit: number }, now });
+    return { items: await Promise.all(page.items.map((each) => toView(each, ports))), nextCursor: page.nextCursor };
   },
 });
 
@@ -134,11 +149,11 @@ export const withdrawInvitation = defineOperation({
   response: z.strictObject({}),
   async handler({ caller, params, change }) {
     await change(async (scope) => {
-      const invitation = await scope.of(caller.tenantId).collection(invitations).find(params.id);
+      const invitation = await scope.forTenant(caller.tenantId).collection(invitations).find(params.id);
       if (invitation === undefined) throw notFound('invitation');
-      refuseGrant(caller, invitation.role);
-      await withdraw(scope, caller.tenantId, invitation);
-      scope.record({ id: invitation.id, name: invitation.email, before: recordedInvitation(invitation) });
+      requireGrantableRoles(caller, invitation.role);
+      await deleteInvitation(scope, caller.tenantId, invitation);
+      scope.record({ id: invitation.id, name: invitation.email, before: toAuditFields(invitation) });
     });
     return {};
   },

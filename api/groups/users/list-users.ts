@@ -4,10 +4,10 @@ import { memberships, roles } from '../../../schemas/resources/user.ts';
 import type { Member as DirectoryMember } from '../../identity/directory.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, listParameters } from '../../resources/resource-list.ts';
-import { Member, memberOf } from './member.ts';
+import { Member, toMember } from './member.ts';
 
 /** Sort fields of the list, with their values */
-const sortedBy: Readonly<Record<string, (member: DirectoryMember) => string>> = {
+const sortValues: Readonly<Record<string, (member: DirectoryMember) => string>> = {
   createdAt: ({ membership }) => membership.createdAt,
   role: ({ membership }) => membership.role,
   email: ({ user }) => user.email,
@@ -31,25 +31,25 @@ const matches = ({ user, membership }: DirectoryMember, { role, search }: UserQu
 const compare = (left: string, right: string): number => (left === right ? 0 : left < right ? -1 : 1);
 
 /** One page of the matching members, and the cursor of the next page */
-const pageOf = (
+const paginate = (
   members: readonly DirectoryMember[],
   query: UserQuery,
 ): { page: readonly DirectoryMember[]; nextCursor: string | null } => {
   const sort = String(query.sort ?? (query.search === undefined ? 'createdAt' : 'email'));
   const direction = sort.startsWith('-') ? -1 : 1;
-  const keyOf = sortedBy[sort.replace(/^-/, '')] ?? (() => '');
+  const getSortKey = sortValues[sort.replace(/^-/, '')] ?? (() => '');
   const kind = `users ${sort}`;
   const after = query.cursor === undefined ? undefined : decodeCursor(kind, String(query.cursor), [/^.+$/, /^.+$/]);
-  const beyond = members.flatMap((member) => {
-    const [value, id] = [keyOf(member), member.user.id];
+  const remaining = members.flatMap((member) => {
+    const [value, id] = [getSortKey(member), member.user.id];
     const order = after === undefined ? 1 : compare(value, after[0] ?? '') * direction || compare(id, after[1] ?? '');
     return order > 0 && matches(member, query) ? [{ member, value, id }] : [];
   });
-  beyond.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
-  const found = beyond.slice(0, query.limit);
-  const last = beyond.length > found.length ? found.at(-1) : undefined;
+  remaining.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
+  const pageEntries = remaining.slice(0, query.limit);
+  const last = remaining.length > pageEntries.length ? pageEntries.at(-1) : undefined;
   return {
-    page: found.map(({ member }) => member),
+    page: pageEntries.map(({ member }) => member),
     nextCursor: last === undefined ? null : encodeCursor(kind, [last.value, last.id]),
   };
 };
@@ -63,17 +63,17 @@ export const listUsers = defineOperation({
   query: listParameters({
     filters: { role: equals('role', z.enum(roles)) },
     searched: ['email', 'name'],
-    sorts: Object.keys(sortedBy),
+    sorts: Object.keys(sortValues),
   }),
   response: z.strictObject({ items: z.array(Member), nextCursor: z.string().nullable() }),
   async handler({ caller: { tenantId }, query }, { directory, documents }) {
-    const { page, nextCursor } = pageOf(directory.membersOf(tenantId), { ...query, limit: Number(query.limit) });
-    const members = documents.of(tenantId).collection(memberships);
+    const { page, nextCursor } = paginate(directory.membersOf(tenantId), { ...query, limit: Number(query.limit) });
+    const members = documents.forTenant(tenantId).collection(memberships);
     // The members are in memory. The store is only queried for recently changed or removed ones.
     const items = await Promise.all(
       page.map(async ({ user }) => {
         const membership = await members.find(user.id);
-        return membership === undefined ? [] : [await memberOf(documents, { user, membership })];
+        return membership === undefined ? [] : [await toMember(documents, { user, membership })];
       }),
     );
     return { items: items.flat(), nextCursor };

@@ -20,24 +20,24 @@ export const Member = z.strictObject({
 export type Member = z.output<typeof Member>;
 
 /** Fields of a member that `PATCH` ignores, so that a response can be sent back. */
-export const serverOwnedOfMember = ['email', 'name', 'multiFactor'] as const;
+export const serverOwnedMemberFields = ['email', 'name', 'multiFactor'] as const;
 
 /** Fields of a member in the audit log. */
-export const recordedMember = (user: User, { role, disabled = false }: Membership) => ({
+export const toAuditFields = (user: User, { role, disabled = false }: Membership) => ({
   email: user.email,
   name: user.name,
   role,
   disabled,
 });
 
-export const memberOf = async (
-  documents: Pick<Documents, 'of'>,
+export const toMember = async (
+  documents: Pick<Documents, 'forTenant'>,
   { membership, user }: DirectoryMember,
 ): Promise<Member> => {
-  const enrolment = await documents.of(multiFactorsTenant).collection(multiFactors).find(user.id);
+  const enrolment = await documents.forTenant(multiFactorsTenant).collection(multiFactors).find(user.id);
   return {
     id: user.id,
-    ...recordedMember(user, membership),
+    ...toAuditFields(user, membership),
     multiFactor: enrolment !== undefined && enrolment.confirmedAt !== null,
     version: membership.version,
     createdAt: membership.createdAt,
@@ -47,12 +47,12 @@ export const memberOf = async (
 
 /** Returns a member with its user; throws `NOT_FOUND` if there is none. */
 export const findMember = async (
-  scope: Pick<Documents, 'of'>,
+  scope: Pick<Documents, 'forTenant'>,
   tenantId: string,
   id: string,
 ): Promise<DirectoryMember> => {
-  const membership = await scope.of(tenantId).collection(memberships).find(id);
-  const user = membership && (await scope.of(usersTenant).collection(users).find(id));
+  const membership = await scope.forTenant(tenantId).collection(memberships).find(id);
+  const user = membership && (await scope.forTenant(usersTenant).collection(users).find(id));
   if (membership === undefined || user === undefined) throw notFound('user');
   return { membership, user };
 };

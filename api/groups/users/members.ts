@@ -8,18 +8,18 @@ import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts'
 import { preferences } from '../../../schemas/resources/preferences.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { mayGrant, refuseGrant } from '../../callers/rights.ts';
-import { refuseGiving } from '../../callers/scopes.ts';
+import { canGrantRole, requireGrantableRoles } from '../../callers/rights.ts';
+import { requireScopesOfRole } from '../../callers/scopes.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import { factorResetMail } from '../../identity/accounts/account-mails.ts';
+import { createFactorResetMail } from '../../identity/accounts/account-mails.ts';
 import { requireOwner } from '../../identity/accounts/owners.ts';
 import type { Directory } from '../../identity/directory.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { findMember, Member, memberOf, recordedMember, serverOwnedOfMember } from './member.ts';
+import { findMember, Member, serverOwnedMemberFields, toAuditFields, toMember } from './member.ts';
 
 export const getUser = defineOperation({
   method: 'GET',
@@ -30,7 +30,7 @@ export const getUser = defineOperation({
   params: idParameter,
   response: Member,
   async handler({ caller, params }, { documents }) {
-    return memberOf(documents, await findMember(documents, caller.tenantId, params.id));
+    return toMember(documents, await findMember(documents, caller.tenantId, params.id));
   },
 });
 
@@ -50,31 +50,31 @@ export const patchUser = defineOperation({
       .optional()
       .describe('true ends the member’s sessions in this organization and prevents new ones'),
   }),
-  serverOwned: serverOwnedOfMember,
+  serverOwned: serverOwnedMemberFields,
   response: Member,
   async handler({ caller, params, body, request, change }, { documents, scopes }) {
     const { tenantId } = caller;
     const member = await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
-      requireVersion(membership, preconditionOf(request), { noun: 'user', requiresIfMatch: false });
-      refuseGrant(caller, membership.role, body.role);
+      requireVersion(membership, parsePrecondition(request), { noun: 'user', requiresIfMatch: false });
+      requireGrantableRoles(caller, membership.role, body.role);
       const { role = membership.role, disabled = membership.disabled ?? false } = body;
-      const was = membership.disabled ?? false;
-      if (role === membership.role && disabled === was) {
+      const wasDisabled = membership.disabled ?? false;
+      if (role === membership.role && disabled === wasDisabled) {
         scope.unchanged();
         return { user, membership };
       }
-      const isLetIn = was && !disabled;
-      if (role !== membership.role || isLetIn) refuseGiving(role, caller, scopes);
-      const after = await scope.of(tenantId).collection(memberships).update(user.id, { role, disabled });
+      const isEnabled = wasDisabled && !disabled;
+      if (role !== membership.role || isEnabled) requireScopesOfRole(role, caller, scopes);
+      const after = await scope.forTenant(tenantId).collection(memberships).update(user.id, { role, disabled });
       if (disabled) await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
-      const states = { before: recordedMember(user, membership), after: recordedMember(user, after) };
+      const states = { before: toAuditFields(user, membership), after: toAuditFields(user, after) };
       scope.record({ id: user.id, name: user.email, ...states });
       return { user, membership: after };
     });
-    request.reply('ETag', etagOf(member.membership));
-    return memberOf(documents, member);
+    request.reply('ETag', formatEtag(member.membership));
+    return toMember(documents, member);
   },
 });
 
@@ -92,21 +92,21 @@ export const removeUser = defineOperation({
     const { tenantId } = caller;
     await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
-      refuseGrant(caller, membership.role);
-      await refuseWhileOnCall(scope.of(tenantId), user.id);
-      await scope.of(tenantId).collection(memberships).delete(user.id);
-      await scope.of(tenantId).collection(preferences).delete(user.id);
-      await removeOwned(scope.of(tenantId), contacts, { ownerId: user.id });
-      await removeOwned(scope.of(tenantId), calendarFeeds, { userId: user.id });
+      requireGrantableRoles(caller, membership.role);
+      await requireNotOnCall(scope.forTenant(tenantId), user.id);
+      await scope.forTenant(tenantId).collection(memberships).delete(user.id);
+      await scope.forTenant(tenantId).collection(preferences).delete(user.id);
+      await deleteOwnedDocuments(scope.forTenant(tenantId), contacts, { ownerId: user.id });
+      await deleteOwnedDocuments(scope.forTenant(tenantId), calendarFeeds, { userId: user.id });
       await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
-      scope.record({ id: user.id, name: user.email, before: recordedMember(user, membership) });
+      scope.record({ id: user.id, name: user.email, before: toAuditFields(user, membership) });
     });
     return {};
   },
 });
 
-const removeOwned = async (
+const deleteOwnedDocuments = async (
   own: Pick<TenantDocuments, 'collection'>,
   collection: CollectionDefinition<object>,
   filter: Filter,
@@ -117,7 +117,7 @@ const removeOwned = async (
 };
 
 /** Rejects the removal of a person in an on-call schedule or escalation policy: pages would reach nobody. */
-const refuseWhileOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {
+const requireNotOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {
   const [schedules, policies] = await Promise.all([
     own.collection(onCallSchedules).list({ filter: { userIds: userId }, limit: 10 }),
     own.collection(escalationPolicies).list({ filter: { 'steps.targets.id': userId }, limit: 10 }),
@@ -143,13 +143,13 @@ export const resetMemberMultiFactor = defineOperation({
     const { tenantId, actor, organization } = caller;
     await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
-      refuseGrant(caller, membership.role);
-      await refuseElsewhere(scope, user.id, { caller, directory });
-      if (!(await scope.of(multiFactorsTenant).collection(multiFactors).delete(user.id)))
+      requireGrantableRoles(caller, membership.role);
+      await requireManagesEverywhere(scope, user.id, { caller, directory });
+      if (!(await scope.forTenant(multiFactorsTenant).collection(multiFactors).delete(user.id)))
         throw new ApiError('NOT_FOUND', `${user.email} has no second factor`);
-      await mail.put(
+      await mail.enqueue(
         scope,
-        factorResetMail(settings, { to: user.email, organization: organization.name, by: actor.name }),
+        createFactorResetMail(settings, { to: user.email, organization: organization.name, by: actor.name }),
       );
       scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });
@@ -160,20 +160,27 @@ export const resetMemberMultiFactor = defineOperation({
 /**
  * A second factor protects every organization of its user: the caller must be able to manage the user in each of them.
  */
-const refuseElsewhere = async (
-  { of }: AuditedTransaction,
+const requireManagesEverywhere = async (
+  { forTenant }: AuditedTransaction,
   userId: string,
   { caller, directory }: { readonly caller: Caller; readonly directory: Directory },
 ): Promise<void> => {
   for (const { id } of directory.organizationsOf(userId)) {
     if (id === caller.tenantId) continue;
-    const members = of(id).collection(memberships);
-    const theirs = await members.find(userId);
+    const members = forTenant(id).collection(memberships);
+    const memberMembership = await members.find(userId);
     // An identity from one organization's provider is unknown in other organizations.
-    const knownThere = caller.kind === 'person' && caller.provedBy === undefined;
-    const own = knownThere ? await members.find(caller.userId) : undefined;
-    const isAbove = own !== undefined && !own.disabled && ['admin', 'owner'].includes(own.role);
-    if (theirs === undefined || (isAbove && mayGrant({ role: own.role, kind: 'person' }, theirs.role))) continue;
+    const canHaveMembership = caller.kind === 'person' && caller.identityProviderTenantId === undefined;
+    const callerMembership = canHaveMembership ? await members.find(caller.userId) : undefined;
+    const isActiveAdmin =
+      callerMembership !== undefined &&
+      !callerMembership.disabled &&
+      ['admin', 'owner'].includes(callerMembership.role);
+    if (
+      memberMembership === undefined ||
+      (isActiveAdmin && canGrantRole({ role: callerMembership.role, kind: 'person' }, memberMembership.role))
+    )
+      continue;
     throw new ApiError(
       'FORBIDDEN',
       'this user belongs to another organization too, whose members you do not administer: their second factor guards that one as well',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../callers/caller.ts';
+import { requirePerson } from '../../callers/caller.ts';
 import { ApiError, rateLimited } from '../../errors.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
-import { makeOrganization } from '../../identity/accounts/organization.ts';
+import { insertOrganization } from '../../identity/accounts/organization.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const OwnOrganization = z.strictObject({
@@ -23,11 +23,11 @@ export const listOrganizations = defineOperation({
   role: 'session',
   response: z.strictObject({ items: z.array(OwnOrganization), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
-    const { userId, tenantId, provedBy } = personOf(caller);
+    const { userId, tenantId, identityProviderTenantId } = requirePerson(caller);
     const items: z.output<typeof OwnOrganization>[] = [];
     for (const { id, name, createdAt } of directory.organizationsOf(userId)) {
-      if (provedBy !== undefined && provedBy !== id) continue;
-      const membership = await documents.of(id).collection(memberships).find(userId);
+      if (identityProviderTenantId !== undefined && identityProviderTenantId !== id) continue;
+      const membership = await documents.forTenant(id).collection(memberships).find(userId);
       if (membership !== undefined)
         items.push({ id, name, role: membership.role, current: id === tenantId, createdAt });
     }
@@ -35,7 +35,7 @@ export const listOrganizations = defineOperation({
   },
 });
 
-const ofUser = { rate: 1 / 3600, burst: 10 };
+const userRateLimit = { rate: 1 / 3600, burst: 10 };
 
 export const createOrganization = defineOperation({
   method: 'POST',
@@ -48,19 +48,19 @@ export const createOrganization = defineOperation({
   body: z.strictObject({ name: OrganizationName }),
   response: OwnOrganization,
   async handler({ caller, body, change }, { counters, settings }) {
-    const { userId, user, provedBy } = personOf(caller);
-    if (provedBy !== undefined)
+    const { userId, user, identityProviderTenantId } = requirePerson(caller);
+    if (identityProviderTenantId !== undefined)
       throw new ApiError(
         'FORBIDDEN',
         'this session began at an organization’s identity provider; sign in with the password to create another organization',
       );
     if (!settings.MORE_ORGANIZATIONS)
       throw new ApiError('FORBIDDEN', 'creating organizations is off on this installation');
-    const { granted, retryAfterMs } = await counters.consume(`organizations/${userId}`, ofUser, 1);
+    const { granted, retryAfterMs } = await counters.consume(`organizations/${userId}`, userRateLimit, 1);
     if (granted < 1) throw rateLimited('too many organizations at once; wait a while', retryAfterMs);
     const planId = settings.NEW_ORGANIZATION_PLAN;
     const { organization, membership } = await change((scope) =>
-      makeOrganization(scope, { name: body.name, owner: user, planId }),
+      insertOrganization(scope, { name: body.name, owner: user, planId }),
     );
     const { id, name, createdAt } = organization;
     return { id, name, role: membership.role, current: false, createdAt };

@@ -1,9 +1,9 @@
 import { contacts } from '../../../schemas/resources/contact.ts';
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { personOf } from '../../callers/caller.ts';
+import { requirePerson } from '../../callers/caller.ts';
 import { hasAlready } from '../../changes.ts';
-import { invalid } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const getPreferences = defineOperation({
@@ -14,8 +14,11 @@ export const getPreferences = defineOperation({
   role: 'session',
   response: Preferences,
   async handler({ caller }, { documents }) {
-    const stored = await documents.of(caller.tenantId).collection(preferences).find(personOf(caller).userId);
-    return chosenIn(stored);
+    const stored = await documents
+      .forTenant(caller.tenantId)
+      .collection(preferences)
+      .find(requirePerson(caller).userId);
+    return toPreferences(stored);
   },
 });
 
@@ -31,29 +34,29 @@ export const putPreferences = defineOperation({
   body: Preferences,
   response: Preferences,
   async handler({ caller, body, change }) {
-    const { userId, user, tenantId } = personOf(caller);
-    return change(async ({ of, record, unchanged }) => {
+    const { userId, user, tenantId } = requirePerson(caller);
+    return change(async ({ forTenant, record, unchanged }) => {
       const project = body.defaultProjectId;
-      if (project !== null && (await of(tenantId).collection(projects).find(project)) === undefined)
-        throw invalid('defaultProjectId', 'is not a project of this organization');
+      if (project !== null && (await forTenant(tenantId).collection(projects).find(project)) === undefined)
+        throw fieldError('defaultProjectId', 'is not a project of this organization');
       for (const [index, { contactId }] of body.contacts.entries())
-        if ((await of(tenantId).collection(contacts).find(contactId))?.ownerId !== userId)
-          throw invalid(`contacts.${index}.contactId`, 'is not one of your contacts');
-      const stored = of(tenantId).collection(preferences);
+        if ((await forTenant(tenantId).collection(contacts).find(contactId))?.ownerId !== userId)
+          throw fieldError(`contacts.${index}.contactId`, 'is not one of your contacts');
+      const stored = forTenant(tenantId).collection(preferences);
       const before = await stored.find(userId);
-      if (hasAlready(chosenIn(before), body)) {
+      if (hasAlready(toPreferences(before), body)) {
         unchanged();
         return body;
       }
       const after = before ? await stored.replace(userId, body) : await stored.insert({ id: userId, ...body });
       record({ id: userId, name: user.email, before, after });
-      return chosenIn(after);
+      return toPreferences(after);
     });
   },
 });
 
 /** The stored preferences without the fields of the store; defaults for the rest. */
-const chosenIn = (stored: object | undefined): Preferences => {
-  const known = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
-  return Preferences.parse(Object.fromEntries(known));
+const toPreferences = (stored: object | undefined): Preferences => {
+  const preferenceFields = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
+  return Preferences.parse(Object.fromEntries(preferenceFields));
 };

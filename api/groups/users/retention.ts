@@ -2,34 +2,34 @@ import { z } from 'zod';
 import type { Organization } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import { type Detail, invalidFields } from '../../errors.ts';
+import { type FieldError, fieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';
-import { etagOf } from '../../resources/preconditions.ts';
+import { formatEtag } from '../../resources/preconditions.ts';
 
-const Days = z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() });
-const days = z.int().min(1).max(3660).nullable().optional().describe('Days; null: as long as the plan allows');
+const RetentionDays = z.strictObject({ logs: z.int(), metrics: z.int(), traces: z.int() });
+const RequestedDays = z.int().min(1).max(3660).nullable().optional().describe('Days; null: as long as the plan allows');
 
 const Retention = z.strictObject({
   days: z
     .strictObject({ logs: z.int().nullable(), metrics: z.int().nullable(), traces: z.int().nullable() })
     .describe('Days as set; null: as long as the plan allows'),
-  effective: Days.describe('Retention in days, in addition to today'),
-  plan: Days.describe('Maximum days that the plan allows'),
+  effective: RetentionDays.describe('Retention in days, in addition to today'),
+  plan: RetentionDays.describe('Maximum days that the plan allows'),
 });
 
-const retentionOf = ({ retentionDays }: Organization, plan: Plan): z.output<typeof Retention> => {
-  const each = <Value>(ofSignal: (signal: (typeof signals)[number]) => Value) => ({
-    logs: ofSignal('logs'),
-    metrics: ofSignal('metrics'),
-    traces: ofSignal('traces'),
+const toRetentionView = ({ retentionDays }: Organization, plan: Plan): z.output<typeof Retention> => {
+  const mapSignals = <Value>(toValue: (signal: (typeof signals)[number]) => Value) => ({
+    logs: toValue('logs'),
+    metrics: toValue('metrics'),
+    traces: toValue('traces'),
   });
   return {
-    days: each((signal) => retentionDays[signal] ?? null),
-    effective: each((signal) =>
+    days: mapSignals((signal) => retentionDays[signal] ?? null),
+    effective: mapSignals((signal) =>
       Math.min(plan.retentionDays[signal], retentionDays[signal] ?? plan.retentionDays[signal]),
     ),
-    plan: each((signal) => plan.retentionDays[signal]),
+    plan: mapSignals((signal) => plan.retentionDays[signal]),
   };
 };
 
@@ -42,8 +42,8 @@ export const getRetention = defineOperation({
   versions: 'shown',
   response: Retention,
   handler({ caller: { organization, plan }, request }) {
-    request.reply('ETag', etagOf(organization));
-    return retentionOf(organization, plan);
+    request.reply('ETag', formatEtag(organization));
+    return toRetentionView(organization, plan);
   },
 });
 
@@ -55,27 +55,31 @@ export const putRetention = defineOperation({
   role: 'admin',
   audit: 'organization.set-retention',
   versions: 'write',
-  body: z.strictObject({ days: z.strictObject({ logs: days, metrics: days, traces: days }) }),
+  body: z.strictObject({
+    days: z.strictObject({ logs: RequestedDays, metrics: RequestedDays, traces: RequestedDays }),
+  }),
   serverOwned: ['effective', 'plan'],
   response: Retention,
   async handler(input) {
     const { body } = input;
     const { plan } = input.caller;
-    refuseBeyondPlan(body.days, plan);
-    const set = signals.flatMap((signal) => {
+    requireWithinPlan(body.days, plan);
+    const requestedEntries = signals.flatMap((signal) => {
       const value = body.days[signal];
       return value === undefined || value === null ? [] : [[signal, value] as const];
     });
-    const organization = await changeOrganization(input, () => ({ retentionDays: Object.fromEntries(set) }));
-    return retentionOf(organization, plan);
+    const organization = await changeOrganization(input, () => ({
+      retentionDays: Object.fromEntries(requestedEntries),
+    }));
+    return toRetentionView(organization, plan);
   },
 });
 
-const refuseBeyondPlan = (requestedDays: Readonly<Record<string, number | null | undefined>>, plan: Plan): void => {
-  const details = signals.flatMap((signal): Detail[] => {
+const requireWithinPlan = (requestedDays: Readonly<Record<string, number | null | undefined>>, plan: Plan): void => {
+  const details = signals.flatMap((signal): FieldError[] => {
     const maxDays = plan.retentionDays[signal];
     if ((requestedDays[signal] ?? 0) <= maxDays) return [];
     return [{ path: `days.${signal}`, message: `the plan ${plan.name} stores ${signal} for at most ${maxDays} days` }];
   });
-  if (details.length > 0) throw invalidFields(details);
+  if (details.length > 0) throw fieldErrors(details);
 };

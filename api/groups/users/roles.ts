@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../schemas/resources/user.ts';
-import { mayCall, mayGrant } from '../../callers/rights.ts';
+import { canGrantRole, satisfiesAccess } from '../../callers/rights.ts';
 import { missingScopes } from '../../callers/scopes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
@@ -33,9 +33,11 @@ export const listRoles = defineOperation({
     items: roles.map((id) => ({
       id,
       summary: summaries[id],
-      includes: roles.filter((other) => mayCall(id, other)),
+      includes: roles.filter((other) => satisfiesAccess(id, other)),
       grantable:
-        mayCall(caller.role, 'admin') && mayGrant(caller, id) && missingScopes(id, caller, scopes).length === 0,
+        satisfiesAccess(caller.role, 'admin') &&
+        canGrantRole(caller, id) &&
+        missingScopes(id, caller, scopes).length === 0,
     })),
     nextCursor: null,
   }),

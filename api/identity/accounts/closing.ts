@@ -1,8 +1,8 @@
 /** Closing an organization: access ends immediately; it can be reopened for 30 days, and is then erased. */
 import type { Clock } from '../../../schemas/ports/clock.ts';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { type AuditedTransaction, systemActor, systemChange } from '../../changes.ts';
+import { type AuditedTransaction, createSystemTransact, systemActor } from '../../changes.ts';
 import { removeSessions } from '../sessions.ts';
 
 const graceMs = 30 * 86_400_000;
@@ -11,19 +11,19 @@ const graceMs = 30 * 86_400_000;
  * Closes an organization, within a change that declares `organization.close`. Every session of the organization ends.
  */
 export const closeOrganization = async (
-  { of, record }: AuditedTransaction,
-  before: Organization & Stored,
+  { forTenant, record }: AuditedTransaction,
+  before: Organization & StoredMetadata,
   now: number,
-): Promise<Organization & Stored> => {
+): Promise<Organization & StoredMetadata> => {
   const closed = {
     at: new Date(now).toISOString(),
     eraseAt: new Date(now + graceMs).toISOString(),
     erased: false,
   };
-  const organization = await of(organizationsTenant)
+  const organization = await forTenant(organizationsTenant)
     .collection(organizations)
     .update(before.id, { disabled: true, closed });
-  await removeSessions({ of }, { tenantId: before.id });
+  await removeSessions({ forTenant }, { tenantId: before.id });
   record({ id: before.id, name: before.name, before, after: organization });
   return organization;
 };
@@ -32,12 +32,12 @@ export const closeOrganization = async (
 export const reopenOrganization = async (
   ports: { readonly documents: Documents; readonly clock: Clock },
   id: string,
-): Promise<Organization & Stored> =>
-  systemChange(
+): Promise<Organization & StoredMetadata> =>
+  createSystemTransact(
     ports,
     'organization.reopen',
-  )(async ({ of, record }) => {
-    const stored = of(organizationsTenant).collection(organizations);
+  )(async ({ forTenant, record }) => {
+    const stored = forTenant(organizationsTenant).collection(organizations);
     const before = await stored.find(id);
     if (before === undefined) throw new Error(`organization ${id} does not exist`);
     if (!before.closed) throw new Error(`the organization ${before.name} is not closed`);

@@ -13,14 +13,14 @@ import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/i
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { anyRow } from '../../../schemas/tables/any-row.ts';
+import { anyRowClause } from '../../../schemas/tables/any-row.ts';
 import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../../schemas/tables/index.ts';
-import { quote } from '../../../schemas/tables/literal.ts';
-import { systemActor, systemChange } from '../../changes.ts';
+import { quoteString } from '../../../schemas/tables/literal.ts';
+import { createSystemTransact, systemActor } from '../../changes.ts';
 import { eraseDetails } from '../../groups/audit/chain/erasure.ts';
 import { removeSessions } from '../sessions.ts';
-import { voidTokens } from './one-time-tokens.ts';
+import { invalidateTokens } from './one-time-tokens.ts';
 
 export interface ErasingPorts {
   readonly documents: Documents;
@@ -34,30 +34,30 @@ export interface ErasingPorts {
 }
 
 const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Promise<void> => {
-  const rows = `tenant_id = ${quote(tenantId)}`;
+  const tenantCondition = `tenant_id = ${quoteString(tenantId)}`;
   for (const { name } of tenantTables) {
     // Signed tree heads contain no names, and prove the remaining audit records.
     if (name === evidenceHeadsTable.name) continue;
     // A deletion rewrites parts, so it is skipped if nothing matches.
-    const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} ${anyRow}`);
-    if (found.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${rows}`);
+    const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${tenantCondition} ${anyRowClause}`);
+    if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${tenantCondition}`);
   }
 };
 
 /** Erases users who belong to no other organization. */
-const erasePeople = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
-  const here = new Set<string>();
-  const elsewhere = new Set<string>();
-  for await (const membership of documents.everywhere(memberships))
-    (membership.tenantId === tenantId ? here : elsewhere).add(membership.id);
-  for (const id of here) {
-    if (elsewhere.has(id)) continue;
+const eraseUsers = async ({ documents }: ErasingPorts, tenantId: string): Promise<void> => {
+  const memberIds = new Set<string>();
+  const otherMemberIds = new Set<string>();
+  for await (const membership of documents.findInAllTenants(memberships))
+    (membership.tenantId === tenantId ? memberIds : otherMemberIds).add(membership.id);
+  for (const id of memberIds) {
+    if (otherMemberIds.has(id)) continue;
     await documents.transaction(async (transaction) => {
       await removeSessions(transaction, { userId: id });
-      await voidTokens(transaction, { userId: id });
-      await deleteMatching(transaction.of(identitiesTenant).collection(identities), { userId: id });
-      await transaction.of(multiFactorsTenant).collection(multiFactors).delete(id);
-      await transaction.of(usersTenant).collection(users).delete(id);
+      await invalidateTokens(transaction, { userId: id });
+      await deleteMatching(transaction.forTenant(identitiesTenant).collection(identities), { userId: id });
+      await transaction.forTenant(multiFactorsTenant).collection(multiFactors).delete(id);
+      await transaction.forTenant(usersTenant).collection(users).delete(id);
     });
   }
 };
@@ -66,29 +66,29 @@ const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId
   for (const definition of collections) {
     // `eraseDetails` removes personal data from it.
     if (definition.evidence) continue;
-    await deleteMatching(documents.of(tenantId).collection(definition), {});
+    await deleteMatching(documents.forTenant(tenantId).collection(definition), {});
   }
 };
 
 /** Erases the domains that pointed to the organization from outside its documents. */
 const eraseDomains = ({ documents }: ErasingPorts, tenantId: string): Promise<number> =>
-  deleteMatching(documents.of(provedDomainsTenant).collection(provedDomains), { tenantId });
+  deleteMatching(documents.forTenant(provedDomainsTenant).collection(provedDomains), { tenantId });
 
-const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
+const eraseOrganization = async (ports: ErasingPorts, id: string): Promise<void> => {
   await eraseTelemetry(ports, id);
   // Before the documents, because the members are read from the memberships.
-  await erasePeople(ports, id);
+  await eraseUsers(ports, id);
   await eraseDocuments(ports, id);
   await eraseDomains(ports, id);
   await eraseDetails(
     { ...ports, key: ports.evidenceKey },
     { tenantId: id, actor: { type: 'system', id: '' }, requestId: randomUUID() },
   );
-  await systemChange(
+  await createSystemTransact(
     ports,
     'organization.erase',
-  )(async ({ of, record }) => {
-    const stored = of(organizationsTenant).collection(organizations);
+  )(async ({ forTenant, record }) => {
+    const stored = forTenant(organizationsTenant).collection(organizations);
     const before = await stored.find(id);
     if (!before?.closed) throw new Error(`the organization ${id} is not closed`);
     // The document stays, so that no other organization ever gets the id.
@@ -101,10 +101,10 @@ const erase = async (ports: ErasingPorts, id: string): Promise<void> => {
 
 /** Erases the organizations whose grace period is over. Repeatable: a later call completes an interrupted erasure. */
 export const eraseDueOrganizations = async (ports: ErasingPorts): Promise<void> => {
-  const due = { 'closed.erased': false, 'closed.eraseAt': { $lte: new Date(ports.clock.now()).toISOString() } };
+  const dueFilter = { 'closed.erased': false, 'closed.eraseAt': { $lte: new Date(ports.clock.now()).toISOString() } };
   const ids: string[] = [];
-  for await (const { id } of ports.documents.everywhere(organizations, due)) ids.push(id);
-  for (const id of ids) await erase(ports, id);
+  for await (const { id } of ports.documents.findInAllTenants(organizations, dueFilter)) ids.push(id);
+  for (const id of ids) await eraseOrganization(ports, id);
 };
 
 /** Erases organizations whose grace period is over. */

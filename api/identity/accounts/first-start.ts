@@ -4,30 +4,30 @@ import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
 import { systemClock } from '../../../schemas/ports/clock.ts';
 import { ConflictError, type Documents, platformTenant } from '../../../schemas/ports/documents.ts';
 import { installation } from '../../../schemas/resources/installation.ts';
-import { licenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
+import { buildLicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { defaultPlans, plans, plansTenant } from '../../../schemas/resources/plan.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import { systemActor, systemChange } from '../../changes.ts';
+import { createSystemTransact, systemActor } from '../../changes.ts';
 import { hashPassword } from '../password.ts';
-import { makeOrganization } from './organization.ts';
+import { insertOrganization } from './organization.ts';
 
 /** Secrets that the first start shows once to the operator. Values from the settings are absent. */
-export interface FirstStart {
+export interface FirstStartSecrets {
   readonly email: string;
   readonly password: string | undefined;
   readonly licenseKey: string | undefined;
 }
 
 /** Secrets for a new installation, identical for all attempts. */
-export interface FirstSecrets {
+export interface GeneratedSecrets {
   readonly id: string;
   readonly password: string;
   readonly licenseKey: string;
 }
 
-export const makeFirstSecrets = (): FirstSecrets => ({
+export const generateSecrets = (): GeneratedSecrets => ({
   id: randomUUID(),
   password: randomBytes(15).toString('base64url'),
   licenseKey: makeLicenseKey(),
@@ -37,39 +37,40 @@ export const makeFirstSecrets = (): FirstSecrets => ({
  * Sets up a new installation, atomically; returns `undefined` if another start already did. It can be repeated with the
  * same secrets after a failure: if the installation was created and only the answer was lost, it still returns them.
  */
-export const makeFirstStart = async (
+export const initializeInstallation = async (
   documents: Documents,
   settings: Settings,
-  secrets: FirstSecrets = makeFirstSecrets(),
-): Promise<FirstStart | undefined> => {
-  const given = settings.BOOTSTRAP_LICENSE_KEY;
+  secrets: GeneratedSecrets = generateSecrets(),
+): Promise<FirstStartSecrets | undefined> => {
+  const configuredLicenseKey = settings.BOOTSTRAP_LICENSE_KEY;
   const email = (settings.BOOTSTRAP_EMAIL ?? 'owner@localhost.localdomain').toLowerCase();
   const password = settings.BOOTSTRAP_PASSWORD ?? secrets.password;
-  const licenseKey = given ?? secrets.licenseKey;
-  const shown: FirstStart = {
+  const licenseKey = configuredLicenseKey ?? secrets.licenseKey;
+  const generatedSecrets: FirstStartSecrets = {
     email,
     password: settings.BOOTSTRAP_PASSWORD === undefined ? password : undefined,
-    licenseKey: given === undefined ? licenseKey : undefined,
+    licenseKey: configuredLicenseKey === undefined ? licenseKey : undefined,
   };
-  const found = await documents.of(platformTenant).collection(installation).find('installation');
-  if (found !== undefined) return found.firstStartId === secrets.id ? shown : undefined;
+  const existingInstallation = await documents.forTenant(platformTenant).collection(installation).find('installation');
+  if (existingInstallation !== undefined)
+    return existingInstallation.firstStartId === secrets.id ? generatedSecrets : undefined;
   const passwordHash = await hashPassword(password);
   const tenantId = 'default';
   const now = new Date().toISOString();
   try {
-    await systemChange(
+    await createSystemTransact(
       { documents, clock: systemClock },
       'organization.create',
     )(async (scope) => {
-      const { of } = scope;
-      await of(platformTenant)
+      const { forTenant } = scope;
+      await forTenant(platformTenant)
         .collection(installation)
         .insert({ id: 'installation', organizationId: tenantId, firstStartId: secrets.id });
       for (const [id, plan] of Object.entries(defaultPlans))
-        await of(plansTenant)
+        await forTenant(plansTenant)
           .collection(plans)
           .insert({ id, ...plan });
-      const owner = await of(usersTenant).collection(users).insert({
+      const owner = await forTenant(usersTenant).collection(users).insert({
         id: randomUUID(),
         email,
         name: 'Owner',
@@ -77,21 +78,21 @@ export const makeFirstStart = async (
         disabled: false,
       });
       const actor = systemActor('first start');
-      await makeOrganization(scope, { id: tenantId, name: 'Default', planId: 'enterprise', owner, actor });
-      const key = await of(tenantId)
+      await insertOrganization(scope, { id: tenantId, name: 'Default', planId: 'enterprise', owner, actor });
+      const key = await forTenant(tenantId)
         .collection(licenseKeys)
         .insert(
-          licenseKeyFields(licenseKey, {
+          buildLicenseKey(licenseKey, {
             name: `First key, created ${now.slice(0, 10)}`,
             projectId: 'default',
             expiresAt: null,
           }),
         );
-      await of(tenantId).collection(projects).update('default', { ingestKeyId: key.id });
+      await forTenant(tenantId).collection(projects).update('default', { ingestKeyId: key.id });
     });
   } catch (error) {
     if (error instanceof ConflictError) return undefined;
     throw error;
   }
-  return shown;
+  return generatedSecrets;
 };

@@ -1,6 +1,6 @@
 /** Uses the link of an invitation, or of the confirmation of a registration. */
 import { randomUUID } from 'node:crypto';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Invitation, invitations } from '../../../schemas/resources/invitation.ts';
 import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
@@ -9,70 +9,70 @@ import { type Membership, memberships, type User, users, usersTenant } from '../
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
 import type { IdentityPorts } from '../ports.ts';
-import { useToken } from './one-time-tokens.ts';
-import { makeOrganization } from './organization.ts';
+import { consumeToken } from './one-time-tokens.ts';
+import { insertOrganization } from './organization.ts';
 
-export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & Stored;
+export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & StoredMetadata;
 
-const invalidInvitation = (): ApiError =>
+const invalidInvitationError = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization was deleted; request a new one');
 
 /** Address to which the token was mailed. */
-export const addressOfToken = async (
+export const readTokenAddress = async (
   { documents }: Pick<IdentityPorts, 'documents'>,
   token: JoinToken,
 ): Promise<string> => {
   if (token.purpose === 'registration') return token.email;
-  const invitation = await documents.of(token.tenantId).collection(invitations).find(token.invitationId);
-  if (invitation === undefined) throw invalidInvitation();
+  const invitation = await documents.forTenant(token.tenantId).collection(invitations).find(token.invitationId);
+  if (invitation === undefined) throw invalidInvitationError();
   return invitation.email;
 };
 
-export interface Joined {
-  readonly user: User & Stored;
-  readonly organization: Organization & Stored;
-  readonly membership: Membership & Stored;
+export interface JoinResult {
+  readonly user: User & StoredMetadata;
+  readonly organization: Organization & StoredMetadata;
+  readonly membership: Membership & StoredMetadata;
 }
 
 /** The joining person: an existing user, or the document of a new one. */
-export type Joining = { readonly known: User & Stored } | { readonly fresh: User };
+export type JoiningUser = { readonly known: User & StoredMetadata } | { readonly fresh: User };
 
 /**
  * Redeems the token and creates the membership, within a change that declares `user.join` and `organization.create`.
  */
-export const join = async (
+export const redeemJoinToken = async (
   scope: AuditedTransaction,
   token: JoinToken,
-  joining: Joining,
+  joining: JoiningUser,
   { planId }: { readonly planId: string },
-): Promise<Joined> => {
-  await useToken(scope, token);
-  const people = scope.of(usersTenant).collection(users);
+): Promise<JoinResult> => {
+  await consumeToken(scope, token);
+  const people = scope.forTenant(usersTenant).collection(users);
   const user =
     'known' in joining
       ? await people.find(joining.known.id)
       : await people.insert({ id: randomUUID(), ...joining.fresh });
-  if (user === undefined) throw invalidInvitation();
+  if (user === undefined) throw invalidInvitationError();
   if (token.purpose === 'registration') {
-    const made = await makeOrganization(scope, { name: token.organization, owner: user, planId });
-    return { user, ...made };
+    const created = await insertOrganization(scope, { name: token.organization, owner: user, planId });
+    return { user, ...created };
   }
   return { user, ...(await acceptInvitation(scope, token, user)) };
 };
 
 const acceptInvitation = async (
-  { of, record }: AuditedTransaction,
+  { forTenant, record }: AuditedTransaction,
   { tenantId, invitationId }: Extract<JoinToken, { purpose: 'invitation' }>,
-  user: User & Stored,
-): Promise<Omit<Joined, 'user'>> => {
-  const open = of(tenantId).collection(invitations);
-  const invitation = await open.find(invitationId);
-  const organization = await of(organizationsTenant).collection(organizations).find(tenantId);
-  if (invitation === undefined || organization === undefined || organization.disabled) throw invalidInvitation();
-  const members = of(tenantId).collection(memberships);
+  user: User & StoredMetadata,
+): Promise<Omit<JoinResult, 'user'>> => {
+  const openInvitations = forTenant(tenantId).collection(invitations);
+  const invitation = await openInvitations.find(invitationId);
+  const organization = await forTenant(organizationsTenant).collection(organizations).find(tenantId);
+  if (invitation === undefined || organization === undefined || organization.disabled) throw invalidInvitationError();
+  const members = forTenant(tenantId).collection(memberships);
   if ((await members.find(user.id)) !== undefined)
     throw new ApiError('CONFLICT', `${user.email} is in the organization already; sign in`);
-  await open.delete(invitationId);
+  await openInvitations.delete(invitationId);
   const membership = await members.insert({ id: user.id, role: invitation.role });
   record({
     action: 'user.join',
@@ -86,12 +86,12 @@ const acceptInvitation = async (
 };
 
 /** Removes an invitation with its token, and its unsent mail. */
-export const withdraw = async (
-  scope: Pick<Documents, 'of'>,
+export const deleteInvitation = async (
+  scope: Pick<Documents, 'forTenant'>,
   tenantId: string,
-  { id, tokenHash, mailId }: Invitation & Stored,
+  { id, tokenHash, mailId }: Invitation & StoredMetadata,
 ): Promise<void> => {
-  await scope.of(tenantId).collection(invitations).delete(id);
-  await scope.of(oneTimeTokensTenant).collection(oneTimeTokens).delete(tokenHash);
-  await scope.of(outgoingMailsTenant).collection(outgoingMails).delete(mailId);
+  await scope.forTenant(tenantId).collection(invitations).delete(id);
+  await scope.forTenant(oneTimeTokensTenant).collection(oneTimeTokens).delete(tokenHash);
+  await scope.forTenant(outgoingMailsTenant).collection(outgoingMails).delete(mailId);
 };

@@ -1,35 +1,39 @@
 import { hash } from 'node:crypto';
 import type { Counters } from '../../../schemas/ports/counters.ts';
-import { subscriberOf } from '../../../schemas/source-address.ts';
+import { getSubscriberRange } from '../../../schemas/source-address.ts';
 import { rateLimited } from '../../errors.ts';
 
 /** Requests for mail to an address: limit per source and address, and limit per source. */
-const ofPair = { rate: 1 / 120, burst: 5 };
-const ofSource = { rate: 1 / 10, burst: 30 };
+const sourceAndAddressLimit = { rate: 1 / 120, burst: 5 };
+const sourceLimit = { rate: 1 / 10, burst: 30 };
 /** Mails to one address, for requests from all sources. */
-const ofAddress = { rate: 1 / 600, burst: 5 };
+const addressLimit = { rate: 1 / 600, burst: 5 };
 
 /**
  * Counts a request without a session to send mail to an address. Throws `RATE_LIMITED` when its source sends too many
  * requests. Returns false when the address has received enough mail for now, which the answer must not reveal: no
  * source can block another person's mail, or fill their inbox.
  */
-export const mayWriteTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
-  const source = subscriberOf(address);
+export const canSendMailTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
+  const source = getSubscriberRange(address);
   const key = hash('sha256', email);
   const results = await Promise.all([
-    counters.consume(`mail/${source}/${key}`, ofPair, 1),
-    counters.consume(`mail/${source}`, ofSource, 1),
+    counters.consume(`mail/${source}/${key}`, sourceAndAddressLimit, 1),
+    counters.consume(`mail/${source}`, sourceLimit, 1),
   ]);
   for (const { granted, retryAfterMs } of results)
     if (granted < 1) throw rateLimited('too many requests for mail from here; wait a moment', retryAfterMs);
-  return (await counters.consume(`mail-to/${key}`, ofAddress, 1)).granted > 0;
+  return (await counters.consume(`mail-to/${key}`, addressLimit, 1)).granted > 0;
 };
 
-const ofTokens = { rate: 1, burst: 60 };
+const tokenUseLimit = { rate: 1, burst: 60 };
 
 /** Counts the use of a link's token by a source. */
 export const countTokenUse = async (counters: Counters, address: string): Promise<void> => {
-  const { granted, retryAfterMs } = await counters.consume(`one-time-token/${subscriberOf(address)}`, ofTokens, 1);
+  const { granted, retryAfterMs } = await counters.consume(
+    `one-time-token/${getSubscriberRange(address)}`,
+    tokenUseLimit,
+    1,
+  );
   if (granted < 1) throw rateLimited('too many links tried from here; wait a moment', retryAfterMs);
 };

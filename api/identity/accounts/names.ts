@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A name chosen by a user: one line, without characters that reverse the text direction around it. */
-const oneLine = (what: string) =>
+const createOneLineText = (what: string) =>
   z
     .string()
     .trim()
@@ -11,8 +11,8 @@ const oneLine = (what: string) =>
     .regex(/^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$/, 'must be one line, without bidirectional controls')
     .describe(what);
 
-export const PersonName = oneLine('Display name of the person');
-export const OrganizationName = oneLine('Name of the organization');
+export const PersonName = createOneLineText('Display name of the person');
+export const OrganizationName = createOneLineText('Name of the organization');
 
 /** An e-mail address, converted to lower case */
 export const EmailAddress = z

@@ -3,14 +3,17 @@ import { memberships, users, usersTenant } from '../../../schemas/resources/user
 import { ApiError } from '../../errors.ts';
 
 /** Addresses of the active Owners of an organization. */
-export const ownersOf = async (scope: Pick<Documents, 'of'>, tenantId: string): Promise<readonly string[]> => {
+export const readOwnerAddresses = async (
+  scope: Pick<Documents, 'forTenant'>,
+  tenantId: string,
+): Promise<readonly string[]> => {
   const { items } = await scope
-    .of(tenantId)
+    .forTenant(tenantId)
     .collection(memberships)
     .list({ filter: { role: 'owner' } });
-  const people = scope.of(usersTenant).collection(users);
-  const found = await Promise.all(items.filter(({ disabled }) => !disabled).map(({ id }) => people.find(id)));
-  return found.flatMap((user) => (user === undefined || user.disabled ? [] : [user.email]));
+  const people = scope.forTenant(usersTenant).collection(users);
+  const owners = await Promise.all(items.filter(({ disabled }) => !disabled).map(({ id }) => people.find(id)));
+  return owners.flatMap((user) => (user === undefined || user.disabled ? [] : [user.email]));
 };
 
 /**
@@ -18,7 +21,7 @@ export const ownersOf = async (scope: Pick<Documents, 'of'>, tenantId: string): 
  * for concurrent changes: each appends to the organization's audit chain, so the later one restarts and sees the
  * earlier one.
  */
-export const requireOwner = async (scope: Pick<Documents, 'of'>, tenantId: string): Promise<void> => {
-  if ((await ownersOf(scope, tenantId)).length > 0) return;
+export const requireOwner = async (scope: Pick<Documents, 'forTenant'>, tenantId: string): Promise<void> => {
+  if ((await readOwnerAddresses(scope, tenantId)).length > 0) return;
   throw new ApiError('CONFLICT', 'this is the last Owner of the organization: make another user an Owner first');
 };

@@ -1,22 +1,22 @@
 /** Number of partitions for the telemetry of an organization. */
 import type { Clock } from '../../../schemas/ports/clock.ts';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { systemActor, systemChange } from '../../changes.ts';
+import { createSystemTransact, systemActor } from '../../changes.ts';
 
 /** Sets the number; receivers apply it within seconds. Throws with the reason if it is impossible. */
 export const setShards = async (
   ports: { readonly documents: Documents; readonly clock: Clock },
   id: string,
   shards: number,
-): Promise<{ readonly before: number; readonly after: Organization & Stored }> => {
+): Promise<{ readonly before: number; readonly after: Organization & StoredMetadata }> => {
   if (!Organization.shape.shards.safeParse(shards).success)
     throw new Error('the number of shards must be a whole number from 1 to 64');
-  return systemChange(
+  return createSystemTransact(
     ports,
     'organization.shards',
-  )(async ({ of, record }) => {
-    const stored = of(organizationsTenant).collection(organizations);
+  )(async ({ forTenant, record }) => {
+    const stored = forTenant(organizationsTenant).collection(organizations);
     const before = await stored.find(id);
     if (before === undefined) throw new Error(`organization ${id} does not exist`);
     const after = await stored.update(id, { shards });

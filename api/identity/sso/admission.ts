@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Identity, identities, identitiesTenant } from '../../../schemas/resources/identity.ts';
 import type { IdentityProvider, MappedRole } from '../../../schemas/resources/identity-provider.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { AuditedTransaction, Transact } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import { signInChangedMail } from '../accounts/account-mails.ts';
+import { createSignInChangedMail } from '../accounts/account-mails.ts';
 import { EmailAddress } from '../accounts/names.ts';
 import type { IdentityPorts } from '../ports.ts';
-import { domainOfEmail, isProved } from './domains.ts';
+import { extractDomain, isDomainVerified } from './domains.ts';
 import type { Claims } from './provider.ts';
 
 /** Actions that an admission may record; its operation declares them. */
 export const admissionActions = ['user.provision', 'user.update', 'identity.link', 'session.refuse'] as const;
 
-interface Admitting {
+interface AdmissionContext {
   readonly tenantId: string;
   readonly provider: IdentityProvider;
   readonly claims: Claims;
@@ -22,22 +22,22 @@ interface Admitting {
 }
 
 /** Existing objects of the organization for the person who signs in. */
-interface Found {
-  readonly user: (User & Stored) | undefined;
-  readonly identity: (Identity & Stored) | undefined;
-  readonly membership: (Membership & Stored) | undefined;
+interface ExistingObjects {
+  readonly user: (User & StoredMetadata) | undefined;
+  readonly identity: (Identity & StoredMetadata) | undefined;
+  readonly membership: (Membership & StoredMetadata) | undefined;
 }
 
 /** Result of the role mapping: a role, none (`null`), or `undefined` without a mapping. */
-type Mapped = MappedRole | null | undefined;
+type RoleMappingResult = MappedRole | null | undefined;
 
 const forbidden = (message: string): ApiError => new ApiError('FORBIDDEN', message);
 
 /** Returns the role for the provider's claims, `null` for none; `undefined` without a mapping. */
-export const mappedRole = (
+export const mapRole = (
   { roleMapping, defaultRole }: Pick<IdentityProvider, 'roleMapping' | 'defaultRole'>,
   claims: Readonly<Record<string, unknown>>,
-): Mapped => {
+): RoleMappingResult => {
   if (roleMapping === null) return undefined;
   const values = [Object.hasOwn(claims, roleMapping.claim) ? claims[roleMapping.claim] : []].flat();
   return roleMapping.roles.find(({ value }) => values.includes(value))?.role ?? defaultRole;
@@ -47,57 +47,60 @@ export const mappedRole = (
  * Returns the user of the claims as a member of the provider's organization: found by issuer and subject, or admitted
  * if the address is in a verified domain. Applies the role mapping; an Owner stays Owner.
  */
-export const admit = async (admitting: Admitting, ports: IdentityPorts): Promise<User & Stored> => {
+export const admitUser = async (admitting: AdmissionContext, ports: IdentityPorts): Promise<User & StoredMetadata> => {
   const { tenantId, provider, claims, change } = admitting;
-  const before = await find(admitting, ports.documents);
-  const refused = (message: string): ApiError => {
+  const before = await findExisting(admitting, ports.documents);
+  const refuse = (message: string): ApiError => {
     const { user } = before;
-    if (user !== undefined) ports.signInFailures.refused({ email: user.email, user, tenantId, change });
+    if (user !== undefined) ports.signInFailures.recordRefusal({ email: user.email, user, tenantId, change });
     return forbidden(message);
   };
   if (before.identity !== undefined && (before.user === undefined || before.user.disabled))
-    throw refused('this user is disabled or deleted');
-  if (before.membership?.disabled) throw refused('this user is disabled in the organization');
-  const role = mappedRole(provider, claims);
+    throw refuse('this user is disabled or deleted');
+  if (before.membership?.disabled) throw refuse('this user is disabled in the organization');
+  const role = mapRole(provider, claims);
   if (role === null && before.membership?.role !== 'owner')
-    throw refused('none of the groups at the identity provider has a role in this organization');
-  if (before.user !== undefined && before.membership !== undefined && !differs(before.membership, role))
+    throw refuse('none of the groups at the identity provider has a role in this organization');
+  if (before.user !== undefined && before.membership !== undefined && !isOtherRole(before.membership, role))
     return before.user;
-  if (before.membership === undefined) await refuseLostDomain(admitting, ports);
+  if (before.membership === undefined) await requireVerifiedDomain(admitting, ports);
   return change((scope) => createAndAssign(scope, admitting, role));
 };
 
 /** Whether the mapping returns another role. Only Owners decide who is Owner. */
-const differs = ({ role }: Membership, mapped: Mapped): mapped is MappedRole =>
+const isOtherRole = ({ role }: Membership, mapped: RoleMappingResult): mapped is MappedRole =>
   mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
 
-const find = async ({ tenantId, claims }: Admitting, documents: Pick<AuditedTransaction, 'of'>): Promise<Found> => {
+const findExisting = async (
+  { tenantId, claims }: AdmissionContext,
+  documents: Pick<AuditedTransaction, 'forTenant'>,
+): Promise<ExistingObjects> => {
   const known = await documents
-    .of(identitiesTenant)
+    .forTenant(identitiesTenant)
     .collection(identities)
     .list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
   const identity = known.items[0];
   if (identity === undefined) return { user: undefined, identity, membership: undefined };
   return {
     identity,
-    user: await documents.of(usersTenant).collection(users).find(identity.userId),
-    membership: await documents.of(tenantId).collection(memberships).find(identity.userId),
+    user: await documents.forTenant(usersTenant).collection(users).find(identity.userId),
+    membership: await documents.forTenant(tenantId).collection(memberships).find(identity.userId),
   };
 };
 
 /** Within the change: creates missing objects, and sets the role. */
 const createAndAssign = async (
   scope: AuditedTransaction,
-  admitting: Admitting,
-  role: Mapped,
-): Promise<User & Stored> => {
+  admitting: AdmissionContext,
+  role: RoleMappingResult,
+): Promise<User & StoredMetadata> => {
   const { tenantId, provider } = admitting;
-  const found = await find(admitting, scope);
-  const members = scope.of(tenantId).collection(memberships);
+  const found = await findExisting(admitting, scope);
+  const members = scope.forTenant(tenantId).collection(memberships);
   if (found.user !== undefined && found.membership !== undefined) {
     const { user, membership } = found;
     // Another change set the same role in the meantime.
-    if (!differs(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
+    if (!isOtherRole(membership, role)) throw new ApiError('CONFLICT', 'the user was changed meanwhile; sign in again');
     await members.update(user.id, { role }, membership.version);
     record(scope, admitting, { action: 'user.update', user, before: { role: membership.role }, after: { role } });
     return user;
@@ -105,7 +108,7 @@ const createAndAssign = async (
   const given = role ?? provider.defaultRole;
   if (given === null) throw forbidden('the identity provider is set up without a default role');
   const email = admittedEmail(admitting);
-  const user = found.user ?? (await makeUser(scope, admitting, email));
+  const user = found.user ?? (await createUser(scope, admitting, email));
   await members.insert({ id: user.id, role: given });
   record(scope, admitting, { action: 'user.provision', user, after: { email, role: given, issuer: provider.issuer } });
   return user;
@@ -113,8 +116,8 @@ const createAndAssign = async (
 
 const record = (
   scope: AuditedTransaction,
-  { tenantId }: Admitting,
-  { user, ...what }: { action: string; user: User & Stored; before?: object; after: object },
+  { tenantId }: AdmissionContext,
+  { user, ...what }: { action: string; user: User & StoredMetadata; before?: object; after: object },
 ): void =>
   scope.record({
     ...what,
@@ -125,28 +128,35 @@ const record = (
   });
 
 /** Returns the address if the provider is authorized for its domain. */
-const admittedEmail = ({ provider, claims }: Admitting): string => {
+const admittedEmail = ({ provider, claims }: AdmissionContext): string => {
   const { success, data: email = '' } = EmailAddress.safeParse(claims['email']);
   if (!success) throw forbidden('the identity provider sent no e-mail address; request the scope "email" there');
   if (claims['email_verified'] !== true)
     throw forbidden(`the identity provider has not verified ${email}: an unverified address does not admit a user`);
-  const domain = domainOfEmail(email);
+  const domain = extractDomain(email);
   if (!provider.domains.some(({ name, provedAt }) => provedAt !== null && name === domain))
     throw forbidden(`the organization has not proved that ${domain ?? email} is its domain`);
   return email;
 };
 
 /** A new user is admitted only if the domain is verified at this moment, because domains change hands. */
-const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: IdentityPorts): Promise<void> => {
-  const domain = domainOfEmail(admittedEmail(admitting)) ?? '';
-  const proved = await isProved({ outbound, box: secretBox }, admitting.tenantId, domain);
+const requireVerifiedDomain = async (
+  admitting: AdmissionContext,
+  { outbound, secretBox }: IdentityPorts,
+): Promise<void> => {
+  const domain = extractDomain(admittedEmail(admitting)) ?? '';
+  const proved = await isDomainVerified({ outbound, box: secretBox }, admitting.tenantId, domain);
   if (proved === undefined)
     throw new ApiError('UNAVAILABLE', `the DNS record that proves ${domain} cannot be looked up now; try again later`);
   if (!proved) throw forbidden(`the DNS record that proved the organization’s ownership of ${domain} no longer exists`);
 };
 
-const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email: string): Promise<User & Stored> => {
-  const people = scope.of(usersTenant).collection(users);
+const createUser = async (
+  scope: AuditedTransaction,
+  { claims }: AdmissionContext,
+  email: string,
+): Promise<User & StoredMetadata> => {
+  const people = scope.forTenant(usersTenant).collection(users);
   const same = await people.list({ filter: { email }, limit: 1 });
   if (same.items.length > 0)
     throw new ApiError(
@@ -156,7 +166,7 @@ const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email:
   const name = typeof claims['name'] === 'string' ? claims['name'].replace(/\p{Cc}+/gu, ' ').slice(0, 256) : '';
   const user = await people.insert({ id: randomUUID(), email, name, passwordHash: null, disabled: false });
   await scope
-    .of(identitiesTenant)
+    .forTenant(identitiesTenant)
     .collection(identities)
     .insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
   return user;
@@ -164,18 +174,18 @@ const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email:
 
 /** Links the identity to a signed-in user. */
 export const linkIdentity = async (
-  { tenantId, claims, change }: Omit<Admitting, 'provider'>,
-  user: User & Stored,
+  { tenantId, claims, change }: Omit<AdmissionContext, 'provider'>,
+  user: User & StoredMetadata,
   { mail, settings }: Pick<IdentityPorts, 'mail' | 'settings'>,
 ): Promise<void> =>
   change(async (scope) => {
-    const linked = scope.of(identitiesTenant).collection(identities);
+    const linked = scope.forTenant(identitiesTenant).collection(identities);
     const { items } = await linked.list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
     if (items[0] !== undefined && items[0].userId !== user.id)
       throw new ApiError('CONFLICT', 'this identity belongs to another user already');
     if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
     const happened = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
-    await mail.put(scope, signInChangedMail(settings, user.email, happened));
+    await mail.enqueue(scope, createSignInChangedMail(settings, user.email, happened));
     scope.record({
       action: 'identity.link',
       tenantId,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Counters } from '../../../schemas/ports/counters.ts';
 import type { RequestFacts } from '../../request-facts.ts';
-import { cookieIn } from '../cookies.ts';
+import { readCookie } from '../cookies.ts';
 import { unauthenticated } from '../session.ts';
 
 /** State for the callback, stored only in the redirected browser. */
@@ -22,21 +22,21 @@ const Flow = z.strictObject({
 export type Flow = z.output<typeof Flow>;
 
 export const flowLifetimeMs = 10 * 60_000;
-const cookie = 'oiq_sso';
+const cookieName = 'oiq_sso';
 const purpose = 'single sign-on';
 
-const setCookie = (request: RequestFacts, value: string, until: Date): void =>
+const setFlowCookie = (request: RequestFacts, value: string, until: Date): void =>
   // Lax: the provider redirects the browser back from another site.
   request.reply(
     'Set-Cookie',
-    `${cookie}=${value}; Path=/auth/sso; HttpOnly; SameSite=Lax; Expires=${until.toUTCString()}${request.secure ? '; Secure' : ''}`,
+    `${cookieName}=${value}; Path=/auth/sso; HttpOnly; SameSite=Lax; Expires=${until.toUTCString()}${request.secure ? '; Secure' : ''}`,
   );
 
 /** Binds a flow to the browser. A second flow replaces the first. */
 export const storeFlow = (request: RequestFacts, box: SecretBox, flow: Flow): void =>
-  setCookie(request, box.seal(purpose, JSON.stringify(flow)), new Date(flow.expiresAtMs));
+  setFlowCookie(request, box.seal(purpose, JSON.stringify(flow)), new Date(flow.expiresAtMs));
 
-const lost = () =>
+const lostFlowError = () =>
   unauthenticated('this sign-in was not started in this browser, took too long, or was finished before; start again');
 
 /** Consumes the flow of the returning browser. Throws `UNAUTHENTICATED` if there is none with the state. */
@@ -45,21 +45,21 @@ export const consumeFlow = async (
   state: string | undefined,
   { box, counters, nowMs }: { readonly box: SecretBox; readonly counters: Counters; readonly nowMs: number },
 ): Promise<Flow> => {
-  const sealed = cookieIn(request.header('cookie'), cookie);
+  const sealed = readCookie(request.header('cookie'), cookieName);
   const text = sealed === undefined ? undefined : box.open(purpose, sealed);
-  if (text === undefined) throw lost();
-  setCookie(request, '', new Date(0));
+  if (text === undefined) throw lostFlowError();
+  setFlowCookie(request, '', new Date(0));
   const flow = Flow.parse(JSON.parse(text));
-  if (flow.expiresAtMs <= nowMs || flow.state !== state) throw lost();
+  if (flow.expiresAtMs <= nowMs || flow.state !== state) throw lostFlowError();
   // The window is aligned to the clock; two windows are always longer than the lifetime of a flow.
   const { granted } = await counters.spend(`sso/${flow.state}`, 1, 2 * flowLifetimeMs, 1);
-  if (granted < 1) throw lost();
+  if (granted < 1) throw lostFlowError();
   return flow;
 };
 
 /** Whether a text is a path of this site that is safe to redirect to after the sign-in. */
 export const isLocalPath = (text: string): boolean => {
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return false;
-  const here = 'http://here.invalid';
-  return URL.canParse(text, here) && new URL(text, here).origin === here;
+  const baseUrl = 'http://here.invalid';
+  return URL.canParse(text, baseUrl) && new URL(text, baseUrl).origin === baseUrl;
 };

@@ -31,7 +31,7 @@ export interface Client {
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
 
 /** Returns why an issuer's address is unusable; undefined if it is usable. */
-export const issuerProblem = (issuer: string): string | undefined => {
+export const findIssuerProblem = (issuer: string): string | undefined => {
   if (!URL.canParse(issuer)) return 'is not an address';
   const { protocol, host, search, hash, username } = new URL(issuer);
   if (search !== '' || hash !== '' || username !== '') return 'is an address without a query, a fragment and a user';
@@ -40,7 +40,7 @@ export const issuerProblem = (issuer: string): string | undefined => {
 };
 
 /** How to send the secret: in the header, unless the provider's metadata allows the body only. */
-const secretOf = (secret: string): ClientAuth => {
+const createClientAuth = (secret: string): ClientAuth => {
   const inHeader = ClientSecretBasic(secret);
   const inBody = ClientSecretPost(secret);
   return (server, ...rest) => {
@@ -53,7 +53,7 @@ const maxAddressLength = 2048;
 const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
 /** Every endpoint must be a web address like the issuer's own, because browsers are redirected to one of them. */
-const refuseBadEndpoints = (configuration: Configuration): void => {
+const requireValidEndpoints = (configuration: Configuration): void => {
   const server = configuration.serverMetadata();
   const endpoints =
     server.userinfo_endpoint === undefined ? neededEndpoints : [...neededEndpoints, 'userinfo_endpoint'];
@@ -61,13 +61,13 @@ const refuseBadEndpoints = (configuration: Configuration): void => {
     const value: unknown = server[name];
     const isText = typeof value === 'string' && value.length <= maxAddressLength;
     // An endpoint may contain a query.
-    const problem = isText ? issuerProblem(value.replace(/\?[^#]*/, '')) : 'is not an address';
+    const problem = isText ? findIssuerProblem(value.replace(/\?[^#]*/, '')) : 'is not an address';
     if (problem !== undefined) throw new Error(`its ${name} ${problem}`);
   }
 };
 
 /** Reads the provider's metadata, which must be of this issuer. Rejects with the problem otherwise. */
-export const discover = async (
+export const discoverProvider = async (
   { issuer, clientId, clientSecret }: Client,
   outbound: Outbound,
 ): Promise<Configuration> => {
@@ -76,35 +76,35 @@ export const discover = async (
     new URL(issuer),
     clientId,
     {},
-    clientSecret === undefined ? None() : secretOf(clientSecret),
+    clientSecret === undefined ? None() : createClientAuth(clientSecret),
     {
       [customFetch]: (url, { method, headers, body }) =>
-        outbound.fetch(url, { method, headers, body: bodyOf(body) } satisfies OutboundRequest),
+        outbound.fetch(url, { method, headers, body: toTextBody(body) } satisfies OutboundRequest),
       // Signatures are verified even though the token is directly from the provider; this also rejects "none".
       execute: [enableNonRepudiationChecks, ...(plain ? [allowInsecureRequests] : [])],
     },
   );
-  refuseBadEndpoints(configuration);
+  requireValidEndpoints(configuration);
   return configuration;
 };
 
-const bodyOf = (body: unknown): string | null => {
+const toTextBody = (body: unknown): string | null => {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
   throw new TypeError('a body of this type is not supported');
 };
 
-/** Like `discover`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
-export const discoverNow = async (client: Client, outbound: Outbound): Promise<Configuration> => {
+/** Like `discoverProvider`, for a sign-in: throws `UNAVAILABLE` when the provider does not answer. */
+export const discoverOrUnavailable = async (client: Client, outbound: Outbound): Promise<Configuration> => {
   try {
-    return await discover(client, outbound);
+    return await discoverProvider(client, outbound);
   } catch (cause) {
-    throw new ApiError('UNAVAILABLE', `the identity provider cannot be used now: ${reasonOf(cause)}`, { cause });
+    throw new ApiError('UNAVAILABLE', `the identity provider cannot be used now: ${describeFailure(cause)}`, { cause });
   }
 };
 
 /** The readable reason of a provider's failure, without data of the provider, which may contain tokens. */
-export const reasonOf = (error: unknown): string => {
+export const describeFailure = (error: unknown): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundError) return cause.message;
   return error instanceof Error ? error.message : 'its answer does not conform to OpenID Connect';
@@ -130,13 +130,13 @@ export const authorizationUrl = async (
  * Exchanges the browser's authorization response for claims about the person. Throws `UNAUTHENTICATED` if the response
  * is not the provider's answer to this request.
  */
-export const claimsOf = async (
+export const exchangeCode = async (
   configuration: Configuration,
   { state, nonce, verifier }: Flow,
-  { answered, needed }: { readonly answered: URL; readonly needed: readonly string[] },
+  { callbackUrl, needed }: { readonly callbackUrl: URL; readonly needed: readonly string[] },
 ): Promise<Claims> => {
   try {
-    const tokens = await authorizationCodeGrant(configuration, answered, {
+    const tokens = await authorizationCodeGrant(configuration, callbackUrl, {
       expectedState: state,
       expectedNonce: nonce,
       pkceCodeVerifier: verifier,
@@ -147,8 +147,8 @@ export const claimsOf = async (
     const hasUserinfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
     if (!hasUserinfo || needed.every((name) => claims[name] !== undefined)) return claims;
     // The client checks that the subject is the same.
-    const more = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
-    return { ...more, ...claims };
+    const userinfo = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    return { ...userinfo, ...claims };
   } catch (cause) {
     for (let error: unknown = cause; error instanceof Error; error = error.cause)
       if (error instanceof OutboundError)

@@ -1,7 +1,7 @@
 /** What handlers may do with dead letters. The group `dead-letter` implements it. */
 import { z } from 'zod';
 import type { DeadLetterHeaders } from '../../../schemas/dead-letter.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { DeadLetter, DeadLetterFilter } from '../../../subjects/dead-letters/dead-letters.ts';
 import type { Transact } from '../../changes.ts';
 
@@ -101,8 +101,8 @@ export interface ReplayJobs {
     tenantId: string,
     filter: DeadLetterFilter,
     options: { actor: string; dryRun: boolean; change: Transact },
-  ): Promise<ReplayJob & Stored>;
-  find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
+  ): Promise<ReplayJob & StoredMetadata>;
+  find(tenantId: string, id: string): Promise<(ReplayJob & StoredMetadata) | undefined>;
   /** Waits until each replay has finished its current chunk. */
   stop(): Promise<void>;
 }

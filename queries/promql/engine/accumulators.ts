@@ -5,7 +5,7 @@ import type { Annotations } from './annotations.ts';
 import { FloatMean } from './float-mean.ts';
 import { HistogramMean } from './histogram-mean.ts';
 import type { LabelSet } from './labels.ts';
-import { quantileOfValues } from './quantile.ts';
+import { computeValuesQuantile } from './quantile.ts';
 import { absent, float, histogram, Row } from './rows.ts';
 
 /** Accumulates the rows of one group, separately for each step. */
@@ -15,7 +15,7 @@ export interface Accumulator {
 }
 
 /** State shared by the groups of one aggregation. */
-export interface Aggregating {
+export interface AggregationState {
   readonly operator: Aggregator;
   /** The aggregated expression, for the position in annotations. */
   readonly inner: Expression;
@@ -26,79 +26,79 @@ export interface Aggregating {
 }
 
 /** `min`, `max`, `stddev`, `stdvar` and `quantile` ignore histograms, with an annotation. */
-const floatsOf = (row: Row, step: number, { operator, inner, annotations }: Aggregating): boolean => {
-  if (row.present[step] === histogram) annotations.ignoredInAggregation(operator, inner);
-  return row.present[step] === float;
+const isFloatOrAnnotate = (row: Row, step: number, { operator, inner, annotations }: AggregationState): boolean => {
+  if (row.kinds[step] === histogram) annotations.ignoredInAggregation(operator, inner);
+  return row.kinds[step] === float;
 };
 
 /** `sum`: floats with their rounding errors, in columns. */
-class Sums implements Accumulator {
-  readonly #shared: Aggregating;
+class SumAccumulator implements Accumulator {
+  readonly #shared: AggregationState;
   readonly #sums: Float64Array;
-  readonly #rests: Float64Array;
-  readonly #seen: Uint8Array;
-  #histograms: HistogramsOfSteps | undefined;
+  readonly #compensations: Float64Array;
+  readonly #present: Uint8Array;
+  #histograms: HistogramsByStep | undefined;
   #dropName = false;
 
-  constructor(shared: Aggregating) {
+  constructor(shared: AggregationState) {
     this.#shared = shared;
     this.#sums = new Float64Array(shared.steps);
-    this.#rests = new Float64Array(shared.steps);
-    this.#seen = new Uint8Array(shared.steps);
+    this.#compensations = new Float64Array(shared.steps);
+    this.#present = new Uint8Array(shared.steps);
   }
 
   add(row: Row): void {
     this.#dropName ||= row.dropName;
-    const { values, present } = row;
-    for (let step = 0; step < present.length; step++)
-      if (present[step] === float) this.#addFloat(step, values[step] as number);
-      else if (present[step] === histogram) this.#addHistogram(step, row);
+    const { values, kinds } = row;
+    for (let step = 0; step < kinds.length; step++)
+      if (kinds[step] === float) this.#addFloat(step, values[step] as number);
+      else if (kinds[step] === histogram) this.#addHistogram(step, row);
   }
 
   #addFloat(step: number, value: number): void {
-    if (this.#seen[step] === 0) {
-      this.#seen[step] = 1;
+    if (this.#present[step] === 0) {
+      this.#present[step] = 1;
       this.#sums[step] = value;
       return;
     }
     const sum = this.#sums[step] as number;
     const total = sum + value;
     this.#sums[step] = total;
-    if (total === Number.POSITIVE_INFINITY || total === Number.NEGATIVE_INFINITY) this.#rests[step] = 0;
+    if (total === Number.POSITIVE_INFINITY || total === Number.NEGATIVE_INFINITY) this.#compensations[step] = 0;
     else {
       const rest = Math.abs(sum) >= Math.abs(value) ? sum - total + value : value - total + sum;
-      this.#rests[step] = (this.#rests[step] as number) + rest;
+      this.#compensations[step] = (this.#compensations[step] as number) + rest;
     }
   }
 
   #addHistogram(step: number, row: Row): void {
-    this.#histograms ??= new HistogramsOfSteps(this.#shared, (first) => new HistogramSum(first));
+    this.#histograms ??= new HistogramsByStep(this.#shared, (first) => new HistogramSum(first));
     this.#histograms.add(step, row);
   }
 
   result(labels: LabelSet): Row {
-    const row = new Row(labels, this.#dropName, this.#sums, this.#seen);
+    const row = new Row(labels, this.#dropName, this.#sums, this.#present);
     for (let step = 0; step < this.#sums.length; step++)
-      this.#sums[step] = (this.#sums[step] as number) + (this.#rests[step] as number);
+      this.#sums[step] = (this.#sums[step] as number) + (this.#compensations[step] as number);
     this.#histograms?.finish(row);
     return row;
   }
 }
 
 /** A sum or mean of histograms. */
-interface HistogramFigure {
+interface HistogramAccumulator {
   add(value: Histogram): Addition;
   value(): Histogram;
 }
 
 /** Sums or means of histograms at the steps that have any. */
-class HistogramsOfSteps {
-  readonly #shared: Aggregating;
-  readonly #create: (first: Histogram) => HistogramFigure;
-  readonly #figures = new Map<number, HistogramFigure | undefined>();
+class HistogramsByStep {
+  readonly #shared: AggregationState;
+  readonly #create: (first: Histogram) => HistogramAccumulator;
+  readonly #accumulators = new Map<number, HistogramAccumulator | undefined>();
   readonly #hints = new Map<number, Set<string>>();
 
-  constructor(shared: Aggregating, create: (first: Histogram) => HistogramFigure) {
+  constructor(shared: AggregationState, create: (first: Histogram) => HistogramAccumulator) {
     this.#shared = shared;
     this.#create = create;
   }
@@ -107,57 +107,57 @@ class HistogramsOfSteps {
     const value = row.histogram(step);
     const hints = this.#hints.get(step) ?? new Set();
     this.#hints.set(step, hints.add(value.hint));
-    if (!this.#figures.has(step)) {
-      this.#figures.set(step, this.#create(value));
+    if (!this.#accumulators.has(step)) {
+      this.#accumulators.set(step, this.#create(value));
       return;
     }
     const { annotations, inner } = this.#shared;
     try {
-      if (this.#figures.get(step)?.add(value).reconciled) annotations.reconciled('aggregation', inner);
+      if (this.#accumulators.get(step)?.add(value).reconciled) annotations.reconciled('aggregation', inner);
     } catch (error) {
       if (!(error instanceof IncompatibleHistograms)) throw error;
       annotations.mixedSchemas(row.labels.get('__name__'), inner);
-      this.#figures.set(step, undefined);
+      this.#accumulators.set(step, undefined);
     }
   }
 
   /** Steps with floats as well have no result. */
   finish(row: Row): void {
     const { annotations, inner } = this.#shared;
-    for (const [step, figure] of this.#figures) {
+    for (const [step, figure] of this.#accumulators) {
       const hints = this.#hints.get(step);
-      if (row.present[step] === float) {
-        annotations.warn('encountered a mix of histograms and floats for aggregation', inner);
-        row.present[step] = absent;
+      if (row.kinds[step] === float) {
+        annotations.addWarning('encountered a mix of histograms and floats for aggregation', inner);
+        row.kinds[step] = absent;
       } else if (figure !== undefined) {
         row.setHistogram(step, figure.value().compact());
-        if (hints?.has('reset') && hints.has('not-reset')) annotations.collision('aggregation', inner);
+        if (hints?.has('reset') && hints.has('not-reset')) annotations.addResetCollision('aggregation', inner);
       }
     }
   }
 }
 
 /** `avg`. */
-class Means implements Accumulator {
-  readonly #shared: Aggregating;
+class MeanAccumulator implements Accumulator {
+  readonly #shared: AggregationState;
   readonly #means: (FloatMean | undefined)[];
-  #histograms: HistogramsOfSteps | undefined;
+  #histograms: HistogramsByStep | undefined;
   #dropName = false;
 
-  constructor(shared: Aggregating) {
+  constructor(shared: AggregationState) {
     this.#shared = shared;
     this.#means = new Array(shared.steps);
   }
 
   add(row: Row): void {
     this.#dropName ||= row.dropName;
-    for (let step = 0; step < row.present.length; step++) {
-      if (row.present[step] === float) {
+    for (let step = 0; step < row.kinds.length; step++) {
+      if (row.kinds[step] === float) {
         const mean = this.#means[step];
         if (mean === undefined) this.#means[step] = new FloatMean(row.values[step] as number);
         else mean.add(row.values[step] as number);
-      } else if (row.present[step] === histogram) {
-        this.#histograms ??= new HistogramsOfSteps(this.#shared, (first) => new HistogramMean(first));
+      } else if (row.kinds[step] === histogram) {
+        this.#histograms ??= new HistogramsByStep(this.#shared, (first) => new HistogramMean(first));
         this.#histograms.add(step, row);
       }
     }
@@ -172,19 +172,19 @@ class Means implements Accumulator {
 }
 
 /** `count` and `group`: for every sample. */
-class Counts implements Accumulator {
+class CountAccumulator implements Accumulator {
   readonly #row: Row;
-  readonly #group: boolean;
+  readonly #isGroup: boolean;
 
-  constructor({ operator, steps }: Aggregating) {
-    this.#group = operator === 'group';
+  constructor({ operator, steps }: AggregationState) {
+    this.#isGroup = operator === 'group';
     this.#row = Row.empty(undefined as never, steps);
   }
 
-  add({ present, dropName }: Row): void {
+  add({ kinds, dropName }: Row): void {
     this.#row.dropName ||= dropName;
-    for (let step = 0; step < present.length; step++)
-      if (present[step] !== absent) this.#row.set(step, this.#group ? 1 : (this.#row.values[step] as number) + 1);
+    for (let step = 0; step < kinds.length; step++)
+      if (kinds[step] !== absent) this.#row.set(step, this.#isGroup ? 1 : (this.#row.values[step] as number) + 1);
   }
 
   result(labels: LabelSet): Row {
@@ -193,24 +193,24 @@ class Counts implements Accumulator {
 }
 
 /** `min` and `max`. */
-class Extremes implements Accumulator {
-  readonly #shared: Aggregating;
+class ExtremeAccumulator implements Accumulator {
+  readonly #shared: AggregationState;
   readonly #row: Row;
-  readonly #max: boolean;
+  readonly #isMax: boolean;
 
-  constructor(shared: Aggregating) {
+  constructor(shared: AggregationState) {
     this.#shared = shared;
-    this.#max = shared.operator === 'max';
+    this.#isMax = shared.operator === 'max';
     this.#row = Row.empty(undefined as never, shared.steps);
   }
 
   add(row: Row): void {
     this.#row.dropName ||= row.dropName;
-    for (let step = 0; step < row.present.length; step++) {
-      if (row.present[step] === absent || !floatsOf(row, step, this.#shared)) continue;
+    for (let step = 0; step < row.kinds.length; step++) {
+      if (row.kinds[step] === absent || !isFloatOrAnnotate(row, step, this.#shared)) continue;
       const value = row.values[step] as number;
       const best = this.#row.values[step] as number;
-      if (this.#row.present[step] === absent || Number.isNaN(best) || (this.#max ? value > best : value < best))
+      if (this.#row.kinds[step] === absent || Number.isNaN(best) || (this.#isMax ? value > best : value < best))
         this.#row.set(step, value);
     }
   }
@@ -221,13 +221,13 @@ class Extremes implements Accumulator {
 }
 
 /** `stddev` and `stdvar`, by Welford's method. */
-class Deviations implements Accumulator {
-  readonly #shared: Aggregating;
+class DeviationAccumulator implements Accumulator {
+  readonly #shared: AggregationState;
   readonly #row: Row;
   readonly #means: Float64Array;
   readonly #counts: Float64Array;
 
-  constructor(shared: Aggregating) {
+  constructor(shared: AggregationState) {
     this.#shared = shared;
     this.#row = Row.empty(undefined as never, shared.steps);
     this.#means = new Float64Array(shared.steps);
@@ -236,8 +236,8 @@ class Deviations implements Accumulator {
 
   add(row: Row): void {
     this.#row.dropName ||= row.dropName;
-    for (let step = 0; step < row.present.length; step++)
-      if (row.present[step] !== absent && floatsOf(row, step, this.#shared))
+    for (let step = 0; step < row.kinds.length; step++)
+      if (row.kinds[step] !== absent && isFloatOrAnnotate(row, step, this.#shared))
         this.#add(step, row.values[step] as number);
   }
 
@@ -266,20 +266,20 @@ class Deviations implements Accumulator {
 }
 
 /** `quantile`. */
-class Quantiles implements Accumulator {
-  readonly #shared: Aggregating;
+class QuantileAccumulator implements Accumulator {
+  readonly #shared: AggregationState;
   readonly #values: number[][];
   #dropName = false;
 
-  constructor(shared: Aggregating) {
+  constructor(shared: AggregationState) {
     this.#shared = shared;
     this.#values = Array.from({ length: shared.steps }, () => []);
   }
 
   add(row: Row): void {
     this.#dropName ||= row.dropName;
-    for (let step = 0; step < row.present.length; step++)
-      if (row.present[step] !== absent && floatsOf(row, step, this.#shared))
+    for (let step = 0; step < row.kinds.length; step++)
+      if (row.kinds[step] !== absent && isFloatOrAnnotate(row, step, this.#shared))
         (this.#values[step] as number[]).push(row.values[step] as number);
   }
 
@@ -287,29 +287,29 @@ class Quantiles implements Accumulator {
     const { steps, parameter } = this.#shared;
     const row = Row.empty(labels, steps, this.#dropName);
     for (const [step, values] of this.#values.entries())
-      if (values.length > 0) row.set(step, quantileOfValues(parameter?.[step] ?? Number.NaN, values));
+      if (values.length > 0) row.set(step, computeValuesQuantile(parameter?.[step] ?? Number.NaN, values));
     return row;
   }
 }
 
 /** Creates the accumulator of a group; undefined for operators that select series instead. */
-export const accumulatorOf = (shared: Aggregating): Accumulator | undefined => {
+export const createAccumulator = (shared: AggregationState): Accumulator | undefined => {
   switch (shared.operator) {
     case 'sum':
-      return new Sums(shared);
+      return new SumAccumulator(shared);
     case 'avg':
-      return new Means(shared);
+      return new MeanAccumulator(shared);
     case 'count':
     case 'group':
-      return new Counts(shared);
+      return new CountAccumulator(shared);
     case 'min':
     case 'max':
-      return new Extremes(shared);
+      return new ExtremeAccumulator(shared);
     case 'stddev':
     case 'stdvar':
-      return new Deviations(shared);
+      return new DeviationAccumulator(shared);
     case 'quantile':
-      return new Quantiles(shared);
+      return new QuantileAccumulator(shared);
     default:
       return undefined;
   }

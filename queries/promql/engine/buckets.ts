@@ -5,7 +5,7 @@ export interface BucketCount {
 }
 
 /** Corrections that made counts monotonic. */
-export interface Forced {
+export interface MonotonicityFix {
   lowest: number;
   highest: number;
   maxDifference: number;
@@ -15,7 +15,7 @@ export interface Forced {
 const tolerance = 1e-12;
 const smallestNormal = 2 ** -1022;
 
-const almostEqual = (left: number, right: number): boolean => {
+const isAlmostEqual = (left: number, right: number): boolean => {
   if (left === right || (Number.isNaN(left) && Number.isNaN(right))) return true;
   const sum = Math.abs(left) + Math.abs(right);
   const difference = Math.abs(left - right);
@@ -24,7 +24,7 @@ const almostEqual = (left: number, right: number): boolean => {
 };
 
 /** Adds buckets with equal bounds. */
-const coalesced = (buckets: readonly BucketCount[]): BucketCount[] => {
+const mergeEqualBounds = (buckets: readonly BucketCount[]): BucketCount[] => {
   const result: BucketCount[] = [];
   for (const { bound, count } of buckets) {
     const last = result.at(-1);
@@ -35,13 +35,13 @@ const coalesced = (buckets: readonly BucketCount[]): BucketCount[] => {
 };
 
 /** Makes counts monotonic; returns where they fell by more than a rounding error. */
-const forceRise = (buckets: BucketCount[]): Forced | undefined => {
-  let forced: Forced | undefined;
+const makeMonotonic = (buckets: BucketCount[]): MonotonicityFix | undefined => {
+  let forced: MonotonicityFix | undefined;
   let before = (buckets[0] as BucketCount).count;
   for (const bucket of buckets.slice(1)) {
     const { bound, count } = bucket;
     if (count === before) continue;
-    if (almostEqual(before, count)) {
+    if (isAlmostEqual(before, count)) {
       bucket.count = before;
       continue;
     }
@@ -65,25 +65,25 @@ const forceRise = (buckets: BucketCount[]): Forced | undefined => {
 export const bucketQuantile = (
   quantile: number,
   unmerged: readonly BucketCount[],
-): { value: number; forced?: Forced | undefined } => {
+): { value: number; forced?: MonotonicityFix | undefined } => {
   if (Number.isNaN(quantile)) return { value: Number.NaN };
   if (quantile < 0) return { value: Number.NEGATIVE_INFINITY };
   if (quantile > 1) return { value: Number.POSITIVE_INFINITY };
   if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return { value: Number.NaN };
-  const buckets = coalesced(unmerged);
-  const forced = forceRise(buckets);
-  return { value: valueAt(quantile, buckets), forced };
+  const buckets = mergeEqualBounds(unmerged);
+  const forced = makeMonotonic(buckets);
+  return { value: interpolateQuantile(quantile, buckets), forced };
 };
 
-const valueAt = (quantile: number, buckets: readonly BucketCount[]): number => {
+const interpolateQuantile = (quantile: number, buckets: readonly BucketCount[]): number => {
   const observations = (buckets.at(-1) as BucketCount).count;
   if (buckets.length < 2 || observations === 0) return Number.NaN;
   const rank = quantile * observations;
-  const found = buckets.findIndex(({ count }) => count >= rank);
-  if (found < 0 || found >= buckets.length - 1) return (buckets.at(-2) as BucketCount).bound;
-  const bucket = buckets[found] as BucketCount;
-  if (found === 0 && bucket.bound <= 0) return bucket.bound;
-  const below = buckets[found - 1] ?? { bound: 0, count: 0 };
+  const bucketIndex = buckets.findIndex(({ count }) => count >= rank);
+  if (bucketIndex < 0 || bucketIndex >= buckets.length - 1) return (buckets.at(-2) as BucketCount).bound;
+  const bucket = buckets[bucketIndex] as BucketCount;
+  if (bucketIndex === 0 && bucket.bound <= 0) return bucket.bound;
+  const below = buckets[bucketIndex - 1] ?? { bound: 0, count: 0 };
   return below.bound + (bucket.bound - below.bound) * ((rank - below.count) / (bucket.count - below.count));
 };
 
@@ -107,10 +107,10 @@ const rankBelow = (value: number, buckets: readonly BucketCount[]): number => {
  */
 export const bucketFraction = (lower: number, upper: number, unmerged: readonly BucketCount[]): number => {
   if (unmerged.at(-1)?.bound !== Number.POSITIVE_INFINITY) return Number.NaN;
-  const buckets = coalesced(unmerged);
+  const buckets = mergeEqualBounds(unmerged);
   const { count } = buckets.at(-1) as BucketCount;
   if (count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return Number.NaN;
   if (lower >= upper) return 0;
-  const ranked = (value: number) => Math.min(rankBelow(value, buckets), count);
-  return (ranked(upper) - ranked(lower)) / count;
+  const boundedRank = (value: number) => Math.min(rankBelow(value, buckets), count);
+  return (boundedRank(upper) - boundedRank(lower)) / count;
 };

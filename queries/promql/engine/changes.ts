@@ -1,4 +1,4 @@
-import { combined, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import { combine, IncompatibleHistograms } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import { type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
@@ -10,10 +10,10 @@ interface Sample {
   readonly start: number;
 }
 
-const floatSample = (window: Window, place: number, call: RangeCall): Sample => ({
-  time: window.time(place),
-  value: window.value(place),
-  start: call.startTimes ? window.start(place) : 0,
+const floatSample = (window: Window, index: number, call: RangeCall): Sample => ({
+  time: window.time(index),
+  value: window.value(index),
+  start: call.startTimes ? window.start(index) : 0,
 });
 
 const histogramSample = (window: Window, place: number, call: RangeCall): Sample => ({
@@ -23,7 +23,7 @@ const histogramSample = (window: Window, place: number, call: RangeCall): Sample
 });
 
 /** Yields floats and histograms in the order of time, from two indexes on. */
-function* samplesFrom(window: Window, call: RangeCall, float: number, histogram: number): Generator<Sample> {
+function* iterateSamples(window: Window, call: RangeCall, float: number, histogram: number): Generator<Sample> {
   let nextFloat = float;
   let nextHistogram = histogram;
   while (nextFloat < window.to || nextHistogram < window.histogramTo) {
@@ -38,15 +38,15 @@ function* samplesFrom(window: Window, call: RangeCall, float: number, histogram:
  * Returns the first indexes. Before an `anchored` range only the last sample counts. Undefined if no sample is in the
  * range.
  */
-const firstsOf = (window: Window, call: RangeCall): readonly [number, number] | undefined => {
+const findFirstIndexes = (window: Window, call: RangeCall): readonly [number, number] | undefined => {
   if (!call.anchored) return [window.from, window.histogramFrom];
-  const before = (times: Float64Array, from: number, to: number) => {
+  const lastIndexBeforeRange = (times: Float64Array, from: number, to: number) => {
     let place = from;
     while (place < to && (times[place] as number) <= window.rangeStart) place++;
     return place - 1;
   };
-  const float = before(window.times, window.from, window.to);
-  const histogram = before(window.histogramTimes, window.histogramFrom, window.histogramTo);
+  const float = lastIndexBeforeRange(window.times, window.from, window.to);
+  const histogram = lastIndexBeforeRange(window.histogramTimes, window.histogramFrom, window.histogramTo);
   if (float + 1 >= window.to && histogram + 1 >= window.histogramTo) return undefined;
   const hasFloat = float >= window.from;
   const hasHistogram = histogram >= window.histogramFrom;
@@ -56,15 +56,15 @@ const firstsOf = (window: Window, call: RangeCall): readonly [number, number] | 
     : [float + 1, histogram];
 };
 
-const counting =
-  (counts: (previous: Sample, sample: Sample) => boolean): RangeFunction =>
+const countPairs =
+  (isCounted: (previous: Sample, sample: Sample) => boolean): RangeFunction =>
   (window, call) => {
-    const firsts = firstsOf(window, call);
+    const firsts = findFirstIndexes(window, call);
     if (firsts === undefined) return undefined;
     let count = 0;
     let previous: Sample | undefined;
-    for (const sample of samplesFrom(window, call, ...firsts)) {
-      if (previous !== undefined && counts(previous, sample)) count++;
+    for (const sample of iterateSamples(window, call, ...firsts)) {
+      if (previous !== undefined && isCounted(previous, sample)) count++;
       previous = sample;
     }
     return count;
@@ -89,11 +89,11 @@ const lastTwo = (window: Window, call: RangeCall): readonly [Sample, Sample] | u
   if (window.floatCount + window.histogramCount < 2) return undefined;
   const float = Math.max(window.from, window.to - 2);
   const histogram = Math.max(window.histogramFrom, window.histogramTo - 2);
-  const [last, before] = [...samplesFrom(window, call, float, histogram)].reverse();
+  const [last, before] = [...iterateSamples(window, call, float, histogram)].reverse();
   return last === undefined || before === undefined ? undefined : [before, last];
 };
 
-const histogramChange = (
+const subtractHistograms = (
   window: Window,
   call: RangeCall,
   [before, last]: readonly [Sample, Sample],
@@ -106,12 +106,12 @@ const histogramChange = (
   if (counter && gauges > 0) annotations.notCounter(window.samples.name, place);
   if (!counter && gauges < 2) annotations.notGauge(window.samples.name, place);
   if (counter && wasResetBetween(before, last)) return value.copy().withHint('gauge').compact();
-  const difference = combined(value, previous, -1);
+  const difference = combine(value, previous, -1);
   if (difference.reconciled) annotations.reconciled('subtraction', place);
   return difference.result.withHint('gauge').compact();
 };
 
-const instantChange =
+const compareLastTwo =
   (counter: boolean): RangeFunction =>
   (window, call) => {
     const pair = lastTwo(window, call);
@@ -121,19 +121,19 @@ const instantChange =
     if (seconds === 0) return undefined;
     if (typeof last.value === typeof before.value)
       return typeof last.value === 'number'
-        ? ofFloats(pair, counter, seconds)
-        : ofHistograms(window, call, pair, counter, seconds);
-    call.annotations.mixedFloatsHistograms(window.samples.name, call.place);
+        ? floatChange(pair, counter, seconds)
+        : histogramChangePerSecond(window, call, pair, counter, seconds);
+    call.annotations.addMixedFloatsHistograms(window.samples.name, call.place);
     return undefined;
   };
 
-const ofFloats = ([before, last]: readonly [Sample, Sample], counter: boolean, seconds: number): number => {
+const floatChange = ([before, last]: readonly [Sample, Sample], counter: boolean, seconds: number): number => {
   const value = last.value as number;
   const change = counter && wasResetBetween(before, last) ? value : value - (before.value as number);
   return counter ? change / seconds : change;
 };
 
-const ofHistograms = (
+const histogramChangePerSecond = (
   window: Window,
   call: RangeCall,
   pair: readonly [Sample, Sample],
@@ -141,7 +141,7 @@ const ofHistograms = (
   seconds: number,
 ): Histogram | undefined => {
   try {
-    const change = histogramChange(window, call, pair, counter);
+    const change = subtractHistograms(window, call, pair, counter);
     return counter ? change.divide(seconds) : change;
   } catch (error) {
     if (!(error instanceof IncompatibleHistograms)) throw error;
@@ -152,8 +152,8 @@ const ofHistograms = (
 
 /** Functions that compare samples with previous ones. */
 export const changeFunctions: Readonly<Record<string, RangeFunction>> = {
-  resets: counting(wasResetBetween),
-  changes: counting(hasChanged),
-  irate: instantChange(true),
-  idelta: instantChange(false),
+  resets: countPairs(wasResetBetween),
+  changes: countPairs(hasChanged),
+  irate: compareLastTwo(true),
+  idelta: compareLastTwo(false),
 };

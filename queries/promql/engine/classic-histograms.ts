@@ -1,13 +1,13 @@
 import type { Histogram } from '../histograms/histogram.ts';
-import type { Figure } from '../histograms/quantiles.ts';
-import { fractionOf, quantileOf } from '../histograms/quantiles.ts';
-import { readNumber, shortNumber } from '../syntax/numbers.ts';
+import type { AnnotatedValue } from '../histograms/quantiles.ts';
+import { computeFraction, computeHistogramQuantile } from '../histograms/quantiles.ts';
+import { formatWithExponent, parsePromqlNumber } from '../syntax/numbers.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
 import { NonMonotonicBuckets } from './annotations.ts';
 import { type BucketCount, bucketFraction, bucketQuantile } from './buckets.ts';
 import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
-import { absent, histogram, merged, Row, timeOf } from './rows.ts';
+import { absent, histogram, mergeRows, Row, stepTimeMs } from './rows.ts';
 
 /** A classic histogram with a row for each upper bound. */
 interface ClassicHistogram {
@@ -18,21 +18,21 @@ interface ClassicHistogram {
 }
 
 /** The histograms of a vector, native and classic. */
-interface Histograms {
+interface VectorHistograms {
   readonly natives: Row[];
   readonly classics: ClassicHistogram[];
 }
 
-const histogramsOf = (evaluation: Evaluation, vector: Expression): Histograms => {
+const collectHistograms = (evaluation: Evaluation, vector: Expression): VectorHistograms => {
   const { annotations, options } = evaluation;
   const natives: Row[] = [];
   const classics = new Map<string, ClassicHistogram>();
   const nameOf = (row: Row) => (options.delayedNameRemoval ? row.labels.get('__name__') : '');
   for (const row of evaluation.vector(vector)) {
     if (row.histograms !== undefined) natives.push(row);
-    if (!row.present.includes(1)) continue;
+    if (!row.kinds.includes(1)) continue;
     const label = row.labels.get('le');
-    const bound = readNumber(label);
+    const bound = parsePromqlNumber(label);
     if (bound === undefined) {
       annotations.badBucket(nameOf(row), label, vector);
       continue;
@@ -52,21 +52,21 @@ const histogramsOf = (evaluation: Evaluation, vector: Expression): Histograms =>
 };
 
 /** Computes a value from either kind. */
-interface Calculation {
-  native(value: Histogram, step: number): Figure;
+interface HistogramCalculation {
+  native(value: Histogram, step: number): AnnotatedValue;
   classic(buckets: BucketCount[], step: number): { value: number; monotonicity?: NonMonotonicBuckets };
 }
 
 class HistogramCall {
   readonly #evaluation: Evaluation;
   readonly #vector: Expression;
-  readonly #histograms: Histograms;
+  readonly #histograms: VectorHistograms;
   readonly #conflicts = new Map<Row, Set<number>>();
 
   constructor(evaluation: Evaluation, vector: Expression) {
     this.#evaluation = evaluation;
     this.#vector = vector;
-    this.#histograms = histogramsOf(evaluation, vector);
+    this.#histograms = collectHistograms(evaluation, vector);
     for (const classic of this.#histograms.classics) if (classic.native !== undefined) this.#findConflicts(classic);
   }
 
@@ -76,22 +76,22 @@ class HistogramCall {
     const row = native as Row;
     const found = new Set<number>();
     for (let step = 0; step < steps.count; step++) {
-      if (row.present[step] !== histogram || buckets.every((bucket) => bucket.row.present[step] !== 1)) continue;
+      if (row.kinds[step] !== histogram || buckets.every((bucket) => bucket.row.kinds[step] !== 1)) continue;
       annotations.mixedHistograms(options.delayedNameRemoval ? row.labels.get('__name__') : '', this.#vector);
       found.add(step);
     }
     this.#conflicts.set(row, found);
   }
 
-  rows(calculation: Calculation, relabel: (labels: LabelSet) => LabelSet = (labels) => labels): Row[] {
-    const natives = this.#histograms.natives.map((row) => this.#native(row, calculation, relabel));
-    const classics = this.#histograms.classics.map((classic) => this.#classic(classic, calculation, relabel));
+  rows(calculation: HistogramCalculation, relabel: (labels: LabelSet) => LabelSet = (labels) => labels): Row[] {
+    const natives = this.#histograms.natives.map((row) => this.#evaluateNative(row, calculation, relabel));
+    const classics = this.#histograms.classics.map((classic) => this.#evaluateClassic(classic, calculation, relabel));
     return [...natives, ...classics].filter((row) => !row.isEmpty);
   }
 
-  #row(labels: LabelSet, relabel: (labels: LabelSet) => LabelSet): Row {
+  #createRow(labels: LabelSet, relabel: (labels: LabelSet) => LabelSet): Row {
     const { counts, steps, options } = this.#evaluation;
-    return Row.counted(
+    return Row.createCounted(
       counts,
       relabel(options.delayedNameRemoval ? labels : labels.withoutMetadata),
       steps.count,
@@ -99,12 +99,12 @@ class HistogramCall {
     );
   }
 
-  #native(source: Row, calculation: Calculation, relabel: (labels: LabelSet) => LabelSet): Row {
+  #evaluateNative(source: Row, calculation: HistogramCalculation, relabel: (labels: LabelSet) => LabelSet): Row {
     const { steps, annotations } = this.#evaluation;
-    const row = this.#row(source.labels, relabel);
+    const row = this.#createRow(source.labels, relabel);
     const conflicts = this.#conflicts.get(source);
     for (let step = 0; step < steps.count; step++) {
-      if (source.present[step] !== histogram || conflicts?.has(step)) continue;
+      if (source.kinds[step] !== histogram || conflicts?.has(step)) continue;
       const { value, note } = calculation.native(source.histogram(step), step);
       if (note !== undefined) annotations.nanObservations(note, row.labels.get('__name__'), this.#vector);
       row.set(step, value);
@@ -112,12 +112,16 @@ class HistogramCall {
     return row;
   }
 
-  #classic(classic: ClassicHistogram, calculation: Calculation, relabel: (labels: LabelSet) => LabelSet): Row {
+  #evaluateClassic(
+    classic: ClassicHistogram,
+    calculation: HistogramCalculation,
+    relabel: (labels: LabelSet) => LabelSet,
+  ): Row {
     const { steps, annotations } = this.#evaluation;
-    const row = this.#row(classic.labels, relabel);
+    const row = this.#createRow(classic.labels, relabel);
     const conflicts = classic.native && this.#conflicts.get(classic.native);
     for (let step = 0; step < steps.count; step++) {
-      const buckets = conflicts?.has(step) ? [] : bucketsAt(classic, step);
+      const buckets = conflicts?.has(step) ? [] : readBuckets(classic, step);
       if (buckets.length === 0) continue;
       const { value, monotonicity } = calculation.classic(buckets, step);
       if (monotonicity !== undefined) annotations.notMonotonic(row.labels.get('__name__'), this.#vector, monotonicity);
@@ -129,39 +133,42 @@ class HistogramCall {
   /** Returns a quantile of every histogram, with a scalar for each step. */
   quantiles(scalar: Float64Array, relabel?: (labels: LabelSet) => LabelSet): Row[] {
     const { steps } = this.#evaluation;
-    const calculation: Calculation = {
-      native: (value, step) => quantileOf(scalar[step] as number, value),
+    const calculation: HistogramCalculation = {
+      native: (value, step) => computeHistogramQuantile(scalar[step] as number, value),
       classic: (buckets, step) => {
         const { value, forced } = bucketQuantile(scalar[step] as number, buckets);
         if (forced === undefined) return { value };
         const { lowest, highest, maxDifference } = forced;
-        return { value, monotonicity: new NonMonotonicBuckets(timeOf(steps, step), lowest, highest, maxDifference) };
+        return {
+          value,
+          monotonicity: new NonMonotonicBuckets(stepTimeMs(steps, step), lowest, highest, maxDifference),
+        };
       },
     };
     return this.rows(calculation, relabel);
   }
 }
 
-const bucketsAt = ({ buckets }: ClassicHistogram, step: number): BucketCount[] => {
+const readBuckets = ({ buckets }: ClassicHistogram, step: number): BucketCount[] => {
   const counts: BucketCount[] = [];
   for (const { bound, row } of buckets)
-    if (row.present[step] === 1) counts.push({ bound, count: row.values[step] as number });
+    if (row.kinds[step] === 1) counts.push({ bound, count: row.values[step] as number });
   return counts;
 };
 
-const checkQuantiles = (evaluation: Evaluation, values: Float64Array, place: Expression): Float64Array => {
+const annotateInvalidQuantiles = (evaluation: Evaluation, values: Float64Array, place: Expression): Float64Array => {
   for (const value of values) if (!(value >= 0 && value <= 1)) evaluation.annotations.quantile(value, place);
   return values;
 };
 
-const joined = (evaluation: Evaluation, rows: Row[]): Row[] =>
-  evaluation.options.delayedNameRemoval ? rows : merged(rows);
+const mergeIfNamesDropped = (evaluation: Evaluation, rows: Row[]): Row[] =>
+  evaluation.options.delayedNameRemoval ? rows : mergeRows(rows);
 
 /** `histogram_quantile(φ, v)`. */
 export const histogramQuantile = (evaluation: Evaluation, { args }: Call): Row[] => {
   const [scalar, vector] = args as [Expression, Expression];
-  const quantile = checkQuantiles(evaluation, evaluation.scalar(scalar), scalar);
-  return joined(evaluation, new HistogramCall(evaluation, vector).quantiles(quantile));
+  const quantile = annotateInvalidQuantiles(evaluation, evaluation.scalar(scalar), scalar);
+  return mergeIfNamesDropped(evaluation, new HistogramCall(evaluation, vector).quantiles(quantile));
 };
 
 /** `histogram_fraction(lower, upper, v)`. */
@@ -169,18 +176,18 @@ export const histogramFraction = (evaluation: Evaluation, { args }: Call): Row[]
   const [lower, upper, vector] = args as [Expression, Expression, Expression];
   const from = evaluation.scalar(lower);
   const to = evaluation.scalar(upper);
-  const calculation: Calculation = {
-    native: (value, step) => fractionOf(from[step] as number, to[step] as number, value),
+  const calculation: HistogramCalculation = {
+    native: (value, step) => computeFraction(from[step] as number, to[step] as number, value),
     classic: (buckets, step) => ({ value: bucketFraction(from[step] as number, to[step] as number, buckets) }),
   };
-  return joined(evaluation, new HistogramCall(evaluation, vector).rows(calculation));
+  return mergeIfNamesDropped(evaluation, new HistogramCall(evaluation, vector).rows(calculation));
 };
 
 /** Formats a quantile as a label value, like numbers in OpenMetrics. */
-const openMetrics = (value: number): string => {
+const formatOpenMetrics = (value: number): string => {
   if (Number.isNaN(value)) return 'NaN';
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return value > 0 ? '+Inf' : '-Inf';
-  const text = shortNumber(value);
+  const text = formatWithExponent(value);
   return /[e.]/.test(text) ? text : `${text}.0`;
 };
 
@@ -188,19 +195,18 @@ const openMetrics = (value: number): string => {
 export const histogramQuantiles = (evaluation: Evaluation, { args }: Call): Row[] => {
   const [vector, label, ...scalars] = args as [Expression, Expression, ...Expression[]];
   const name = label.kind === 'string' ? label.value : '';
-  const quantiles = scalars.map((scalar) => checkQuantiles(evaluation, evaluation.scalar(scalar), scalar));
+  const quantiles = scalars.map((scalar) => annotateInvalidQuantiles(evaluation, evaluation.scalar(scalar), scalar));
   const call = new HistogramCall(evaluation, vector);
   const rows = quantiles.flatMap((values) =>
-    distinct(values).flatMap((value) => {
-      const only = values.map((each) => (Object.is(each, value) ? each : Number.NaN));
-      const found = call.quantiles(only, (labels) => labels.with(name, openMetrics(value)));
+    distinctValues(values).flatMap((value) => {
+      const selectedQuantile = values.map((each) => (Object.is(each, value) ? each : Number.NaN));
+      const found = call.quantiles(selectedQuantile, (labels) => labels.with(name, formatOpenMetrics(value)));
       for (const row of found)
-        for (let step = 0; step < values.length; step++)
-          if (!Object.is(values[step], value)) row.present[step] = absent;
+        for (let step = 0; step < values.length; step++) if (!Object.is(values[step], value)) row.kinds[step] = absent;
       return found.filter((row) => !row.isEmpty);
     }),
   );
-  return merged(rows);
+  return mergeRows(rows);
 };
 
-const distinct = (values: Float64Array): number[] => [...new Set(values)];
+const distinctValues = (values: Float64Array): number[] => [...new Set(values)];

@@ -27,15 +27,15 @@ export const defaultOptions: EngineOptions = {
 };
 
 /** Bytes of a value, and of the flag at its step. */
-const bytesOfCell = 9;
+const bytesPerCell = 9;
 /** Bytes of the time and value of a point, and of its JSON text, which is copied once when sent. */
-const bytesOfPoint = 90;
+const bytesPerPoint = 90;
 
 /** Maximum number of characters of a label value created by an evaluation, and of all created labels. */
 const maxLabelCharacters = 65_536;
-const maxLabelsCharacters = 100e6;
+const maxTotalLabelCharacters = 100e6;
 
-const tooMany = (): PromqlLimitError =>
+const tooManySamplesError = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
 
 /** Counts samples like Prometheus' statistics, and throws above the limits. */
@@ -46,7 +46,7 @@ export class SampleCounts {
   peak = 0;
   /** `total` for each step of the query. */
   readonly perStep: Float64Array;
-  #held = 0;
+  #retained = 0;
   #bytes = 0;
   #labelCharacters = 0;
   readonly #maxSamples: number;
@@ -59,34 +59,36 @@ export class SampleCounts {
   }
 
   /** Reserves memory for the columns of a row before they are allocated. Sparse rows take as much as others. */
-  charge(cells: number): void {
-    this.#allocate(cells * bytesOfCell);
+  reserveCells(cells: number): void {
+    this.#allocate(cells * bytesPerCell);
   }
 
   /** Reserves memory for points of the answer before they are created. */
-  chargeAnswer(points: number): void {
-    this.#allocate(points * bytesOfPoint);
+  reservePoints(points: number): void {
+    this.#allocate(points * bytesPerPoint);
   }
 
   /** Reserves memory for a label before its value is created. */
-  chargeLabel(name: string, characters: number): void {
+  reserveLabel(name: string, characters: number): void {
     if (characters > maxLabelCharacters)
       throw new PromqlLimitError(
         `query processing would make a label value of more than ${maxLabelCharacters} characters`,
       );
     this.#labelCharacters += name.length + characters;
-    if (this.#labelCharacters > maxLabelsCharacters)
-      throw new PromqlLimitError(`query processing would make labels of more than ${maxLabelsCharacters} characters`);
+    if (this.#labelCharacters > maxTotalLabelCharacters)
+      throw new PromqlLimitError(
+        `query processing would make labels of more than ${maxTotalLabelCharacters} characters`,
+      );
   }
 
   #allocate(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#maxBytes) throw tooMany();
+    if (this.#bytes > this.#maxBytes) throw tooManySamplesError();
   }
 
   /** Releases the memory of a row that is no longer used. */
   release(cells: number): void {
-    this.#bytes = Math.max(0, this.#bytes - cells * bytesOfCell);
+    this.#bytes = Math.max(0, this.#bytes - cells * bytesPerCell);
   }
 
   read(count: number, step: number): void {
@@ -95,16 +97,16 @@ export class SampleCounts {
   }
 
   /** Counts samples that are retained until the answer. */
-  hold(count: number): void {
-    this.#held += count;
-    this.holdBriefly(0);
+  retain(count: number): void {
+    this.#retained += count;
+    this.updatePeak(0);
   }
 
   /** Counts samples that are held temporarily in addition to others. */
-  holdBriefly(count: number): void {
-    const held = this.#held + count;
+  updatePeak(count: number): void {
+    const held = this.#retained + count;
     if (held > this.peak) this.peak = held;
-    if (held > this.#maxSamples) throw tooMany();
+    if (held > this.#maxSamples) throw tooManySamplesError();
   }
 }
 
@@ -123,7 +125,7 @@ export interface Evaluation {
   /** Returns the rows of a subquery, with their steps. */
   subquery(node: Subquery): { readonly steps: Steps; readonly rows: Iterable<Row> };
   /** Returns the same evaluation for other steps. */
-  over(steps: Steps): Evaluation;
+  withSteps(steps: Steps): Evaluation;
 }
 
 /** Returns the time at which a selector or subquery is read for a step: `@` fixes it, `offset` shifts it. */

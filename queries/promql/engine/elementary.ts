@@ -3,7 +3,7 @@ const cycleSeconds = 12_622_780_800;
 const dayMs = 86_400_000;
 
 /** Prometheus' replacement of a time that is not a 64-bit number of seconds: the first valid one. */
-const firstTime: Readonly<Record<string, number>> = {
+const invalidTimeParts: Readonly<Record<string, number>> = {
   days_in_month: 31,
   day_of_month: 4,
   day_of_week: 0,
@@ -14,11 +14,11 @@ const firstTime: Readonly<Record<string, number>> = {
   year: 292_277_026_596,
 };
 
-const date =
+const datePart =
   (name: string, read: (time: Date) => number) =>
   (value: number): number => {
     const seconds = Math.trunc(value);
-    if (!(Math.abs(seconds) < 2 ** 63)) return firstTime[name] as number;
+    if (!(Math.abs(seconds) < 2 ** 63)) return invalidTimeParts[name] as number;
     const cycles = Math.floor(seconds / cycleSeconds);
     const part = read(new Date((seconds - cycles * cycleSeconds) * 1000));
     return name === 'year' ? part + 400 * cycles : part;
@@ -27,7 +27,7 @@ const date =
 const yearStart = (time: Date): number => Date.UTC(time.getUTCFullYear(), 0, 1);
 
 /** Functions that return parts of a date from seconds since the epoch. */
-export const dates: Readonly<Record<string, (value: number) => number>> = Object.fromEntries(
+export const dateFunctions: Readonly<Record<string, (value: number) => number>> = Object.fromEntries(
   Object.entries({
     days_in_month: (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate(),
     day_of_month: (time: Date) => time.getUTCDate(),
@@ -37,7 +37,7 @@ export const dates: Readonly<Record<string, (value: number) => number>> = Object
     minute: (time: Date) => time.getUTCMinutes(),
     month: (time: Date) => time.getUTCMonth() + 1,
     year: (time: Date) => time.getUTCFullYear(),
-  }).map(([name, read]) => [name, date(name, read)]),
+  }).map(([name, read]) => [name, datePart(name, read)]),
 );
 
 /**

@@ -3,29 +3,29 @@ import { PromqlExecutionError } from '../syntax/errors.ts';
 import {
   type Binary,
   type Call,
-  type Constant,
+  type ConstantExpression,
   type Expression,
+  getValueType,
   type Subquery,
-  typeOf,
   type Unary,
 } from '../syntax/tree.ts';
-import { infoRows } from './added-labels.ts';
-import { aggregatedRows } from './aggregations.ts';
+import { evaluateInfo } from './added-labels.ts';
+import { evaluateAggregation } from './aggregations.ts';
 import type { Annotations } from './annotations.ts';
-import { binaryRows } from './binary.ts';
+import { evaluateBinary } from './binary.ts';
 import { histogramFraction, histogramQuantile, histogramQuantiles } from './classic-histograms.ts';
 import { type EngineOptions, type Evaluation, referenceTime, type SampleCounts } from './context.ts';
-import { labelJoin, labelReplace } from './label-functions.ts';
-import { scalarOperation } from './operators.ts';
-import { absentRow, labelsOfAbsent, rangeOf, rangeRows } from './range-calls.ts';
-import { absent, float, histogram, merged, Row, type Steps, timeOf } from './rows.ts';
-import { cellsOfSample } from './samples.ts';
-import { sampleTimes, selectedRows } from './selectors.ts';
-import { sortedRows } from './sorting.ts';
-import { elementRows, renamed, stepTimes, vectorOf } from './vector-functions.ts';
+import { evaluateLabelJoin, evaluateLabelReplace } from './label-functions.ts';
+import { getScalarOperation } from './operators.ts';
+import { equalityLabels, evaluateAbsent, findRangeArgument, rangeRows } from './range-calls.ts';
+import { absent, float, histogram, mergeRows, Row, type Steps, stepTimeMs } from './rows.ts';
+import { cellsPerSample } from './samples.ts';
+import { evaluateSelector, sampleTimes } from './selectors.ts';
+import { evaluateSort } from './sorting.ts';
+import { evaluateElementFunction, mergeRenamed, scalarToVector, stepTimes } from './vector-functions.ts';
 
 /** State shared by all parts of one query. */
-export interface Shared {
+export interface EvaluationState {
   readonly options: EngineOptions;
   readonly annotations: Annotations;
   readonly counts: SampleCounts;
@@ -40,7 +40,7 @@ export class Evaluator implements Evaluation {
   readonly counts: SampleCounts;
   readonly read: (node: Expression) => Iterable<Series>;
 
-  constructor(steps: Steps, shared: Shared) {
+  constructor(steps: Steps, shared: EvaluationState) {
     this.steps = steps;
     this.options = shared.options;
     this.annotations = shared.annotations;
@@ -48,7 +48,7 @@ export class Evaluator implements Evaluation {
     this.read = shared.read;
   }
 
-  over(steps: Steps): Evaluator {
+  withSteps(steps: Steps): Evaluator {
     return new Evaluator(steps, this);
   }
 
@@ -56,38 +56,38 @@ export class Evaluator implements Evaluation {
     if (this.steps.count <= 0) return [];
     switch (node.kind) {
       case 'selector':
-        return selectedRows(this, node);
+        return evaluateSelector(this, node);
       case 'call':
-        return this.#call(node);
+        return this.#evaluateCall(node);
       case 'aggregation':
-        return aggregatedRows(this, node);
+        return evaluateAggregation(this, node);
       case 'binary':
-        return binaryRows(this, node);
+        return evaluateBinary(this, node);
       case 'unary':
-        return node.operator === '-' ? this.#negated(node) : this.vector(node.inner);
+        return node.operator === '-' ? this.#negate(node) : this.vector(node.inner);
       case 'parentheses':
         return this.vector(node.inner);
       case 'once':
-        return this.#repeated(node);
+        return this.#repeatFirstStep(node);
       default:
         throw new PromqlExecutionError(`unhandled expression of type: ${node.kind}`);
     }
   }
 
-  #call(node: Call): Iterable<Row> {
-    const range = rangeOf(node);
+  #evaluateCall(node: Call): Iterable<Row> {
+    const range = findRangeArgument(node);
     const [first] = node.args as [Expression];
     switch (node.signature.name) {
       case 'absent_over_time':
-        return range === undefined ? [] : absentRow(this, rangeRows(this, node, range), labelsOfAbsent(first));
+        return range === undefined ? [] : evaluateAbsent(this, rangeRows(this, node, range), equalityLabels(first));
       case 'absent':
-        return absentRow(this, this.vector(first), labelsOfAbsent(first));
+        return evaluateAbsent(this, this.vector(first), equalityLabels(first));
       case 'label_replace':
-        return labelReplace(this, node);
+        return evaluateLabelReplace(this, node);
       case 'label_join':
-        return labelJoin(this, node);
+        return evaluateLabelJoin(this, node);
       case 'info':
-        return infoRows(this, node);
+        return evaluateInfo(this, node);
       case 'histogram_quantile':
         return histogramQuantile(this, node);
       case 'histogram_quantiles':
@@ -95,50 +95,52 @@ export class Evaluator implements Evaluation {
       case 'histogram_fraction':
         return histogramFraction(this, node);
       case 'vector':
-        return vectorOf(this, first);
+        return scalarToVector(this, first);
       case 'timestamp':
       case 'start_timestamp':
-        return this.#timestamps(node);
+        return this.#evaluateTimestamps(node);
       default:
-        return range === undefined ? this.#ofVector(node) : rangeRows(this, node, range);
+        return range === undefined ? this.#evaluateVectorCall(node) : rangeRows(this, node, range);
     }
   }
 
-  #ofVector(node: Call): Iterable<Row> {
-    return node.signature.name.startsWith('sort') ? sortedRows(this, node) : (elementRows(this, node) ?? []);
+  #evaluateVectorCall(node: Call): Iterable<Row> {
+    return node.signature.name.startsWith('sort')
+      ? evaluateSort(this, node)
+      : (evaluateElementFunction(this, node) ?? []);
   }
 
-  #timestamps(node: Call): Iterable<Row> {
+  #evaluateTimestamps(node: Call): Iterable<Row> {
     const [first] = node.args as [Expression];
     const starts = node.signature.name === 'start_timestamp';
-    if (first.kind !== 'selector') return starts ? [] : renamed(this, stepTimes(this, first));
+    if (first.kind !== 'selector') return starts ? [] : mergeRenamed(this, stepTimes(this, first));
     const rows: Row[] = [];
     for (const row of sampleTimes(this, first, starts))
       rows.push(row.relabeled(this.options.delayedNameRemoval ? row.labels : row.labels.withoutMetadata, true));
-    return renamed(this, rows);
+    return mergeRenamed(this, rows);
   }
 
-  #negated(node: Unary): Row[] {
+  #negate(node: Unary): Row[] {
     const rows: Row[] = [];
     for (const source of this.vector(node.inner)) {
       const labels = this.options.delayedNameRemoval ? source.labels : source.labels.withoutMetadata;
       const row = Row.empty(labels, this.steps.count, true);
       for (let step = 0; step < this.steps.count; step++)
-        if (source.present[step] === float) row.set(step, -(source.values[step] as number));
-        else if (source.present[step] === histogram) row.setHistogram(step, source.histogram(step).copy().scale(-1));
+        if (source.kinds[step] === float) row.set(step, -(source.values[step] as number));
+        else if (source.kinds[step] === histogram) row.setHistogram(step, source.histogram(step).copy().scale(-1));
       rows.push(row);
     }
-    return this.options.delayedNameRemoval ? rows : merged(rows);
+    return this.options.delayedNameRemoval ? rows : mergeRows(rows);
   }
 
   /** Evaluates an expression that is equal at every step at the first one only. */
-  *#repeated(node: Constant): Iterable<Row> {
-    for (const source of this.over({ ...this.steps, count: 1 }).vector(node.inner)) {
-      this.counts.charge(this.steps.count);
+  *#repeatFirstStep(node: ConstantExpression): Iterable<Row> {
+    for (const source of this.withSteps({ ...this.steps, count: 1 }).vector(node.inner)) {
+      this.counts.reserveCells(this.steps.count);
       const row = Row.empty(source.labels, this.steps.count, source.dropName);
-      const value = source.present[0] === float ? (source.values[0] as number) : source.histogram(0);
-      for (let step = 0; step < this.steps.count; step++) row.put(step, value);
-      this.counts.hold(this.steps.count - 1);
+      const value = source.kinds[0] === float ? (source.values[0] as number) : source.histogram(0);
+      for (let step = 0; step < this.steps.count; step++) row.setValue(step, value);
+      this.counts.retain(this.steps.count - 1);
       yield row;
     }
   }
@@ -146,7 +148,7 @@ export class Evaluator implements Evaluation {
   scalar(node: Expression): Float64Array {
     const { count } = this.steps;
     // This memory is not released: there are few such rows, and their lifetime depends on the context.
-    this.counts.charge(count);
+    this.counts.reserveCells(count);
     switch (node.kind) {
       case 'number':
         return new Float64Array(count).fill(node.value);
@@ -159,7 +161,7 @@ export class Evaluator implements Evaluation {
       case 'binary':
         return this.#scalarOperation(node);
       case 'once': {
-        const [value = Number.NaN] = this.over({ ...this.steps, count: 1 }).scalar(node.inner);
+        const [value = Number.NaN] = this.withSteps({ ...this.steps, count: 1 }).scalar(node.inner);
         return new Float64Array(count).fill(value);
       }
       case 'call':
@@ -172,7 +174,7 @@ export class Evaluator implements Evaluation {
   #scalarOperation(node: Binary): Float64Array {
     const left = this.scalar(node.left);
     const right = this.scalar(node.right);
-    const calculate = scalarOperation(node.operator);
+    const calculate = getScalarOperation(node.operator);
     return left.map((value, step) => calculate(value, right[step] as number));
   }
 
@@ -181,7 +183,7 @@ export class Evaluator implements Evaluation {
     const [first, second] = node.args as [Expression, Expression];
     switch (node.signature.name) {
       case 'time':
-        return Float64Array.from({ length: count }, (_, step) => timeOf(this.steps, step) / 1000);
+        return Float64Array.from({ length: count }, (_, step) => stepTimeMs(this.steps, step) / 1000);
       case 'pi':
         return new Float64Array(count).fill(Math.PI);
       case 'min_of':
@@ -191,18 +193,18 @@ export class Evaluator implements Evaluation {
         return this.scalar(first).map((value, step) => choose(value, other[step] as number));
       }
       default:
-        return this.#onlyValue(first);
+        return this.#readOnlyValue(first);
     }
   }
 
   /** `scalar(v)`: the value of the only float of each step, NaN if there is none or more than one. */
-  #onlyValue(node: Expression): Float64Array {
+  #readOnlyValue(node: Expression): Float64Array {
     const { count } = this.steps;
     const values = new Float64Array(count).fill(Number.NaN);
     const found = new Uint8Array(count);
     for (const row of this.vector(node))
       for (let step = 0; step < count; step++) {
-        if (row.present[step] !== float) continue;
+        if (row.kinds[step] !== float) continue;
         values[step] = found[step] === absent ? (row.values[step] as number) : Number.NaN;
         found[step] = 1;
       }
@@ -212,15 +214,15 @@ export class Evaluator implements Evaluation {
   subquery(node: Subquery): { readonly steps: Steps; readonly rows: Iterable<Row> } {
     const intervalMs = node.stepMs > 0 ? node.stepMs : this.options.subqueryStepMs;
     const beforeMs = referenceTime(node, this.steps.startMs) - node.rangeMs;
-    const aligned = intervalMs * Math.trunc(beforeMs / intervalMs);
-    const startMs = aligned <= beforeMs ? aligned + intervalMs : aligned;
-    const endMs = referenceTime(node, timeOf(this.steps, this.steps.count - 1));
+    const alignedMs = intervalMs * Math.trunc(beforeMs / intervalMs);
+    const startMs = alignedMs <= beforeMs ? alignedMs + intervalMs : alignedMs;
+    const endMs = referenceTime(node, stepTimeMs(this.steps, this.steps.count - 1));
     const steps = { startMs, intervalMs, count: Math.max(0, Math.floor((endMs - startMs) / intervalMs) + 1) };
     // Throws on too many steps of one series before any column is allocated.
-    this.counts.charge(steps.count * (1 + cellsOfSample));
-    this.counts.release(steps.count * (1 + cellsOfSample));
-    const inner = this.over(steps);
-    if (typeOf(node.inner) === 'scalar') return { steps, rows: vectorOf(inner, node.inner) };
+    this.counts.reserveCells(steps.count * (1 + cellsPerSample));
+    this.counts.release(steps.count * (1 + cellsPerSample));
+    const inner = this.withSteps(steps);
+    if (getValueType(node.inner) === 'scalar') return { steps, rows: scalarToVector(inner, node.inner) };
     return { steps, rows: inner.vector(node.inner) };
   }
 }

@@ -1,11 +1,11 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { VectorSelector } from '../syntax/tree.ts';
 import type { Samples } from './samples.ts';
-import { between, firstIndexAt } from './smoothing.ts';
+import { findFirstIndexAt, interpolateFloats } from './smoothing.ts';
 import type { Window } from './window.ts';
 
 /** Returns the samples of a window; for an `anchored` or `smoothed` selector, with points at both ends of its range. */
-export const extendedPoints = (
+export const extendPoints = (
   window: Window,
   { anchored, smoothed }: VectorSelector,
   startMs: number,
@@ -17,32 +17,32 @@ export const extendedPoints = (
     values: window.histograms.slice(window.histogramFrom, window.histogramTo),
     starts: undefined,
   };
-  const plain = { times: times.slice(from, to), values: values.slice(from, to), starts: undefined };
-  if (!anchored && !smoothed) return { floats: plain, histograms };
+  const rangeFloats = { times: times.slice(from, to), values: values.slice(from, to), starts: undefined };
+  if (!anchored && !smoothed) return { floats: rangeFloats, histograms };
   if (histograms.values.length > 0)
     throw new PromqlExecutionError(`${anchored ? 'anchored' : 'smoothed'} modifier is not supported with histograms`);
-  return { floats: withEnds(window, smoothed, startMs, endMs), histograms };
+  return { floats: addEndPoints(window, smoothed, startMs, endMs), histograms };
 };
 
-const withEnds = (window: Window, smoothed: boolean, startMs: number, endMs: number): Samples['floats'] => {
+const addEndPoints = (window: Window, smoothed: boolean, startMs: number, endMs: number): Samples['floats'] => {
   const { times, values, from, to } = window;
-  const point = (at: number) => [times[at] as number, values[at] as number] as const;
-  const first = Math.max(from, firstIndexAt(times, startMs + 1, from, to - 1) - 1);
-  const last = smoothed ? firstIndexAt(times, endMs, from, to - 1) : to - 1;
+  const readPoint = (at: number) => [times[at] as number, values[at] as number] as const;
+  const first = Math.max(from, findFirstIndexAt(times, startMs + 1, from, to - 1) - 1);
+  const last = smoothed ? findFirstIndexAt(times, endMs, from, to - 1) : to - 1;
   if (to === from || window.time(last) <= startMs)
     return { times: new Float64Array(0), values: new Float64Array(0), starts: undefined };
   const left =
     smoothed && window.time(first) < startMs
-      ? between(point(first), point(first + 1), startMs, false)
+      ? interpolateFloats(readPoint(first), readPoint(first + 1), startMs, false)
       : window.value(first);
   const right =
     smoothed && last > from && window.time(last) > endMs
-      ? between(point(last - 1), point(last), endMs, false)
+      ? interpolateFloats(readPoint(last - 1), readPoint(last), endMs, false)
       : window.value(last);
-  const inside = [window.time(first) <= startMs ? first + 1 : first, window.time(last) >= endMs ? last : last + 1];
+  const innerBounds = [window.time(first) <= startMs ? first + 1 : first, window.time(last) >= endMs ? last : last + 1];
   return {
-    times: Float64Array.from([startMs, ...times.slice(...inside), endMs]),
-    values: Float64Array.from([left, ...values.slice(...inside), right]),
+    times: Float64Array.from([startMs, ...times.slice(...innerBounds), endMs]),
+    values: Float64Array.from([left, ...values.slice(...innerBounds), right]),
     starts: undefined,
   };
 };

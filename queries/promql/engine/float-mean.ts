@@ -4,7 +4,7 @@ import { KahanSum } from '../histograms/kahan.ts';
 export class FloatMean {
   readonly #sum: KahanSum;
   #count = 1;
-  #moving = false;
+  #isIncremental = false;
 
   constructor(first: number) {
     this.#sum = new KahanSum(first);
@@ -13,23 +13,23 @@ export class FloatMean {
   add(value: number): void {
     const sum = this.#sum;
     this.#count++;
-    if (!this.#moving) {
+    if (!this.#isIncremental) {
       const total = sum.sum + value;
       if (Math.abs(total) !== Number.POSITIVE_INFINITY) {
         sum.add(value);
         return;
       }
-      this.#moving = true;
+      this.#isIncremental = true;
       sum.sum /= this.#count - 1;
-      sum.rest /= this.#count - 1;
+      sum.compensation /= this.#count - 1;
     }
-    const share = (this.#count - 1) / this.#count;
-    sum.sum *= share;
-    sum.rest *= share;
+    const weight = (this.#count - 1) / this.#count;
+    sum.sum *= weight;
+    sum.compensation *= weight;
     sum.add(value / this.#count);
   }
 
   get value(): number {
-    return this.#moving ? this.#sum.total : this.#sum.sum / this.#count + this.#sum.rest / this.#count;
+    return this.#isIncremental ? this.#sum.total : this.#sum.sum / this.#count + this.#sum.compensation / this.#count;
   }
 }

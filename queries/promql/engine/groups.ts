@@ -2,7 +2,7 @@ import type { Aggregation } from '../syntax/tree.ts';
 import { LabelSet } from './labels.ts';
 
 /** Assigns series to groups by the labels of an aggregation. */
-export class Groups {
+export class GroupIndex {
   readonly labels: LabelSet[] = [];
   readonly #byKey = new Map<string, number>();
   readonly #grouping: readonly string[];
@@ -14,16 +14,16 @@ export class Groups {
   }
 
   /** Returns the group number of a series. */
-  of(labels: LabelSet): number {
-    const own = this.#labelsOf(labels);
-    const known = this.#byKey.get(own.key);
+  indexOf(labels: LabelSet): number {
+    const groupLabels = this.#groupLabels(labels);
+    const known = this.#byKey.get(groupLabels.key);
     if (known !== undefined) return known;
-    this.#byKey.set(own.key, this.labels.length);
-    this.labels.push(own);
+    this.#byKey.set(groupLabels.key, this.labels.length);
+    this.labels.push(groupLabels);
     return this.labels.length - 1;
   }
 
-  #labelsOf(labels: LabelSet): LabelSet {
+  #groupLabels(labels: LabelSet): LabelSet {
     if (this.#without) return labels.without(this.#grouping);
     return this.#grouping.length === 0 ? LabelSet.empty : labels.pick(this.#grouping);
   }

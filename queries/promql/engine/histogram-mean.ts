@@ -5,7 +5,7 @@ import type { Histogram } from '../histograms/histogram.ts';
 export class HistogramMean {
   #sum: HistogramSum;
   #count = 1;
-  #moving = false;
+  #isIncremental = false;
 
   constructor(first: Histogram) {
     this.#sum = new HistogramSum(first);
@@ -14,14 +14,14 @@ export class HistogramMean {
   /** Throws `IncompatibleHistograms`. */
   add(value: Histogram): Addition {
     this.#count++;
-    if (!this.#moving) {
-      const next = this.#sum.copy();
-      const addition = next.add(value);
-      if (!next.value(false).overflows) {
-        this.#sum = next;
+    if (!this.#isIncremental) {
+      const nextSum = this.#sum.copy();
+      const addition = nextSum.add(value);
+      if (!nextSum.value(false).hasOverflow) {
+        this.#sum = nextSum;
         return addition;
       }
-      this.#moving = true;
+      this.#isIncremental = true;
       this.#sum.scale(1 / (this.#count - 1));
     }
     this.#sum.scale((this.#count - 1) / this.#count);
@@ -30,6 +30,6 @@ export class HistogramMean {
 
   value(): Histogram {
     const value = this.#sum.value();
-    return this.#moving ? value : value.divide(this.#count);
+    return this.#isIncremental ? value : value.divide(this.#count);
   }
 }

@@ -1,58 +1,58 @@
 import type { RE2JS } from 're2js';
 import { PromqlExecutionError } from '../syntax/errors.ts';
-import { wholeRegex } from '../syntax/matchers.ts';
+import { compileAnchoredRegex } from '../syntax/matchers.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
-import { merged, type Row } from './rows.ts';
+import { mergeRows, type Row } from './rows.ts';
 
-const textOf = (node: Expression | undefined): string => (node?.kind === 'string' ? node.value : '');
+const readString = (node: Expression | undefined): string => (node?.kind === 'string' ? node.value : '');
 
-const checkName = (name: string, role: string): string => {
+const requireValidName = (name: string, role: string): string => {
   if (name === '' || !name.isWellFormed()) throw new PromqlExecutionError(`invalid ${role}: ${name}`);
   return name;
 };
 
 /** Parts of a template: `$name` includes all following letters, digits and underscores. */
-const templateParts = /\$(?:\$|(\w+)|\{(\w+)\})|[^$]+|\$/g;
+const templatePattern = /\$(?:\$|(\w+)|\{(\w+)\})|[^$]+|\$/g;
 
 /** Expands a template with the groups of a match, by number and name. */
-const expanded = (
+const expandTemplate = (
   template: string,
   groups: readonly (string | undefined)[],
   names: Readonly<Record<string, number>>,
 ): string[] =>
-  Array.from(template.matchAll(templateParts), ([whole, short, braced]) => {
+  Array.from(template.matchAll(templatePattern), ([whole, short, braced]) => {
     const name = short ?? braced;
     if (name === undefined) return whole === '$$' ? '$' : whole;
     const number = /^\d+$/.test(name) ? Number(name) : names[name];
     return number === undefined ? '' : (groups[number] ?? '');
   });
 
-const compiled = (source: string): RE2JS => {
+const compileRegex = (source: string): RE2JS => {
   try {
-    return wholeRegex(source);
+    return compileAnchoredRegex(source);
   } catch {
     throw new PromqlExecutionError(`invalid regular expression in label_replace(): ${source}`);
   }
 };
 
 /** Returns the row with a label built from these texts. */
-const relabel = (
+const setLabel = (
   { counts }: Evaluation,
   row: Row,
   label: string,
-  { texts, between = '' }: { readonly texts: readonly string[]; readonly between?: string },
+  { texts, separator = '' }: { readonly texts: readonly string[]; readonly separator?: string },
 ): Row => {
-  const characters = texts.reduce((sum, text) => sum + text.length + between.length, 0) - between.length;
-  counts.chargeLabel(label, characters);
-  return row.relabeled(row.labels.with(label, texts.join(between)), label === '__name__' ? false : row.dropName);
+  const characters = texts.reduce((sum, text) => sum + text.length + separator.length, 0) - separator.length;
+  counts.reserveLabel(label, characters);
+  return row.relabeled(row.labels.with(label, texts.join(separator)), label === '__name__' ? false : row.dropName);
 };
 
 /** `label_replace(v, dst, replacement, src, regex)`. */
-export const labelReplace = (evaluation: Evaluation, { args }: Call): Row[] => {
-  const [target, replacement, source, pattern] = args.slice(1).map(textOf) as [string, string, string, string];
-  const regex = compiled(pattern);
-  checkName(target, 'destination label name in label_replace()');
+export const evaluateLabelReplace = (evaluation: Evaluation, { args }: Call): Row[] => {
+  const [target, replacement, source, pattern] = args.slice(1).map(readString) as [string, string, string, string];
+  const regex = compileRegex(pattern);
+  requireValidName(target, 'destination label name in label_replace()');
   const rows: Row[] = [];
   for (const row of evaluation.vector(args[0] as Expression)) {
     const match = regex.matcher(row.labels.get(source));
@@ -61,20 +61,23 @@ export const labelReplace = (evaluation: Evaluation, { args }: Call): Row[] => {
       continue;
     }
     const groups = Array.from({ length: match.groupCount() + 1 }, (_, at) => match.group(at) ?? undefined);
-    rows.push(relabel(evaluation, row, target, { texts: expanded(replacement, groups, regex.namedGroups()) }));
+    rows.push(setLabel(evaluation, row, target, { texts: expandTemplate(replacement, groups, regex.namedGroups()) }));
   }
-  return merged(rows);
+  return mergeRows(rows);
 };
 
 /** `label_join(v, dst, separator, src…)`. */
-export const labelJoin = (evaluation: Evaluation, { args }: Call): Row[] => {
-  const [target, separator, ...sources] = args.slice(1).map(textOf) as [string, string, ...string[]];
-  for (const source of sources) checkName(source, 'source label name in label_join()');
-  checkName(target, 'destination label name in label_join()');
+export const evaluateLabelJoin = (evaluation: Evaluation, { args }: Call): Row[] => {
+  const [target, separator, ...sources] = args.slice(1).map(readString) as [string, string, ...string[]];
+  for (const source of sources) requireValidName(source, 'source label name in label_join()');
+  requireValidName(target, 'destination label name in label_join()');
   const rows: Row[] = [];
   for (const row of evaluation.vector(args[0] as Expression))
     rows.push(
-      relabel(evaluation, row, target, { texts: sources.map((source) => row.labels.get(source)), between: separator }),
+      setLabel(evaluation, row, target, {
+        texts: sources.map((source) => row.labels.get(source)),
+        separator: separator,
+      }),
     );
-  return merged(rows);
+  return mergeRows(rows);
 };

@@ -12,18 +12,18 @@ const round = (sum: bigint, input: bigint): bigint => (rotate((sum + input * pri
 const merge = (sum: bigint, value: bigint): bigint => ((sum ^ round(0n, value)) * prime1 + prime4) & mask;
 
 /** Merges four sums over blocks of 32 bytes. */
-const blocks = (bytes: Buffer): bigint => {
+const hashBlocks = (bytes: Buffer): bigint => {
   const sums = [(prime1 + prime2) & mask, prime2, 0n, (mask + 1n - prime1) & mask];
   for (let at = 0; at + 32 <= bytes.length; at += 32)
     for (let lane = 0; lane < 4; lane++) sums[lane] = round(sums[lane] as bigint, bytes.readBigUInt64LE(at + 8 * lane));
   const [first, second, third, fourth] = sums as [bigint, bigint, bigint, bigint];
-  const joined = (rotate(first, 1n) + rotate(second, 7n) + rotate(third, 12n) + rotate(fourth, 18n)) & mask;
-  return sums.reduce(merge, joined);
+  const combined = (rotate(first, 1n) + rotate(second, 7n) + rotate(third, 12n) + rotate(fourth, 18n)) & mask;
+  return sums.reduce(merge, combined);
 };
 
 /** xxHash64 with seed 0. */
 const xxHash64 = (bytes: Buffer): bigint => {
-  let hash = bytes.length >= 32 ? blocks(bytes) : prime5;
+  let hash = bytes.length >= 32 ? hashBlocks(bytes) : prime5;
   hash = (hash + BigInt(bytes.length)) & mask;
   let at = bytes.length - (bytes.length % 32);
   for (; at + 8 <= bytes.length; at += 8)
@@ -40,7 +40,7 @@ const xxHash64 = (bytes: Buffer): bigint => {
 };
 
 /** Encodes a text with its length as prefix: one byte, or 255 and three bytes. */
-const sized = (text: string): Buffer[] => {
+const withLengthPrefix = (text: string): Buffer[] => {
   const bytes = Buffer.from(text);
   const { length } = bytes;
   const size = length < 255 ? [length] : [255, length & 255, (length >> 8) & 255, (length >> 16) & 255];
@@ -49,6 +49,9 @@ const sized = (text: string): Buffer[] => {
 
 /** Returns a number from 0 up to 1 that depends only on labels, as in Prometheus' `limit_ratio`. */
 export const sampleOffset = ({ names, values }: LabelSet): number => {
-  const parts = names.flatMap((name, at) => [...sized(name), ...sized(values[at] as string)]);
-  return Number(xxHash64(Buffer.concat(parts))) / 2 ** 64;
+  const encodedLabels = names.flatMap((name, at) => [
+    ...withLengthPrefix(name),
+    ...withLengthPrefix(values[at] as string),
+  ]);
+  return Number(xxHash64(Buffer.concat(encodedLabels))) / 2 ** 64;
 };

@@ -1,8 +1,8 @@
 import type { Labels } from '../series.ts';
-import { quoted } from '../syntax/quotes.ts';
+import { quoteText } from '../syntax/quotes.ts';
 
-const metadata = new Set(['__name__', '__type__', '__unit__']);
-const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const metadataLabels = new Set(['__name__', '__type__', '__unit__']);
+const unquotedNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Labels of a series ordered by name. Equal sets have equal keys. */
 export class LabelSet {
@@ -38,8 +38,8 @@ export class LabelSet {
 
   /** The labels without the metric's name, type and unit. */
   get withoutMetadata(): LabelSet {
-    this.#withoutMetadata ??= this.names.some((name) => metadata.has(name))
-      ? this.#filter((name) => !metadata.has(name))
+    this.#withoutMetadata ??= this.names.some((name) => metadataLabels.has(name))
+      ? this.#filter((name) => !metadataLabels.has(name))
       : this;
     return this.#withoutMetadata;
   }
@@ -55,7 +55,7 @@ export class LabelSet {
   /** Returns the labels with another value; an empty value removes the label. */
   with(name: string, value: string): LabelSet {
     if (value === '') return this.without([name]);
-    const labels = this.record();
+    const labels = this.toRecord();
     return LabelSet.from({ ...labels, [name]: value });
   }
 
@@ -67,15 +67,15 @@ export class LabelSet {
     );
   }
 
-  record(): Record<string, string> {
+  toRecord(): Record<string, string> {
     return Object.fromEntries(this.names.map((name, at) => [name, this.values[at] as string]));
   }
 
   /** Formats the labels as Prometheus does in messages. */
   toString(): string {
     const each = this.names.map((name, at) => {
-      const shown = plainName.test(name) ? name : quoted(name);
-      return `${shown}=${quoted(this.values[at] as string)}`;
+      const formattedName = unquotedNamePattern.test(name) ? name : quoteText(name);
+      return `${formattedName}=${quoteText(this.values[at] as string)}`;
     });
     return `{${each.join(', ')}}`;
   }
@@ -85,21 +85,21 @@ export class LabelSet {
 export const compareLabels = (left: LabelSet, right: LabelSet): number => {
   const length = Math.min(left.names.length, right.names.length);
   for (let at = 0; at < length; at++) {
-    const name = order(left.names[at] as string, right.names[at] as string);
+    const name = compareText(left.names[at] as string, right.names[at] as string);
     if (name !== 0) return name;
-    const value = order(left.values[at] as string, right.values[at] as string);
+    const value = compareText(left.values[at] as string, right.values[at] as string);
     if (value !== 0) return value;
   }
   return left.names.length - right.names.length;
 };
 
 /** Sorts labeled items by their labels. */
-export const inOrderOfLabels = <Labelled extends { readonly labels: Labels }>(all: Iterable<Labelled>): Labelled[] =>
+export const sortByLabels = <Labelled extends { readonly labels: Labels }>(all: Iterable<Labelled>): Labelled[] =>
   Array.from(all, (one) => ({ one, labels: LabelSet.from(one.labels) }))
     .sort((left, right) => compareLabels(left.labels, right.labels))
     .map(({ one }) => one);
 
-const order = (left: string, right: string): number => {
+const compareText = (left: string, right: string): number => {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 };

@@ -4,13 +4,13 @@ import type { LabelSet } from './labels.ts';
 import { absent, type Row } from './rows.ts';
 
 /** One side of an operation: its rows, each with the number of its matching group. */
-export interface Side {
+export interface OperandSide {
   readonly rows: readonly Row[];
   readonly groups: Int32Array;
 }
 
 /** Returns the labels by which series match. */
-export const matchedLabels = (labels: LabelSet, { on, labels: names }: Matching): LabelSet =>
+export const selectMatchingLabels = (labels: LabelSet, { on, labels: names }: Matching): LabelSet =>
   on ? labels.pick(names) : labels.without([...names, '__name__']);
 
 /** Numbers the groups of both sides; equal labels have equal numbers. */
@@ -18,36 +18,41 @@ export const groupSides = (
   left: Iterable<Row>,
   right: Iterable<Row>,
   matching: Matching,
-): { left: Side; right: Side; groups: number } => {
+): { left: OperandSide; right: OperandSide; groups: number } => {
   const numbers = new Map<string, number>();
-  const side = (rows: readonly Row[]): Side => {
+  const toSide = (rows: readonly Row[]): OperandSide => {
     const groups = Int32Array.from(rows, ({ labels }) => {
-      const { key } = matchedLabels(labels, matching);
+      const { key } = selectMatchingLabels(labels, matching);
       const known = numbers.get(key) ?? numbers.size;
       numbers.set(key, known);
       return known;
     });
     return { rows, groups };
   };
-  const sides = { left: side([...left]), right: side([...right]) };
+  const sides = { left: toSide([...left]), right: toSide([...right]) };
   return { ...sides, groups: numbers.size };
 };
 
 /** Finds the row of each group at a step, -1 for none. Two rows in one group are ambiguous. */
-export const rowOfGroups = ({ rows, groups }: Side, step: number, found: Int32Array, matching: Matching): void => {
-  found.fill(-1);
+export const findRowOfGroups = (
+  { rows, groups }: OperandSide,
+  step: number,
+  rowByGroup: Int32Array,
+  matching: Matching,
+): void => {
+  rowByGroup.fill(-1);
   for (const [at, row] of rows.entries()) {
-    if (row.present[step] === absent) continue;
+    if (row.kinds[step] === absent) continue;
     const group = groups[at] as number;
-    const other = found[group] as number;
-    if (other >= 0) throw duplicate(row.labels, (rows[other] as Row).labels, matching);
-    found[group] = at;
+    const other = rowByGroup[group] as number;
+    if (other >= 0) throw duplicateError(row.labels, (rows[other] as Row).labels, matching);
+    rowByGroup[group] = at;
   }
 };
 
-const duplicate = (left: LabelSet, right: LabelSet, matching: Matching): Error => {
+const duplicateError = (left: LabelSet, right: LabelSet, matching: Matching): Error => {
   const side = matching.card === 'one-to-many' ? 'left' : 'right';
-  const group = matchedLabels(left, matching);
+  const group = selectMatchingLabels(left, matching);
   const both = [String(left), String(right)].sort().join(', ');
   return new PromqlExecutionError(
     `found duplicate series for the match group ${group} on the ${side} hand-side of the operation: [${both}];many-to-many matching not allowed: matching labels must be unique on one side`,
@@ -55,7 +60,7 @@ const duplicate = (left: LabelSet, right: LabelSet, matching: Matching): Error =
 };
 
 /** Returns the labels of a result: those of the "many" side, without the name if the operator changes the metric. */
-export const resultLabels = (many: LabelSet, one: LabelSet, matching: Matching, dropName: boolean): LabelSet => {
+export const buildResultLabels = (many: LabelSet, one: LabelSet, matching: Matching, dropName: boolean): LabelSet => {
   let labels = dropName ? many.withoutMetadata : many;
   if (matching.card === 'one-to-one')
     labels = matching.on ? labels.pick(matching.labels) : labels.without(matching.labels);

@@ -1,6 +1,6 @@
-import { combined } from '../histograms/arithmetic.ts';
+import { combine } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
-import { trimmed } from '../histograms/trim.ts';
+import { trimHistogram } from '../histograms/trim.ts';
 import type { BinaryOperator, Position } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 
@@ -8,7 +8,7 @@ import type { Annotations } from './annotations.ts';
 const power = (base: number, exponent: number): number =>
   base === 1 || (base === -1 && Math.abs(exponent) === Number.POSITIVE_INFINITY) ? 1 : base ** exponent;
 
-const truth = (value: boolean): number => (value ? 1 : 0);
+const toNumber = (value: boolean): number => (value ? 1 : 0);
 
 type Arithmetic = (left: number, right: number) => number;
 
@@ -32,15 +32,15 @@ const comparisons: Readonly<Partial<Record<BinaryOperator, (left: number, right:
 };
 
 /** Returns a function of two numbers; comparisons return 1 or 0. */
-export const scalarOperation = (operator: BinaryOperator): Arithmetic => {
+export const getScalarOperation = (operator: BinaryOperator): Arithmetic => {
   const compare = comparisons[operator];
-  return compare === undefined ? (arithmetic[operator] as Arithmetic) : (left, right) => truth(compare(left, right));
+  return compare === undefined ? (arithmetic[operator] as Arithmetic) : (left, right) => toNumber(compare(left, right));
 };
 
 /** A result, and whether a comparison retains it. The annotation is reported once per step, for its last element. */
 export interface Outcome {
   readonly value: number | Histogram;
-  readonly passes: boolean;
+  readonly isRetained: boolean;
   readonly annotate?: Annotate | undefined;
 }
 
@@ -48,53 +48,53 @@ export type Annotate = (annotations: Annotations) => void;
 
 type Value = number | Histogram;
 
-const kindOf = (value: Value): string => (typeof value === 'number' ? 'float' : 'histogram');
+const sampleType = (value: Value): string => (typeof value === 'number' ? 'float' : 'histogram');
 
-const incompatible = (operator: BinaryOperator, left: Value, right: Value, place: Position): Annotate => {
-  const operation = `"${operator}": ${kindOf(left)} ${operator} ${kindOf(right)}`;
+const annotateIncompatible = (operator: BinaryOperator, left: Value, right: Value, place: Position): Annotate => {
+  const operation = `"${operator}": ${sampleType(left)} ${operator} ${sampleType(right)}`;
   return (annotations) =>
-    annotations.inform(`incompatible sample types encountered for binary operator ${operation}`, place);
+    annotations.addInfo(`incompatible sample types encountered for binary operator ${operation}`, place);
 };
 
-const ofHistogram = (operator: BinaryOperator, left: Histogram, right: number): Histogram | undefined => {
+const combineWithNumber = (operator: BinaryOperator, left: Histogram, right: number): Histogram | undefined => {
   switch (operator) {
     case '*':
       return left.copy().scale(right).compact();
     case '/':
       return left.copy().divide(right).compact();
     case '</':
-      return trimmed(left, right, true);
+      return trimHistogram(left, right, true);
     case '>/':
-      return trimmed(left, right, false);
+      return trimHistogram(left, right, false);
     default:
       return undefined;
   }
 };
 
-const ofHistograms = (
+const combineHistograms = (
   operator: BinaryOperator,
   left: Histogram,
   right: Histogram,
   place: Position,
 ): Outcome | undefined => {
   if (operator === '==' || operator === '!=')
-    return { value: left, passes: left.equals(right) === (operator === '==') };
+    return { value: left, isRetained: left.equals(right) === (operator === '==') };
   if (operator !== '+' && operator !== '-') return undefined;
   const operation = operator === '+' ? 'addition' : 'subtraction';
-  const { result, collision, reconciled } = combined(left, right, operator === '+' ? 1 : -1);
+  const { result, collision, reconciled } = combine(left, right, operator === '+' ? 1 : -1);
   const value = (operator === '-' ? result.withHint('gauge') : result).compact();
   const annotate: Annotate = (annotations) => {
     if (reconciled) annotations.reconciled(operation, place);
-    else if (collision) annotations.collision(operation, place);
+    else if (collision) annotations.addResetCollision(operation, place);
   };
-  return { value, passes: true, ...((reconciled || collision) && { annotate }) };
+  return { value, isRetained: true, ...((reconciled || collision) && { annotate }) };
 };
 
 /**
  * Returns a function of two vector elements. No value means that the types are incompatible, which is annotated. Throws
  * `IncompatibleHistograms`.
  */
-export const elementOperation = (
+export const getElementOperation = (
   operator: BinaryOperator,
   place: Position,
 ): ((left: Value, right: Value) => Outcome | Annotate) => {
@@ -102,24 +102,24 @@ export const elementOperation = (
   const calculate = arithmetic[operator];
   return (left, right) => {
     if (typeof left === 'number' && typeof right === 'number') {
-      if (compare !== undefined) return { value: left, passes: compare(left, right) };
+      if (compare !== undefined) return { value: left, isRetained: compare(left, right) };
       return calculate === undefined
-        ? incompatible(operator, left, right, place)
-        : { value: calculate(left, right), passes: true };
+        ? annotateIncompatible(operator, left, right, place)
+        : { value: calculate(left, right), isRetained: true };
     }
     const result = mixedOperation(operator, left, right, place);
-    return result ?? incompatible(operator, left, right, place);
+    return result ?? annotateIncompatible(operator, left, right, place);
   };
 };
 
 const mixedOperation = (operator: BinaryOperator, left: Value, right: Value, place: Position): Outcome | undefined => {
   if (typeof left === 'number') {
     if (operator !== '*' || typeof right === 'number') return undefined;
-    return { value: right.copy().scale(left).compact(), passes: true };
+    return { value: right.copy().scale(left).compact(), isRetained: true };
   }
-  if (typeof right !== 'number') return ofHistograms(operator, left, right, place);
-  const value = ofHistogram(operator, left, right);
-  return value && { value, passes: true };
+  if (typeof right !== 'number') return combineHistograms(operator, left, right, place);
+  const value = combineWithNumber(operator, left, right);
+  return value && { value, isRetained: true };
 };
 
 /** Returns whether an operator's result is a different metric. */

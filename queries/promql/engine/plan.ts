@@ -5,11 +5,11 @@ import type {
   DurationPart,
   Expression,
   MatrixSelector,
-  Shift,
   Subquery,
+  TimeShift,
   VectorSelector,
 } from '../syntax/tree.ts';
-import { walk } from '../syntax/tree.ts';
+import { visitExpressions } from '../syntax/tree.ts';
 import { infoMatchers, sharedReference } from './added-labels.ts';
 
 /** Times of a query. An instant query starts and ends at the same time, with step 0. */
@@ -24,13 +24,13 @@ export interface Plan {
   readonly expression: Expression;
   readonly selections: readonly Selection[];
   /** Selection numbers by selector or call of `info`. */
-  readonly numbers: ReadonlyMap<Expression, number>;
+  readonly selectionNumbers: ReadonlyMap<Expression, number>;
   /** Selectors of which only counts and sums of histograms are needed. */
   readonly countsOnly: ReadonlySet<Expression>;
 }
 
-const ofCounts = new Set(['histogram_count', 'histogram_sum', 'histogram_avg']);
-const ofBuckets = new Set(
+const countFunctions = new Set(['histogram_count', 'histogram_sum', 'histogram_avg']);
+const bucketFunctions = new Set(
   'histogram_quantile histogram_quantiles histogram_fraction histogram_stddev histogram_stdvar'.split(' '),
 );
 
@@ -41,8 +41,8 @@ const needsCountsOnly = (path: readonly Expression[]): boolean => {
     if (node.kind === 'subquery') return false;
     if (node.kind === 'binary' && (node.operator === '</' || node.operator === '>/')) return false;
     if (node.kind !== 'call') continue;
-    if (ofBuckets.has(node.signature.name)) return false;
-    counts ||= ofCounts.has(node.signature.name);
+    if (bucketFunctions.has(node.signature.name)) return false;
+    counts ||= countFunctions.has(node.signature.name);
   }
   return counts;
 };
@@ -54,7 +54,7 @@ const timeDependent = new Set(
   ),
 );
 
-const number = (place: { start: number; end: number }, value: number): Expression => ({
+const numberNode = (place: { start: number; end: number }, value: number): Expression => ({
   kind: 'number',
   value,
   duration: false,
@@ -65,29 +65,29 @@ const number = (place: { start: number; end: number }, value: number): Expressio
 /** Whether a part is equal at every step, and whether evaluating it once pays off. */
 interface Prepared {
   readonly node: Expression;
-  readonly same: boolean;
-  readonly once: boolean;
+  readonly isConstant: boolean;
+  readonly shouldEvaluateOnce: boolean;
 }
 
-const once = ({ node, once: worth }: Prepared): Expression =>
+const toEvaluatedOnce = ({ node, shouldEvaluateOnce: worth }: Prepared): Expression =>
   worth ? { kind: 'once', inner: node, start: node.start, end: node.end } : node;
 
 const withoutParentheses = (node: Expression): Expression =>
   node.kind === 'parentheses' ? withoutParentheses(node.inner) : node;
 
 /** Resolves durations, `@` and functions of the query's times, and finds parts that are equal at every step. */
-class Preparation {
+class ExpressionPreparer {
   readonly #window: QueryWindow;
 
   constructor(window: QueryWindow) {
     this.#window = window;
   }
 
-  of(node: Expression): Prepared {
+  prepare(node: Expression): Prepared {
     switch (node.kind) {
       case 'selector': {
-        const selector: VectorSelector = { ...node, ...this.#shift(node) };
-        return { node: selector, same: selector.at !== undefined, once: selector.at !== undefined };
+        const selector: VectorSelector = { ...node, ...this.#resolveShift(node) };
+        return { node: selector, isConstant: selector.at !== undefined, shouldEvaluateOnce: selector.at !== undefined };
       }
       case 'range':
         return this.#range(node);
@@ -101,15 +101,15 @@ class Preparation {
         return this.#binary(node);
       case 'unary':
       case 'parentheses': {
-        const { node: inner, same, once: worth } = this.of(node.inner);
-        return { node: { ...node, inner }, same, once: worth };
+        const { node: inner, isConstant, shouldEvaluateOnce: worth } = this.prepare(node.inner);
+        return { node: { ...node, inner }, isConstant, shouldEvaluateOnce: worth };
       }
       default:
-        return { node, same: true, once: false };
+        return { node, isConstant: true, shouldEvaluateOnce: false };
     }
   }
 
-  #shift(node: VectorSelector | Subquery): Shift {
+  #resolveShift(node: VectorSelector | Subquery): TimeShift {
     const { startMs, endMs } = this.#window;
     const edges = { start: startMs, end: endMs };
     const at = typeof node.at === 'string' ? edges[node.at] : node.at;
@@ -118,51 +118,71 @@ class Preparation {
   }
 
   #range(node: MatrixSelector): Prepared {
-    const { node: selector, same } = this.of(node.selector);
+    const { node: selector, isConstant } = this.prepare(node.selector);
     const rangeMs = node.rangeExpression === undefined ? node.rangeMs : this.#duration(node.rangeExpression, false);
-    return { node: { ...node, selector, rangeMs }, same, once: false };
+    return { node: { ...node, selector, rangeMs }, isConstant, shouldEvaluateOnce: false };
   }
 
   #subquery(node: Subquery): Prepared {
-    const prepared = this.of(node.inner);
+    const prepared = this.prepare(node.inner);
     const stepMs = node.stepExpression === undefined ? node.stepMs : this.#duration(node.stepExpression, false);
     const rangeMs = node.rangeExpression === undefined ? node.rangeMs : this.#duration(node.rangeExpression, false);
-    const shift = this.#shift(node);
-    const inner = prepared.same ? once({ ...prepared, once: true }) : prepared.node;
-    return { node: { ...node, ...shift, inner, stepMs, rangeMs }, same: shift.at !== undefined, once: false };
+    const shift = this.#resolveShift(node);
+    const inner = prepared.isConstant ? toEvaluatedOnce({ ...prepared, shouldEvaluateOnce: true }) : prepared.node;
+    return {
+      node: { ...node, ...shift, inner, stepMs, rangeMs },
+      isConstant: shift.at !== undefined,
+      shouldEvaluateOnce: false,
+    };
   }
 
   #call(node: Call): Prepared {
     const { name } = node.signature;
     const { startMs, endMs, stepMs } = this.#window;
-    if (name === 'start') return { node: number(node, startMs / 1000), same: true, once: false };
-    if (name === 'end') return { node: number(node, endMs / 1000), same: true, once: false };
-    if (name === 'range') return { node: number(node, (endMs - startMs) / 1000), same: true, once: false };
-    if (name === 'step') return { node: number(node, startMs === endMs ? 0 : stepMs / 1000), same: true, once: false };
-    const args = node.args.map((argument) => this.of(withoutParentheses(argument)));
+    if (name === 'start')
+      return { node: numberNode(node, startMs / 1000), isConstant: true, shouldEvaluateOnce: false };
+    if (name === 'end') return { node: numberNode(node, endMs / 1000), isConstant: true, shouldEvaluateOnce: false };
+    if (name === 'range')
+      return { node: numberNode(node, (endMs - startMs) / 1000), isConstant: true, shouldEvaluateOnce: false };
+    if (name === 'step')
+      return {
+        node: numberNode(node, startMs === endMs ? 0 : stepMs / 1000),
+        isConstant: true,
+        shouldEvaluateOnce: false,
+      };
+    const args = node.args.map((argument) => this.prepare(withoutParentheses(argument)));
     const read = name === 'info' ? args.slice(0, 1) : args;
-    const selectors = args.every((argument) => argument.same && argument.node.kind === 'selector');
+    const selectors = args.every((argument) => argument.isConstant && argument.node.kind === 'selector');
     const shared = name !== 'info' || sharedReference(args[0]?.node as Expression) !== undefined;
-    const same =
-      (!timeDependent.has(name) && read.every((argument) => argument.same) && shared) ||
+    const isConstant =
+      (!timeDependent.has(name) && read.every((argument) => argument.isConstant) && shared) ||
       (name === 'timestamp' && selectors);
     const labels = name === 'info' ? args.slice(1).map((argument) => argument.node) : [];
-    if (same) return { node: { ...node, args: args.map((argument) => argument.node) }, same, once: true };
-    return { node: { ...node, args: [...read.map(once), ...labels] }, same, once: false };
+    if (isConstant)
+      return { node: { ...node, args: args.map((argument) => argument.node) }, isConstant, shouldEvaluateOnce: true };
+    return {
+      node: { ...node, args: [...read.map(toEvaluatedOnce), ...labels] },
+      isConstant,
+      shouldEvaluateOnce: false,
+    };
   }
 
   #aggregation(node: Expression & { kind: 'aggregation' }): Prepared {
-    const { node: inner, same, once: worth } = this.of(withoutParentheses(node.inner));
-    const parameter = node.parameter && this.of(withoutParentheses(node.parameter)).node;
-    return { node: { ...node, inner, parameter }, same, once: worth };
+    const { node: inner, isConstant, shouldEvaluateOnce: worth } = this.prepare(withoutParentheses(node.inner));
+    const parameter = node.parameter && this.prepare(withoutParentheses(node.parameter)).node;
+    return { node: { ...node, inner, parameter }, isConstant, shouldEvaluateOnce: worth };
   }
 
   #binary(node: Expression & { kind: 'binary' }): Prepared {
-    const left = this.of(node.left);
-    const right = this.of(node.right);
-    if (left.same && right.same)
-      return { node: { ...node, left: left.node, right: right.node }, same: true, once: true };
-    return { node: { ...node, left: once(left), right: once(right) }, same: false, once: false };
+    const left = this.prepare(node.left);
+    const right = this.prepare(node.right);
+    if (left.isConstant && right.isConstant)
+      return { node: { ...node, left: left.node, right: right.node }, isConstant: true, shouldEvaluateOnce: true };
+    return {
+      node: { ...node, left: toEvaluatedOnce(left), right: toEvaluatedOnce(right) },
+      isConstant: false,
+      shouldEvaluateOnce: false,
+    };
   }
 
   #duration(part: DurationPart, negative: boolean): number {
@@ -202,36 +222,40 @@ class Preparation {
 }
 
 /** Returns the offsets and ranges of the enclosing subqueries, and the time that the `@` of one of them fixes. */
-const subqueriesAround = (
+const combineSubqueries = (
   path: readonly Expression[],
 ): { offsetMs: number; rangeMs: number; at: number | undefined } => {
-  const around = { offsetMs: 0, rangeMs: 0, at: undefined as number | undefined };
+  const enclosing = { offsetMs: 0, rangeMs: 0, at: undefined as number | undefined };
   for (const node of path) {
     if (node.kind !== 'subquery') continue;
-    if (typeof node.at === 'number') Object.assign(around, { offsetMs: 0, rangeMs: 0, at: node.at });
-    around.offsetMs += node.offsetMs;
-    around.rangeMs += node.rangeMs;
+    if (typeof node.at === 'number') Object.assign(enclosing, { offsetMs: 0, rangeMs: 0, at: node.at });
+    enclosing.offsetMs += node.offsetMs;
+    enclosing.rangeMs += node.rangeMs;
   }
-  return around;
+  return enclosing;
 };
 
-interface Reads {
+interface ReadTimes {
   readonly at: number | undefined;
   readonly offsetMs: number;
   readonly beforeMs: number;
-  readonly behindMs: number;
+  readonly afterMs: number;
 }
 
-const timesOf = (window: QueryWindow, path: readonly Expression[], reads: Reads): { fromMs: number; toMs: number } => {
-  const around = subqueriesAround(path);
+const computeWindow = (
+  window: QueryWindow,
+  path: readonly Expression[],
+  reads: ReadTimes,
+): { fromMs: number; toMs: number } => {
+  const around = combineSubqueries(path);
   const start = around.at ?? window.startMs;
   const end = around.at ?? window.endMs;
   const fromMs = reads.at ?? start - around.offsetMs - around.rangeMs;
   const toMs = reads.at ?? end - around.offsetMs;
-  return { fromMs: fromMs - reads.offsetMs - reads.beforeMs, toMs: toMs - reads.offsetMs + reads.behindMs };
+  return { fromMs: fromMs - reads.offsetMs - reads.beforeMs, toMs: toMs - reads.offsetMs + reads.afterMs };
 };
 
-const selectorReads = (node: VectorSelector, path: readonly Expression[], lookbackMs: number): Reads => {
+const selectorReads = (node: VectorSelector, path: readonly Expression[], lookbackMs: number): ReadTimes => {
   const outer = path.at(-1);
   const range = outer?.kind === 'range' ? outer.rangeMs : undefined;
   const extended = node.anchored || node.smoothed ? lookbackMs : 0;
@@ -239,38 +263,38 @@ const selectorReads = (node: VectorSelector, path: readonly Expression[], lookba
     at: typeof node.at === 'number' ? node.at : undefined,
     offsetMs: node.offsetMs,
     beforeMs: range === undefined ? lookbackMs : range + extended,
-    behindMs: node.smoothed ? lookbackMs : 0,
+    afterMs: node.smoothed ? lookbackMs : 0,
   };
 };
 
-const selectionOf = (
+const toSelection = (
   node: Expression,
   path: readonly Expression[],
   window: QueryWindow,
   lookbackMs: number,
 ): Selection | undefined => {
   if (node.kind === 'selector') {
-    if (node.labelsOnly) return undefined;
-    return { matchers: node.matchers, ...timesOf(window, path, selectorReads(node, path, lookbackMs)) };
+    if (node.hasLabelsOnly) return undefined;
+    return { matchers: node.matchers, ...computeWindow(window, path, selectorReads(node, path, lookbackMs)) };
   }
   if (node.kind !== 'call' || node.signature.name !== 'info') return undefined;
   const { at, offsetMs } = sharedReference(node.args[0] as Expression) ?? { at: undefined, offsetMs: 0 };
-  const reads = { at, offsetMs, beforeMs: lookbackMs, behindMs: 0 };
-  return { matchers: infoMatchers(node), ...timesOf(window, path, reads) };
+  const reads = { at, offsetMs, beforeMs: lookbackMs, afterMs: 0 };
+  return { matchers: infoMatchers(node), ...computeWindow(window, path, reads) };
 };
 
 /** Plans the reads of an expression and their times. */
-export const planOf = (parsed: Expression, window: QueryWindow, lookbackMs: number): Plan => {
-  const expression = once(new Preparation(window).of(parsed));
+export const planReads = (parsed: Expression, window: QueryWindow, lookbackMs: number): Plan => {
+  const expression = toEvaluatedOnce(new ExpressionPreparer(window).prepare(parsed));
   const selections: Selection[] = [];
-  const numbers = new Map<Expression, number>();
+  const selectionNumbers = new Map<Expression, number>();
   const countsOnly = new Set<Expression>();
-  walk(expression, (node, path) => {
-    const selection = selectionOf(node, path, window, lookbackMs);
+  visitExpressions(expression, (node, path) => {
+    const selection = toSelection(node, path, window, lookbackMs);
     if (selection === undefined) return;
-    numbers.set(node, selections.length);
+    selectionNumbers.set(node, selections.length);
     selections.push(selection);
     if (node.kind === 'selector' && needsCountsOnly(path)) countsOnly.add(node);
   });
-  return { expression, selections, numbers, countsOnly };
+  return { expression, selections, selectionNumbers, countsOnly };
 };

@@ -1,5 +1,5 @@
 /** Returns the quantile of values, which it sorts; between two values by linear interpolation. NaN sorts first. */
-export const quantileOfValues = (quantile: number, values: number[]): number => {
+export const computeValuesQuantile = (quantile: number, values: number[]): number => {
   if (values.length === 0 || Number.isNaN(quantile)) return Number.NaN;
   if (quantile < 0) return Number.NEGATIVE_INFINITY;
   if (quantile > 1) return Number.POSITIVE_INFINITY;

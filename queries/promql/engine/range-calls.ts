@@ -5,47 +5,52 @@ import { type Evaluation, referenceTime } from './context.ts';
 import { LabelSet } from './labels.ts';
 import { overTime } from './over-time.ts';
 import { rates } from './rate.ts';
-import { absent, Row, type Steps, sameLabels, timeOf } from './rows.ts';
-import { cellsOfSample, type Samples, samplesFromRow, samplesOf } from './samples.ts';
+import { absent, duplicateLabelsMessage, Row, type Steps, stepTimeMs } from './rows.ts';
+import { cellsPerSample, rowToSamples, type Samples, toSamples } from './samples.ts';
 import { trends } from './trends.ts';
 import { type RangeCall, type RangeFunction, Window } from './window.ts';
 
-const functions: Readonly<Record<string, RangeFunction>> = { ...rates, ...overTime, ...changeFunctions, ...trends };
+const rangeFunctions: Readonly<Record<string, RangeFunction>> = {
+  ...rates,
+  ...overTime,
+  ...changeFunctions,
+  ...trends,
+};
 
-const anchoredSafe = ['changes', 'delta', 'increase', 'rate', 'resets'];
-const smoothedSafe = ['delta', 'increase', 'rate'];
+const anchoredFunctions = ['changes', 'delta', 'increase', 'rate', 'resets'];
+const smoothedFunctions = ['delta', 'increase', 'rate'];
 
 /** Returns the range among the arguments of a call; undefined for none. */
-export const rangeOf = (call: Call): MatrixSelector | Subquery | undefined =>
+export const findRangeArgument = (call: Call): MatrixSelector | Subquery | undefined =>
   call.args.find((argument) => argument.kind === 'range' || argument.kind === 'subquery');
 
-function* samplesFor(evaluation: Evaluation, range: MatrixSelector | Subquery): Generator<Samples> {
+function* iterateSamples(evaluation: Evaluation, range: MatrixSelector | Subquery): Generator<Samples> {
   if (range.kind === 'range') {
-    for (const series of evaluation.read(range.selector)) yield samplesOf(series);
+    for (const series of evaluation.read(range.selector)) yield toSamples(series);
     return;
   }
   const { counts } = evaluation;
   const { steps, rows } = evaluation.subquery(range);
   // Samples of one row are held at a time.
-  counts.charge(steps.count * cellsOfSample);
+  counts.reserveCells(steps.count * cellsPerSample);
   for (const row of rows) {
-    yield samplesFromRow(row, steps);
+    yield rowToSamples(row, steps);
     counts.release(steps.count);
   }
-  counts.release(steps.count * cellsOfSample);
+  counts.release(steps.count * cellsPerSample);
 }
 
-const selectorOf = (range: MatrixSelector | Subquery): VectorSelector | Subquery =>
+const getReferenceNode = (range: MatrixSelector | Subquery): VectorSelector | Subquery =>
   range.kind === 'subquery' ? range : (range.selector as VectorSelector);
 
-const checkExtended = (name: string, call: RangeCall): void => {
+const requireSupportedModifier = (name: string, call: RangeCall): void => {
   const word = call.anchored ? 'anchored' : 'smoothed';
-  const safe = call.anchored ? anchoredSafe : smoothedSafe;
+  const safe = call.anchored ? anchoredFunctions : smoothedFunctions;
   if ((call.anchored || call.smoothed) && !safe.includes(name))
     throw new PromqlExecutionError(`${word} modifier can only be used with: ${safe.join(', ')} - not with ${name}`);
 };
 
-const callOf = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): RangeCall => {
+const buildRangeCall = (evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery): RangeCall => {
   const selector = range.kind === 'range' ? (range.selector as VectorSelector) : undefined;
   const first = node.args[0] as Expression;
   return {
@@ -69,67 +74,67 @@ class RangeEvaluation {
   readonly #function: RangeFunction;
   readonly #scalars: readonly Float64Array[];
   readonly #preservesName: boolean;
-  #held = 0;
+  #heldSamples = 0;
 
   constructor(evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery) {
     this.#evaluation = evaluation;
     this.#name = node.signature.name;
     this.#range = range;
-    this.#call = callOf(evaluation, node, range);
-    checkExtended(this.#name, this.#call);
-    this.#function = functions[this.#name] as RangeFunction;
+    this.#call = buildRangeCall(evaluation, node, range);
+    requireSupportedModifier(this.#name, this.#call);
+    this.#function = rangeFunctions[this.#name] as RangeFunction;
     this.#scalars = node.args.filter((argument) => argument !== range).map((argument) => evaluation.scalar(argument));
     this.#preservesName = this.#name === 'last_over_time' || this.#name === 'first_over_time';
   }
 
-  row(samples: Samples): Row {
+  evaluateSeries(samples: Samples): Row {
     const { steps, options, counts } = this.#evaluation;
-    counts.charge(steps.count);
+    counts.reserveCells(steps.count);
     const drop = !this.#preservesName || samples.dropName;
     const labels = drop && !options.delayedNameRemoval ? samples.labels.withoutMetadata : samples.labels;
     const row = Row.empty(labels, steps.count, drop);
     const window = new Window(samples);
-    for (let step = 0; step < steps.count; step++) this.#step(window, row, step, steps);
-    counts.hold(this.#held);
-    this.#held = 0;
-    this.#nameInfo(samples, row);
+    for (let step = 0; step < steps.count; step++) this.#evaluateStep(window, row, step, steps);
+    counts.retain(this.#heldSamples);
+    this.#heldSamples = 0;
+    this.#annotateCounterName(samples, row);
     return row;
   }
 
-  #step(window: Window, row: Row, step: number, steps: Steps): void {
+  #evaluateStep(window: Window, row: Row, step: number, steps: Steps): void {
     const { counts, options } = this.#evaluation;
     const { anchored, smoothed } = this.#call;
-    window.timeMs = timeOf(steps, step);
-    window.rangeEnd = referenceTime(selectorOf(this.#range), window.timeMs);
+    window.timeMs = stepTimeMs(steps, step);
+    window.rangeEnd = referenceTime(getReferenceNode(this.#range), window.timeMs);
     window.rangeStart = window.rangeEnd - this.#range.rangeMs;
     const before = anchored || smoothed ? options.lookbackMs : 0;
-    window.move(window.rangeStart - before, window.rangeEnd + (smoothed ? options.lookbackMs : 0));
+    window.moveTo(window.rangeStart - before, window.rangeEnd + (smoothed ? options.lookbackMs : 0));
     if (window.isEmpty) return;
-    const size = window.size;
+    const size = window.sampleCount;
     counts.read(size, step);
-    counts.holdBriefly(size + this.#held);
+    counts.updatePeak(size + this.#heldSamples);
     for (const [at, scalar] of this.#scalars.entries()) window.args[at] = scalar[step] as number;
     const value = this.#function(window, this.#call);
     if (value === undefined) return;
-    row.put(step, value);
-    this.#held += typeof value === 'number' ? 1 : value.size;
+    row.setValue(step, value);
+    this.#heldSamples += typeof value === 'number' ? 1 : value.sampleEquivalents;
   }
 
   /** Adds an annotation if the metric of a rate does not appear to be a counter. */
-  #nameInfo(samples: Samples, row: Row): void {
+  #annotateCounterName(samples: Samples, row: Row): void {
     if (this.#name !== 'rate' && this.#name !== 'increase') return;
     const { name } = samples;
-    if (name === '' || !row.present.includes(1)) return;
+    if (name === '' || !row.kinds.includes(1)) return;
     const { annotations, options } = this.#evaluation;
     if (options.typeAndUnitLabels) {
       const type = samples.labels.get('__type__');
       if (type !== 'counter' && type !== 'histogram')
-        annotations.inform(
+        annotations.addInfo(
           `metric might not be a counter, __type__ label is not set to "counter" or "histogram", got "${type}": "${name}"`,
           this.#call.place,
         );
     } else if (!/_(?:total|sum|count|bucket)$/.test(name))
-      annotations.inform(
+      annotations.addInfo(
         `metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "${name}"`,
         this.#call.place,
       );
@@ -141,17 +146,17 @@ export function* rangeRows(evaluation: Evaluation, node: Call, range: MatrixSele
   const call = new RangeEvaluation(evaluation, node, range);
   const unchecked = evaluation.options.delayedNameRemoval || node.signature.name === 'absent_over_time';
   const seen = unchecked ? undefined : new Set<string>();
-  for (const samples of samplesFor(evaluation, range)) {
-    const row = call.row(samples);
+  for (const samples of iterateSamples(evaluation, range)) {
+    const row = call.evaluateSeries(samples);
     if (row.isEmpty) continue;
-    if (seen?.has(row.labels.key)) throw new PromqlExecutionError(sameLabels);
+    if (seen?.has(row.labels.key)) throw new PromqlExecutionError(duplicateLabelsMessage);
     seen?.add(row.labels.key);
     yield row;
   }
 }
 
 /** Returns the labels that a selector matches by equality, for `absent` and `absent_over_time`. */
-export const labelsOfAbsent = (node: Expression | undefined): LabelSet => {
+export const equalityLabels = (node: Expression | undefined): LabelSet => {
   const selector = node?.kind === 'range' ? node.selector : node;
   if (selector?.kind !== 'selector') return LabelSet.empty;
   const labels: Record<string, string> = {};
@@ -167,11 +172,11 @@ export const labelsOfAbsent = (node: Expression | undefined): LabelSet => {
 };
 
 /** Returns one row with 1 at each step where none of the rows has a value. */
-export const absentRow = (evaluation: Evaluation, rows: Iterable<Row>, labels: LabelSet): Row[] => {
+export const evaluateAbsent = (evaluation: Evaluation, rows: Iterable<Row>, labels: LabelSet): Row[] => {
   const row = Row.empty(labels, evaluation.steps.count, true);
   const found = new Uint8Array(evaluation.steps.count);
-  for (const { present } of rows)
-    for (let step = 0; step < found.length; step++) found[step] = (found[step] as number) | (present[step] as number);
+  for (const { kinds } of rows)
+    for (let step = 0; step < found.length; step++) found[step] = (found[step] as number) | (kinds[step] as number);
   for (let step = 0; step < found.length; step++) if (found[step] === absent) row.set(step, 1);
   return row.isEmpty ? [] : [row];
 };

@@ -1,8 +1,8 @@
-import { combined, HistogramSum, IncompatibleHistograms, inSchema } from '../histograms/arithmetic.ts';
+import { combine, HistogramSum, IncompatibleHistograms, reduceSchema } from '../histograms/arithmetic.ts';
 import { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
-import { extendedHistogramRate, extendedRate } from './extended-rate.ts';
-import { overlaps, type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
+import { computeExtendedRate, extendedHistogramRate } from './extended-rate.ts';
+import { hasOverlappingStart, type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
 
 export interface RateKind {
   readonly counter: boolean;
@@ -10,12 +10,12 @@ export interface RateKind {
 }
 
 /** Returns an increase plus the counts before each reset, added in sequence like Prometheus. */
-const withResets = (rise: number, window: Window, call: RangeCall): number => {
-  if (call.startTimes) return withStarts(rise, window, call);
-  const { falls } = window.samples;
-  let sum = rise;
-  for (let at = firstFall(falls, window.from); at < falls.length; at++) {
-    const place = falls[at] as number;
+const addCountsBeforeResets = (increase: number, window: Window, call: RangeCall): number => {
+  if (call.startTimes) return addResetsByStartTime(increase, window, call);
+  const { decreases } = window.samples;
+  let sum = increase;
+  for (let at = findFirstDecrease(decreases, window.from); at < decreases.length; at++) {
+    const place = decreases[at] as number;
     if (place >= window.to) break;
     sum += window.value(place - 1);
   }
@@ -23,7 +23,7 @@ const withResets = (rise: number, window: Window, call: RangeCall): number => {
 };
 
 /** Returns the first decrease after an index. */
-const firstFall = (falls: Int32Array, from: number): number => {
+const findFirstDecrease = (falls: Int32Array, from: number): number => {
   let low = 0;
   let high = falls.length;
   while (low < high) {
@@ -34,13 +34,13 @@ const firstFall = (falls: Int32Array, from: number): number => {
   return low;
 };
 
-const withStarts = (rise: number, window: Window, call: RangeCall): number => {
+const addResetsByStartTime = (rise: number, window: Window, call: RangeCall): number => {
   let sum = rise;
   let warned = false;
   for (let place = window.from + 1; place < window.to; place++) {
     const previousStart = window.start(place - 1);
     const previousTime = window.time(place - 1);
-    if (!warned && overlaps(previousStart, previousTime, window.start(place))) {
+    if (!warned && hasOverlappingStart(previousStart, previousTime, window.start(place))) {
       call.annotations.overlap(window.samples.name, call.place);
       warned = true;
     }
@@ -63,7 +63,7 @@ interface Extent {
   readonly rise: number;
 }
 
-const factorOf = (window: Window, call: RangeCall, kind: RateKind, extent: Extent): number => {
+const extrapolationFactor = (window: Window, call: RangeCall, kind: RateKind, extent: Extent): number => {
   const { first, last, count, start } = extent;
   const average = count > 1 ? (last - first) / 1000 / (count - 1) : 0;
   const threshold = average * 1.1;
@@ -84,38 +84,39 @@ const factorOf = (window: Window, call: RangeCall, kind: RateKind, extent: Exten
   return kind.perSecond ? factor / (call.rangeMs / 1000) : factor;
 };
 
-const startWithin = (window: Window, start: number, first: number): number | undefined =>
+const startTimeInRange = (window: Window, start: number, first: number): number | undefined =>
   start !== 0 && start > window.rangeStart && start < first ? start : undefined;
 
 const floatRate = (window: Window, call: RangeCall, kind: RateKind): number | undefined => {
   const { from, to } = window;
   const first = window.time(from);
-  const start = kind.counter && call.startTimes ? startWithin(window, window.start(from), first) : undefined;
+  const start = kind.counter && call.startTimes ? startTimeInRange(window, window.start(from), first) : undefined;
   if (to - from < 2 && start === undefined) return undefined;
   let rise = window.value(to - 1) - window.value(from);
-  if (kind.counter) rise = withResets(rise, window, call);
+  if (kind.counter) rise = addCountsBeforeResets(rise, window, call);
   if (start !== undefined) rise += window.value(from);
   const extent = { first, last: window.time(to - 1), count: to - from, start, value: window.value(from), rise };
-  return rise * factorOf(window, call, kind, extent);
+  return rise * extrapolationFactor(window, call, kind, extent);
 };
 
-const histogramResult = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
+const histogramRate = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
   const { histogramFrom: from, histogramTo: to } = window;
   const first = window.histogramTime(from);
-  const start = kind.counter && call.startTimes ? startWithin(window, window.histogramStart(from), first) : undefined;
+  const start =
+    kind.counter && call.startTimes ? startTimeInRange(window, window.histogramStart(from), first) : undefined;
   if (to - from < 2 && start === undefined) return undefined;
   const value = window.histogram(from);
-  let rise = to - from > 1 ? histogramRise(window, call, kind) : undefined;
+  let rise = to - from > 1 ? tryHistogramIncrease(window, call, kind) : undefined;
   if (to - from > 1 && rise === undefined) return undefined;
-  if (start !== undefined) rise = rise === undefined ? value.copy() : combined(rise, value, 1).result;
+  if (start !== undefined) rise = rise === undefined ? value.copy() : combine(rise, value, 1).result;
   const counts = { value: value.count, rise: rise?.count ?? 0 };
   const extent = { first, last: window.histogramTime(to - 1), count: to - from, start, ...counts };
-  return rise?.scale(factorOf(window, call, kind, extent));
+  return rise?.scale(extrapolationFactor(window, call, kind, extent));
 };
 
-const histogramRise = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
+const tryHistogramIncrease = (window: Window, call: RangeCall, kind: RateKind): Histogram | undefined => {
   try {
-    return riseOf(window, call, kind);
+    return histogramIncrease(window, call, kind);
   } catch (error) {
     if (!(error instanceof IncompatibleHistograms)) throw error;
     call.annotations.mixedSchemas(window.samples.name, call.place);
@@ -126,7 +127,7 @@ const histogramRise = (window: Window, call: RangeCall, kind: RateKind): Histogr
 const emptyLike = (like: Histogram): Histogram =>
   Object.assign(new Histogram(), { schema: like.schema, bounds: like.bounds });
 
-const resetAt = (window: Window, call: RangeCall, place: number, previous: Histogram): boolean =>
+const wasResetAt = (window: Window, call: RangeCall, place: number, previous: Histogram): boolean =>
   (call.startTimes &&
     wasCounterReset(
       window.histogramStart(place - 1),
@@ -136,7 +137,7 @@ const resetAt = (window: Window, call: RangeCall, place: number, previous: Histo
     )) ||
   wasReset(window.histogram(place), previous);
 
-const riseOf = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
+const histogramIncrease = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
   const { histogramFrom: from, histogramTo: to, samples } = window;
   const first = window.histogram(from);
   const last = window.histogram(to - 1);
@@ -144,12 +145,12 @@ const riseOf = (window: Window, call: RangeCall, kind: RateKind): Histogram => {
   const all = window.histograms.slice(from, to);
   if (kind.counter && all.some(({ hint }) => hint === 'gauge')) call.annotations.notCounter(samples.name, call.place);
   // After a reset between the first two samples, the first has no effect, not even its layout.
-  const base = kind.counter && resetAt(window, call, from + 1, first) ? emptyLike(second) : first;
+  const base = kind.counter && wasResetAt(window, call, from + 1, first) ? emptyLike(second) : first;
   if (last.custom !== base.custom) throw new IncompatibleHistograms();
   const between = kind.counter ? all.slice(1, -1) : [];
   if (between.some(({ custom }) => custom !== base.custom)) throw new IncompatibleHistograms();
   const schema = Math.min(last.schema, base.schema, ...between.map((each) => each.schema));
-  const sum = new HistogramSum(last.custom ? last : inSchema(last, schema));
+  const sum = new HistogramSum(last.custom ? last : reduceSchema(last, schema));
   if (sum.add(base, -1).reconciled) call.annotations.reconciled('subtraction', call.place);
   if (kind.counter) addResets(window, call, base, sum);
   else if (first.hint !== 'gauge' || last.hint !== 'gauge') call.annotations.notGauge(samples.name, call.place);
@@ -161,32 +162,32 @@ const addResets = (window: Window, call: RangeCall, base: Histogram, sum: Histog
   let warned = !call.startTimes;
   for (let place = window.histogramFrom + 1; place < window.histogramTo; place++) {
     const previousTime = window.histogramTime(place - 1);
-    if (!warned && overlaps(window.histogramStart(place - 1), previousTime, window.histogramStart(place))) {
+    if (!warned && hasOverlappingStart(window.histogramStart(place - 1), previousTime, window.histogramStart(place))) {
       call.annotations.overlap(window.samples.name, call.place);
       warned = true;
     }
-    if (resetAt(window, call, place, previous) && sum.add(previous).reconciled)
+    if (wasResetAt(window, call, place, previous) && sum.add(previous).reconciled)
       call.annotations.reconciled('addition', call.place);
     previous = window.histogram(place);
   }
 };
 
-const rateOf =
+const createRateFunction =
   (kind: RateKind): RangeFunction =>
   (window, call) => {
     if (window.floatCount > 0 && window.histogramCount > 0) {
-      call.annotations.mixedFloatsHistograms(window.samples.name, call.place);
+      call.annotations.addMixedFloatsHistograms(window.samples.name, call.place);
       return undefined;
     }
     const extended = call.anchored || call.smoothed;
     if (window.histogramCount > 0)
-      return extended ? extendedHistogramRate(window, call, kind) : histogramResult(window, call, kind);
-    return extended ? extendedRate(window, call, kind) : floatRate(window, call, kind);
+      return extended ? extendedHistogramRate(window, call, kind) : histogramRate(window, call, kind);
+    return extended ? computeExtendedRate(window, call, kind) : floatRate(window, call, kind);
   };
 
 /** `rate`, `increase` and `delta`: the difference over a range, extrapolated to its ends. */
 export const rates: Readonly<Record<string, RangeFunction>> = {
-  rate: rateOf({ counter: true, perSecond: true }),
-  increase: rateOf({ counter: true, perSecond: false }),
-  delta: rateOf({ counter: false, perSecond: false }),
+  rate: createRateFunction({ counter: true, perSecond: true }),
+  increase: createRateFunction({ counter: true, perSecond: false }),
+  delta: createRateFunction({ counter: false, perSecond: false }),
 };

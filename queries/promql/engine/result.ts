@@ -1,12 +1,12 @@
-import { nativeOf } from '../histograms/histogram.ts';
+import { toNative } from '../histograms/histogram.ts';
 import type { Labels, NativeHistogram } from '../series.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
-import { type Expression, type MatrixSelector, typeOf } from '../syntax/tree.ts';
+import { type Expression, getValueType, type MatrixSelector } from '../syntax/tree.ts';
 import { type Evaluation, referenceTime } from './context.ts';
-import { extendedPoints } from './extended-points.ts';
+import { extendPoints } from './extended-points.ts';
 import { compareLabels, type LabelSet } from './labels.ts';
-import { float, histogram, merged, type Row, timeOf } from './rows.ts';
-import { type Samples, samplesOf } from './samples.ts';
+import { float, histogram, mergeRows, type Row, stepTimeMs } from './rows.ts';
+import { type Samples, toSamples } from './samples.ts';
 import { Window } from './window.ts';
 
 /** One element of an instant vector. */
@@ -32,123 +32,123 @@ export type Answer =
   | { readonly type: 'string'; readonly timeMs: number; readonly value: string };
 
 /** Returns the rows with their final names. */
-const finished = (evaluation: Evaluation, rows: Iterable<Row>): Row[] => {
+const removeDroppedNames = (evaluation: Evaluation, rows: Iterable<Row>): Row[] => {
   if (!evaluation.options.delayedNameRemoval) return [...rows];
   const named: Row[] = [];
   for (const row of rows) named.push(row.dropName ? row.relabeled(row.labels.withoutMetadata, false) : row);
-  return merged(named);
+  return mergeRows(named);
 };
 
-const seriesFrom = (
+const toMatrixSeries = (
   labels: LabelSet,
   { floats, histograms }: Pick<Samples, 'floats' | 'histograms'>,
 ): MatrixSeries => ({
-  labels: labels.record(),
+  labels: labels.toRecord(),
   times: floats.times,
   values: floats.values,
   histogramTimes: histograms.times,
-  histograms: histograms.values.map(nativeOf),
+  histograms: histograms.values.map(toNative),
 });
 
 /** Returns the number of steps at which a row has a value of this kind. */
-const stepsWith = ({ present }: Row, kind: number): number => {
+const countSteps = ({ kinds }: Row, kind: number): number => {
   let count = 0;
-  for (let step = 0; step < present.length; step++) if (present[step] === kind) count++;
+  for (let step = 0; step < kinds.length; step++) if (kinds[step] === kind) count++;
   return count;
 };
 
 /** Returns a row without empty steps; hints are unchanged. */
-const seriesOfRow = (row: Row, { steps, counts }: Pick<Evaluation, 'steps' | 'counts'>): MatrixSeries => {
-  const floats = stepsWith(row, float);
-  const others = stepsWith(row, histogram);
-  counts.chargeAnswer(floats + others);
+const rowToMatrixSeries = (row: Row, { steps, counts }: Pick<Evaluation, 'steps' | 'counts'>): MatrixSeries => {
+  const floats = countSteps(row, float);
+  const others = countSteps(row, histogram);
+  counts.reservePoints(floats + others);
   const [times, values] = [new Float64Array(floats), new Float64Array(floats)];
   const histogramTimes = new Float64Array(others);
   const histograms: NativeHistogram[] = [];
   let at = 0;
   for (let step = 0; step < steps.count; step++)
-    if (row.present[step] === float) {
-      times[at] = timeOf(steps, step);
+    if (row.kinds[step] === float) {
+      times[at] = stepTimeMs(steps, step);
       values[at++] = row.values[step] as number;
-    } else if (row.present[step] === histogram) {
-      histogramTimes[histograms.length] = timeOf(steps, step);
-      histograms.push(nativeOf(row.histogram(step)));
+    } else if (row.kinds[step] === histogram) {
+      histogramTimes[histograms.length] = stepTimeMs(steps, step);
+      histograms.push(toNative(row.histogram(step)));
     }
-  return { labels: row.labels.record(), times, values, histogramTimes, histograms };
+  return { labels: row.labels.toRecord(), times, values, histogramTimes, histograms };
 };
 
-const byLabels = (left: { labels: LabelSet }, right: { labels: LabelSet }): number =>
+const compareByLabels = (left: { labels: LabelSet }, right: { labels: LabelSet }): number =>
   compareLabels(left.labels, right.labels);
 
-const matrixOf = (rows: Row[], evaluation: Pick<Evaluation, 'steps' | 'counts'>): Answer => ({
+const toMatrixAnswer = (rows: Row[], evaluation: Pick<Evaluation, 'steps' | 'counts'>): Answer => ({
   type: 'matrix',
-  series: rows.sort(byLabels).map((row) => seriesOfRow(row, evaluation)),
+  series: rows.sort(compareByLabels).map((row) => rowToMatrixSeries(row, evaluation)),
 });
 
 /** Returns the stored samples of a range selector. */
-const rangeAnswer = (evaluation: Evaluation, node: MatrixSelector): Answer => {
+const evaluateRangeSelector = (evaluation: Evaluation, node: MatrixSelector): Answer => {
   const { selector } = node;
   if (selector.kind !== 'selector') throw new PromqlExecutionError('ranges only allowed for vector selectors');
   const { lookbackMs } = evaluation.options;
   const endMs = referenceTime(selector, evaluation.steps.startMs);
   const startMs = endMs - node.rangeMs;
-  const found: { labels: LabelSet; series: MatrixSeries }[] = [];
+  const labeledSeries: { labels: LabelSet; series: MatrixSeries }[] = [];
   for (const series of evaluation.read(selector)) {
-    const samples = samplesOf(series);
+    const samples = toSamples(series);
     const window = new Window(samples);
     const before = selector.anchored || selector.smoothed ? lookbackMs : 0;
-    window.move(startMs - before, endMs + (selector.smoothed ? lookbackMs : 0));
+    window.moveTo(startMs - before, endMs + (selector.smoothed ? lookbackMs : 0));
     if (window.isEmpty) continue;
-    evaluation.counts.read(window.size, 0);
-    evaluation.counts.hold(window.size);
-    evaluation.counts.chargeAnswer(window.size);
-    const points = extendedPoints(window, selector, startMs, endMs);
+    evaluation.counts.read(window.sampleCount, 0);
+    evaluation.counts.retain(window.sampleCount);
+    evaluation.counts.reservePoints(window.sampleCount);
+    const points = extendPoints(window, selector, startMs, endMs);
     if (points.floats.times.length + points.histograms.times.length > 0)
-      found.push({ labels: samples.labels, series: seriesFrom(samples.labels, points) });
+      labeledSeries.push({ labels: samples.labels, series: toMatrixSeries(samples.labels, points) });
   }
-  return { type: 'matrix', series: found.sort(byLabels).map(({ series }) => series) };
+  return { type: 'matrix', series: labeledSeries.sort(compareByLabels).map(({ series }) => series) };
 };
 
-const matrixAnswer = (evaluation: Evaluation, node: Expression): Answer => {
-  if (node.kind === 'parentheses') return matrixAnswer(evaluation, node.inner);
-  if (node.kind === 'range') return rangeAnswer(evaluation, node);
+const evaluateMatrix = (evaluation: Evaluation, node: Expression): Answer => {
+  if (node.kind === 'parentheses') return evaluateMatrix(evaluation, node.inner);
+  if (node.kind === 'range') return evaluateRangeSelector(evaluation, node);
   if (node.kind !== 'subquery') throw new PromqlExecutionError(`unexpected expression type "${node.kind}"`);
   const { steps, rows } = evaluation.subquery(node);
-  return matrixOf(finished(evaluation, rows), { steps, counts: evaluation.counts });
+  return toMatrixAnswer(removeDroppedNames(evaluation, rows), { steps, counts: evaluation.counts });
 };
 
-const vectorAnswer = (rows: Row[], timeMs: number): Answer => ({
+const toVectorAnswer = (rows: Row[], timeMs: number): Answer => ({
   type: 'vector',
   timeMs,
   elements: rows.map((row) => ({
-    labels: row.labels.record(),
-    value: row.present[0] === float ? (row.values[0] as number) : nativeOf(row.histogram(0)),
+    labels: row.labels.toRecord(),
+    value: row.kinds[0] === float ? (row.values[0] as number) : toNative(row.histogram(0)),
   })),
 });
 
-const textOf = (node: Expression): string => {
+const readString = (node: Expression): string => {
   if (node.kind === 'string') return node.value;
-  return node.kind === 'parentheses' ? textOf(node.inner) : '';
+  return node.kind === 'parentheses' ? readString(node.inner) : '';
 };
 
 /** Evaluates an expression for one time, or as series over steps in the order of their labels. */
-export const answerOf = (evaluation: Evaluation, node: Expression, instant: boolean): Answer => {
+export const evaluateAnswer = (evaluation: Evaluation, node: Expression, instant: boolean): Answer => {
   const { steps } = evaluation;
-  switch (typeOf(node)) {
+  switch (getValueType(node)) {
     case 'string':
-      return { type: 'string', timeMs: steps.startMs, value: textOf(node) };
+      return { type: 'string', timeMs: steps.startMs, value: readString(node) };
     case 'matrix':
-      return matrixAnswer(evaluation, node);
+      return evaluateMatrix(evaluation, node);
     case 'scalar': {
       const values = evaluation.scalar(node);
-      const times = Float64Array.from({ length: steps.count }, (_, step) => timeOf(steps, step));
+      const times = Float64Array.from({ length: steps.count }, (_, step) => stepTimeMs(steps, step));
       if (instant) return { type: 'scalar', timeMs: steps.startMs, value: values[0] as number };
       const series = { labels: {}, times, values, histogramTimes: new Float64Array(0), histograms: [] };
       return { type: 'matrix', series: [series] };
     }
     default: {
-      const rows = finished(evaluation, evaluation.vector(node));
-      return instant ? vectorAnswer(rows, steps.startMs) : matrixOf(rows, evaluation);
+      const rows = removeDroppedNames(evaluation, evaluation.vector(node));
+      return instant ? toVectorAnswer(rows, steps.startMs) : toMatrixAnswer(rows, evaluation);
     }
   }
 };

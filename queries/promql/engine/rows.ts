@@ -9,11 +9,11 @@ export interface Steps {
   readonly count: number;
 }
 
-export const timeOf = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
+export const stepTimeMs = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
 
 /** Counter of the memory of columns. */
-interface Memory {
-  charge(cells: number): void;
+interface MemoryCounter {
+  reserveCells(cells: number): void;
 }
 
 /** Kind of the value at a step of a row. */
@@ -28,14 +28,14 @@ export class Row {
   dropName: boolean;
   readonly values: Float64Array;
   /** For each step: nothing, a float or a histogram. */
-  readonly present: Uint8Array;
+  readonly kinds: Uint8Array;
   histograms: (Histogram | undefined)[] | undefined;
 
   constructor(labels: LabelSet, dropName: boolean, values: Float64Array, present: Uint8Array) {
     this.labels = labels;
     this.dropName = dropName;
     this.values = values;
-    this.present = present;
+    this.kinds = present;
   }
 
   static empty(labels: LabelSet, steps: number, dropName = false): Row {
@@ -43,23 +43,23 @@ export class Row {
   }
 
   /** Creates a row after reserving its memory. */
-  static counted(counts: Memory, labels: LabelSet, steps: number, dropName = false): Row {
-    counts.charge(steps);
+  static createCounted(counts: MemoryCounter, labels: LabelSet, steps: number, dropName = false): Row {
+    counts.reserveCells(steps);
     return Row.empty(labels, steps, dropName);
   }
 
   set(step: number, value: number): void {
     this.values[step] = value;
-    this.present[step] = float;
+    this.kinds[step] = float;
   }
 
   setHistogram(step: number, value: Histogram): void {
     this.histograms ??= new Array(this.values.length);
     this.histograms[step] = value;
-    this.present[step] = histogram;
+    this.kinds[step] = histogram;
   }
 
-  put(step: number, value: number | Histogram): void {
+  setValue(step: number, value: number | Histogram): void {
     if (typeof value === 'number') this.set(step, value);
     else this.setHistogram(step, value);
   }
@@ -70,40 +70,40 @@ export class Row {
   }
 
   get isEmpty(): boolean {
-    return !this.present.includes(float) && !this.present.includes(histogram);
+    return !this.kinds.includes(float) && !this.kinds.includes(histogram);
   }
 
   /** Returns the same values with other labels; both share their columns. */
   relabeled(labels: LabelSet, dropName: boolean): Row {
-    const row = new Row(labels, dropName, this.values, this.present);
+    const row = new Row(labels, dropName, this.values, this.kinds);
     row.histograms = this.histograms;
     return row;
   }
 
   /** Copies the value at a step of another row. */
   copyFrom(other: Row, step: number): void {
-    if (other.present[step] === histogram) this.setHistogram(step, other.histogram(step));
+    if (other.kinds[step] === histogram) this.setHistogram(step, other.histogram(step));
     else this.set(step, other.values[step] as number);
   }
 }
 
-export const sameLabels = 'vector cannot contain metrics with the same labelset';
+export const duplicateLabelsMessage = 'vector cannot contain metrics with the same labelset';
 
 /** Merges rows with equal labels, provided that they have no values at the same step. */
-export const merged = (rows: Iterable<Row>): Row[] => {
+export const mergeRows = (rows: Iterable<Row>): Row[] => {
   const byKey = new Map<string, Row>();
   for (const row of rows) {
     const first = byKey.get(row.labels.key);
     if (first === undefined) byKey.set(row.labels.key, row);
-    else join(first, row);
+    else mergeInto(first, row);
   }
   return [...byKey.values()];
 };
 
-const join = (first: Row, row: Row): void => {
-  for (let step = 0; step < row.present.length; step++) {
-    if (row.present[step] === absent) continue;
-    if (first.present[step] !== absent) throw new PromqlExecutionError(sameLabels);
+const mergeInto = (first: Row, row: Row): void => {
+  for (let step = 0; step < row.kinds.length; step++) {
+    if (row.kinds[step] === absent) continue;
+    if (first.kinds[step] !== absent) throw new PromqlExecutionError(duplicateLabelsMessage);
     first.copyFrom(row, step);
   }
 };

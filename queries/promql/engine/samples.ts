@@ -1,14 +1,14 @@
-import { type Histogram, histogramFrom } from '../histograms/histogram.ts';
+import { fromNative, type Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Series } from '../series.ts';
 import { LabelSet } from './labels.ts';
-import { absent, float, type Row, type Steps, timeOf } from './rows.ts';
+import { absent, float, type Row, type Steps, stepTimeMs } from './rows.ts';
 
 const staleHigh = 0x7ff00000;
 const staleLow = 2;
 
 /** Returns the stale markers among samples; undefined if there are none. */
-const staleOf = (values: Float64Array): Uint8Array | undefined => {
+const findStaleMarkers = (values: Float64Array): Uint8Array | undefined => {
   let stale: Uint8Array | undefined;
   let words: Uint32Array | undefined;
   for (let at = 0; at < values.length; at++) {
@@ -26,13 +26,13 @@ const staleOf = (values: Float64Array): Uint8Array | undefined => {
  * Sets the counter reset hint of every histogram, which storage does not always know. Prometheus does this where only
  * counts and sums are needed and buckets are no longer read.
  */
-export const withResetHints = (series: Series): Series => {
+export const addResetHints = (series: Series): Series => {
   let before: Histogram | undefined;
   if (series.histograms === undefined) return series;
   const histograms = series.histograms.map((native) => {
     if (native === undefined) return undefined;
     const previous = before;
-    before = histogramFrom(native);
+    before = fromNative(native);
     if (native.resetHint !== 'unknown' || previous === undefined) return native;
     return { ...native, resetHint: wasReset(before, previous) ? ('reset' as const) : ('not-reset' as const) };
   });
@@ -55,7 +55,7 @@ export class Samples {
   readonly dropName: boolean;
   readonly floats: Column<Float64Array>;
   readonly histograms: Column<readonly Histogram[]>;
-  #falls: Int32Array | undefined;
+  #decreases: Int32Array | undefined;
 
   constructor(
     labels: LabelSet,
@@ -74,13 +74,13 @@ export class Samples {
   }
 
   /** Indexes of floats below their predecessor, as after a counter reset. */
-  get falls(): Int32Array {
-    this.#falls ??= fallsOf(this.floats.values);
-    return this.#falls;
+  get decreases(): Int32Array {
+    this.#decreases ??= findDecreases(this.floats.values);
+    return this.#decreases;
   }
 }
 
-const fallsOf = (values: Float64Array): Int32Array => {
+const findDecreases = (values: Float64Array): Int32Array => {
   const places: number[] = [];
   for (let at = 1; at < values.length; at++) if ((values[at] as number) < (values[at - 1] as number)) places.push(at);
   return Int32Array.from(places);
@@ -92,59 +92,59 @@ const noHistograms: Column<readonly Histogram[]> = { times: noTimes, values: [],
  * Returns the samples of a series for range functions. Columns without stale markers and histograms are used without a
  * copy.
  */
-export const samplesOf = (series: Series): Samples => {
+export const toSamples = (series: Series): Samples => {
   const labels = LabelSet.from(series.labels);
-  const { times, values, starts } = series;
-  const stale = staleOf(values);
+  const { times, values, startTimes } = series;
+  const stale = findStaleMarkers(values);
   const natives = series.histograms;
   if (stale === undefined && natives === undefined)
-    return new Samples(labels, false, { times, values, starts }, noHistograms);
-  const floatPlaces: number[] = [];
-  const histogramPlaces: number[] = [];
+    return new Samples(labels, false, { times, values, starts: startTimes }, noHistograms);
+  const floatIndexes: number[] = [];
+  const histogramIndexes: number[] = [];
   for (let at = 0; at < times.length; at++)
-    if (natives?.[at] !== undefined) histogramPlaces.push(at);
-    else if (stale?.[at] !== 1) floatPlaces.push(at);
-  const picked = (column: Float64Array, places: readonly number[]) =>
+    if (natives?.[at] !== undefined) histogramIndexes.push(at);
+    else if (stale?.[at] !== 1) floatIndexes.push(at);
+  const selectIndexes = (column: Float64Array, places: readonly number[]) =>
     Float64Array.from(places, (at) => column[at] as number);
   return new Samples(
     labels,
     false,
     {
-      times: picked(times, floatPlaces),
-      values: picked(values, floatPlaces),
-      starts: starts && picked(starts, floatPlaces),
+      times: selectIndexes(times, floatIndexes),
+      values: selectIndexes(values, floatIndexes),
+      starts: startTimes && selectIndexes(startTimes, floatIndexes),
     },
     {
-      times: picked(times, histogramPlaces),
-      values: histogramPlaces.map((at) => histogramFrom(natives?.[at] as never)),
-      starts: starts && picked(starts, histogramPlaces),
+      times: selectIndexes(times, histogramIndexes),
+      values: histogramIndexes.map((at) => fromNative(natives?.[at] as never)),
+      starts: startTimes && selectIndexes(startTimes, histogramIndexes),
     },
   );
 };
 
-/** Number of row cells equivalent to a sample of `samplesFromRow` (time and value). */
-export const cellsOfSample = 2;
+/** Number of row cells equivalent to a sample of `rowToSamples` (time and value). */
+export const cellsPerSample = 2;
 
 /**
  * Converts results to samples, for functions over subqueries. Reset hints do not apply between samples that were not
  * stored in that order.
  */
-export const samplesFromRow = (row: Row, steps: Steps): Samples => {
+export const rowToSamples = (row: Row, steps: Steps): Samples => {
   let floats = 0;
-  for (const present of row.present) if (present === float) floats++;
+  for (const present of row.kinds) if (present === float) floats++;
   const times = new Float64Array(floats);
   const values = new Float64Array(floats);
   let at = 0;
   const histogramTimes: number[] = [];
   const histograms: Histogram[] = [];
   for (let step = 0; step < steps.count; step++) {
-    if (row.present[step] === absent) continue;
-    if (row.present[step] === float) {
-      times[at] = timeOf(steps, step);
+    if (row.kinds[step] === absent) continue;
+    if (row.kinds[step] === float) {
+      times[at] = stepTimeMs(steps, step);
       values[at++] = row.values[step] as number;
     } else {
       const value = row.histogram(step);
-      histogramTimes.push(timeOf(steps, step));
+      histogramTimes.push(stepTimeMs(steps, step));
       histograms.push(value.hint === 'gauge' ? value : value.withHint('unknown'));
     }
   }
@@ -157,7 +157,7 @@ export const samplesFromRow = (row: Row, steps: Steps): Samples => {
 };
 
 /** Samples of a series at steps: each step reads the newest one that is within the lookback and not stale. */
-export class Lookup {
+export class SampleLookup {
   readonly #series: Series;
   readonly #stale: Uint8Array | undefined;
   readonly #histograms = new Map<number, Histogram>();
@@ -165,11 +165,11 @@ export class Lookup {
 
   constructor(series: Series) {
     this.#series = series;
-    this.#stale = staleOf(series.values);
+    this.#stale = findStaleMarkers(series.values);
   }
 
   /** Returns the index of the sample at a time; -1 for none. Times must ascend. */
-  at(timeMs: number, lookbackMs: number): number {
+  findIndex(timeMs: number, lookbackMs: number): number {
     const { times } = this.#series;
     while (this.#next < times.length && (times[this.#next] as number) <= timeMs) this.#next++;
     const place = this.#next - 1;
@@ -183,7 +183,7 @@ export class Lookup {
     if (native === undefined) return this.#series.values[place] as number;
     const known = this.#histograms.get(place);
     if (known !== undefined) return known;
-    const value = histogramFrom(native);
+    const value = fromNative(native);
     this.#histograms.set(place, value);
     return value;
   }

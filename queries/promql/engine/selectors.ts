@@ -3,45 +3,45 @@ import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { VectorSelector } from '../syntax/tree.ts';
 import { type Evaluation, referenceTime } from './context.ts';
 import { LabelSet } from './labels.ts';
-import { Row, timeOf } from './rows.ts';
-import { Lookup, samplesOf } from './samples.ts';
-import { smoothedAt } from './smoothing.ts';
+import { Row, stepTimeMs } from './rows.ts';
+import { SampleLookup, toSamples } from './samples.ts';
+import { interpolateAt } from './smoothing.ts';
 
-const rowOf = (evaluation: Evaluation, node: VectorSelector, series: Series): Row => {
+const selectorRow = (evaluation: Evaluation, node: VectorSelector, series: Series): Row => {
   const { steps, options, counts } = evaluation;
-  counts.charge(steps.count);
+  counts.reserveCells(steps.count);
   const row = Row.empty(LabelSet.from(series.labels), steps.count);
-  const lookup = new Lookup(series);
-  let held = 0;
+  const lookup = new SampleLookup(series);
+  let heldSamples = 0;
   for (let step = 0; step < steps.count; step++) {
-    const place = lookup.at(referenceTime(node, timeOf(steps, step)), options.lookbackMs);
-    if (place < 0) continue;
-    const value = lookup.value(place);
-    row.put(step, value);
-    const size = typeof value === 'number' ? 1 : value.size;
+    const index = lookup.findIndex(referenceTime(node, stepTimeMs(steps, step)), options.lookbackMs);
+    if (index < 0) continue;
+    const value = lookup.value(index);
+    row.setValue(step, value);
+    const size = typeof value === 'number' ? 1 : value.sampleEquivalents;
     counts.read(size, step);
-    held += size;
+    heldSamples += size;
   }
-  counts.hold(held);
+  counts.retain(heldSamples);
   return row;
 };
 
 const smoothedRow = (evaluation: Evaluation, node: VectorSelector, series: Series): Row => {
   const { steps, counts } = evaluation;
-  counts.charge(steps.count);
-  const samples = samplesOf(series);
+  counts.reserveCells(steps.count);
+  const samples = toSamples(series);
   const row = Row.empty(samples.labels, steps.count);
   for (let step = 0; step < steps.count; step++) {
-    const value = smoothedAt(evaluation, samples, referenceTime(node, timeOf(steps, step)), node);
-    if (value !== undefined) row.put(step, value);
+    const value = interpolateAt(evaluation, samples, referenceTime(node, stepTimeMs(steps, step)), node);
+    if (value !== undefined) row.setValue(step, value);
   }
   return row;
 };
 
 /** Yields the values of a selector's series at every step. */
-export function* selectedRows(evaluation: Evaluation, node: VectorSelector): Iterable<Row> {
+export function* evaluateSelector(evaluation: Evaluation, node: VectorSelector): Iterable<Row> {
   for (const series of evaluation.read(node)) {
-    const row = node.smoothed ? smoothedRow(evaluation, node, series) : rowOf(evaluation, node, series);
+    const row = node.smoothed ? smoothedRow(evaluation, node, series) : selectorRow(evaluation, node, series);
     if (!row.isEmpty) yield row;
   }
 }
@@ -51,12 +51,12 @@ export function* sampleTimes(evaluation: Evaluation, node: VectorSelector, start
   const { steps, options, counts } = evaluation;
   if (starts && !options.startTimestamps) return;
   for (const series of evaluation.read(node)) {
-    counts.charge(steps.count);
-    const times = starts ? (series.starts ?? new Float64Array(series.times.length)) : series.times;
+    counts.reserveCells(steps.count);
+    const times = starts ? (series.startTimes ?? new Float64Array(series.times.length)) : series.times;
     const row = Row.empty(LabelSet.from(series.labels), steps.count);
-    const lookup = new Lookup(series);
+    const lookup = new SampleLookup(series);
     for (let step = 0; step < steps.count; step++) {
-      const place = lookup.at(referenceTime(node, timeOf(steps, step)), options.lookbackMs);
+      const place = lookup.findIndex(referenceTime(node, stepTimeMs(steps, step)), options.lookbackMs);
       if (place < 0) continue;
       row.set(step, (times[place] as number) / 1000);
       counts.read(1, step);
@@ -66,7 +66,7 @@ export function* sampleTimes(evaluation: Evaluation, node: VectorSelector, start
 }
 
 /** Yields the times of the newest samples, used in place of the values of `info()`'s series. */
-export function* originRows(
+export function* newestSampleTimes(
   evaluation: Evaluation,
   allSeries: Iterable<Series>,
   at: number | undefined,
@@ -74,11 +74,11 @@ export function* originRows(
 ): Iterable<Row> {
   const { steps, options, counts } = evaluation;
   for (const series of allSeries) {
-    counts.charge(steps.count);
+    counts.reserveCells(steps.count);
     const row = Row.empty(LabelSet.from(series.labels), steps.count);
-    const lookup = new Lookup(series);
+    const lookup = new SampleLookup(series);
     for (let step = 0; step < steps.count; step++) {
-      const place = lookup.at((at ?? timeOf(steps, step)) - offsetMs, options.lookbackMs);
+      const place = lookup.findIndex((at ?? stepTimeMs(steps, step)) - offsetMs, options.lookbackMs);
       if (place < 0) continue;
       if (typeof lookup.value(place) !== 'number')
         throw new PromqlExecutionError(`this should be an info metric, with float samples: ${row.labels}`);

@@ -1,13 +1,13 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { Binary, Matching } from '../syntax/tree.ts';
 import type { Evaluation, SampleCounts } from './context.ts';
-import { groupSides, type Side } from './matching.ts';
-import { absent, Row, sameLabels } from './rows.ts';
+import { groupSides, type OperandSide } from './matching.ts';
+import { absent, duplicateLabelsMessage, Row } from './rows.ts';
 
 /** Marks the groups that have a series at a step. */
-const groupsAt = ({ rows, groups }: Side, step: number, present: Uint8Array): void => {
+const markGroups = ({ rows, groups }: OperandSide, step: number, present: Uint8Array): void => {
   present.fill(0);
-  for (const [at, row] of rows.entries()) if (row.present[step] !== absent) present[groups[at] as number] = 1;
+  for (const [at, row] of rows.entries()) if (row.kinds[step] !== absent) present[groups[at] as number] = 1;
 };
 
 /** Collects the remaining rows of both sides. */
@@ -22,9 +22,9 @@ class ResultRows {
   add(source: Row, step: number): void {
     const row =
       this.#rows.get(source.labels.key) ??
-      Row.counted(this.#counts, source.labels, source.present.length, source.dropName);
+      Row.createCounted(this.#counts, source.labels, source.kinds.length, source.dropName);
     this.#rows.set(source.labels.key, row);
-    if (row.present[step] !== absent) throw new PromqlExecutionError(sameLabels);
+    if (row.kinds[step] !== absent) throw new PromqlExecutionError(duplicateLabelsMessage);
     row.copyFrom(source, step);
   }
 
@@ -35,28 +35,28 @@ class ResultRows {
 
 const addMatching = (
   result: ResultRows,
-  { rows, groups }: Side,
+  { rows, groups }: OperandSide,
   step: number,
   present: Uint8Array,
   expected: number,
 ): void => {
   for (const [at, row] of rows.entries())
-    if (row.present[step] !== absent && present[groups[at] as number] === expected) result.add(row, step);
+    if (row.kinds[step] !== absent && present[groups[at] as number] === expected) result.add(row, step);
 };
 
 /** `and`, `or` and `unless`: series of one side, depending on a match on the other. */
-export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
+export const evaluateSetOperator = (evaluation: Evaluation, node: Binary): Row[] => {
   const matching = node.matching as Matching;
   const { left, right, groups } = groupSides(evaluation.vector(node.left), evaluation.vector(node.right), matching);
   const result = new ResultRows(evaluation.counts);
   const present = new Uint8Array(groups);
   for (let step = 0; step < evaluation.steps.count; step++) {
     if (node.operator === 'or') {
-      groupsAt(left, step, present);
-      for (const row of left.rows) if (row.present[step] !== absent) result.add(row, step);
+      markGroups(left, step, present);
+      for (const row of left.rows) if (row.kinds[step] !== absent) result.add(row, step);
       addMatching(result, right, step, present, 0);
     } else {
-      groupsAt(right, step, present);
+      markGroups(right, step, present);
       addMatching(result, left, step, present, node.operator === 'and' ? 1 : 0);
     }
   }

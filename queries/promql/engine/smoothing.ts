@@ -1,4 +1,4 @@
-import { combined, IncompatibleHistograms } from '../histograms/arithmetic.ts';
+import { combine, IncompatibleHistograms } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Position } from '../syntax/tree.ts';
@@ -6,7 +6,7 @@ import type { Evaluation } from './context.ts';
 import type { Samples } from './samples.ts';
 
 /** Returns the first index with a time equal to or after the given one, between two indexes. */
-export const firstIndexAt = (times: Float64Array, timeMs: number, from: number, to: number): number => {
+export const findFirstIndexAt = (times: Float64Array, timeMs: number, from: number, to: number): number => {
   let low = from;
   let high = to;
   while (low < high) {
@@ -18,7 +18,7 @@ export const firstIndexAt = (times: Float64Array, timeMs: number, from: number, 
 };
 
 /** Interpolates linearly between two values. A counter that fell restarts at 0. */
-export const between = (
+export const interpolateFloats = (
   [time, value]: readonly [number, number],
   [nextTime, next]: readonly [number, number],
   at: number,
@@ -29,7 +29,7 @@ export const between = (
 };
 
 /** Interpolates between two histograms; throws `IncompatibleHistograms`. */
-export const histogramBetween = (
+export const interpolateHistograms = (
   evaluation: Evaluation,
   [time, value]: readonly [number, Histogram],
   [nextTime, next]: readonly [number, Histogram],
@@ -41,23 +41,25 @@ export const histogramBetween = (
   if (at === nextTime) return next.copy();
   const fraction = (at - time) / (nextTime - time);
   if (counter && wasReset(next, value)) return next.copy().scale(fraction);
-  const difference = combined(next, value, -1);
+  const difference = combine(next, value, -1);
   if (difference.reconciled) evaluation.annotations.reconciled('subtraction', place);
-  const sum = combined(difference.result.scale(fraction), value, 1);
+  const sum = combine(difference.result.scale(fraction), value, 1);
   if (sum.reconciled) evaluation.annotations.reconciled('addition', place);
   return sum.result;
 };
 
-const floatAt = (samples: Samples, timeMs: number, from: number, to: number): number | undefined => {
+const interpolateFloatAt = (samples: Samples, timeMs: number, from: number, to: number): number | undefined => {
   const { times, values } = samples.floats;
-  const next = firstIndexAt(times, timeMs, from, to);
-  const point = (place: number) => [times[place] as number, values[place] as number] as const;
+  const next = findFirstIndexAt(times, timeMs, from, to);
+  const readPoint = (place: number) => [times[place] as number, values[place] as number] as const;
   if (next < to && times[next] === timeMs) return values[next] as number;
   if (next === from) return undefined;
-  return next < to ? between(point(next - 1), point(next), timeMs, false) : (values[next - 1] as number);
+  return next < to
+    ? interpolateFloats(readPoint(next - 1), readPoint(next), timeMs, false)
+    : (values[next - 1] as number);
 };
 
-const histogramAt = (
+const interpolateHistogramAt = (
   evaluation: Evaluation,
   samples: Samples,
   timeMs: number,
@@ -65,7 +67,7 @@ const histogramAt = (
   place: Position,
 ): Histogram | undefined => {
   const { times, values } = samples.histograms;
-  const next = firstIndexAt(times, timeMs, from, to);
+  const next = findFirstIndexAt(times, timeMs, from, to);
   const point = (at: number) => [times[at] as number, values[at] as Histogram] as const;
   if (next < to && times[next] === timeMs) return values[next] as Histogram;
   if (next === from) return undefined;
@@ -75,7 +77,7 @@ const histogramAt = (
   const counter = before.hint !== 'gauge' || after.hint !== 'gauge';
   try {
     if (before.custom !== after.custom) throw new IncompatibleHistograms();
-    return histogramBetween(evaluation, point(next - 1), point(next), timeMs, counter, place);
+    return interpolateHistograms(evaluation, point(next - 1), point(next), timeMs, counter, place);
   } catch (error) {
     if (!(error instanceof IncompatibleHistograms)) throw error;
     evaluation.annotations.mixedSchemas(samples.name, place);
@@ -84,25 +86,25 @@ const histogramAt = (
 };
 
 /** Returns the value of a series at a time, interpolated between the adjacent samples within the lookback. */
-export const smoothedAt = (
+export const interpolateAt = (
   evaluation: Evaluation,
   samples: Samples,
   timeMs: number,
   place: Position,
 ): number | Histogram | undefined => {
   const { lookbackMs } = evaluation.options;
-  const within = (times: Float64Array): [number, number] => [
-    firstIndexAt(times, timeMs - lookbackMs + 1, 0, times.length),
-    firstIndexAt(times, timeMs + lookbackMs + 1, 0, times.length),
+  const lookbackIndexes = (times: Float64Array): [number, number] => [
+    findFirstIndexAt(times, timeMs - lookbackMs + 1, 0, times.length),
+    findFirstIndexAt(times, timeMs + lookbackMs + 1, 0, times.length),
   ];
-  const [from, to] = within(samples.floats.times);
-  const histograms = within(samples.histograms.times);
+  const [from, to] = lookbackIndexes(samples.floats.times);
+  const histograms = lookbackIndexes(samples.histograms.times);
   const hasHistograms = histograms[1] > histograms[0];
   if (to > from && hasHistograms) {
-    evaluation.annotations.mixedFloatsHistograms(samples.name, place);
+    evaluation.annotations.addMixedFloatsHistograms(samples.name, place);
     return undefined;
   }
   return hasHistograms
-    ? histogramAt(evaluation, samples, timeMs, histograms, place)
-    : floatAt(samples, timeMs, from, to);
+    ? interpolateHistogramAt(evaluation, samples, timeMs, histograms, place)
+    : interpolateFloatAt(samples, timeMs, from, to);
 };

@@ -5,22 +5,22 @@ import { absent, float, type Row } from './rows.ts';
 
 /** Compares texts in natural order, by their numbers and the texts between: `a9` precedes `a10`. */
 const compareNaturally = (left: string, right: string): number => {
-  const parts = (text: string) => text.match(/\d+|\D+/g) ?? [];
-  const others = parts(right);
-  const own = parts(left);
-  for (const [at, part] of own.entries()) {
-    const other = others[at];
+  const splitParts = (text: string) => text.match(/\d+|\D+/g) ?? [];
+  const rightParts = splitParts(right);
+  const leftParts = splitParts(left);
+  for (const [at, part] of leftParts.entries()) {
+    const other = rightParts[at];
     if (other === undefined) return 1;
     if (part === other) continue;
-    const numbers = /^\d/.test(part) && /^\d/.test(other);
-    const difference = numbers ? Number(part) - Number(other) : 0;
+    const areNumbers = /^\d/.test(part) && /^\d/.test(other);
+    const difference = areNumbers ? Number(part) - Number(other) : 0;
     if (difference !== 0) return difference;
     return part < other ? -1 : 1;
   }
-  return own.length - others.length;
+  return leftParts.length - rightParts.length;
 };
 
-const byLabels = (labels: readonly string[]) => (left: LabelSet, right: LabelSet) => {
+const compareByLabels = (labels: readonly string[]) => (left: LabelSet, right: LabelSet) => {
   for (const label of labels) {
     const order = compareNaturally(left.get(label), right.get(label));
     if (order !== 0) return order;
@@ -29,28 +29,28 @@ const byLabels = (labels: readonly string[]) => (left: LabelSet, right: LabelSet
 };
 
 /** NaN is last in either direction. */
-const byValue = (left: number, right: number, down: boolean): number => {
+const compareByValue = (left: number, right: number, isDescending: boolean): number => {
   if (Number.isNaN(left)) return Number.isNaN(right) ? 0 : 1;
   if (Number.isNaN(right)) return -1;
-  return down ? right - left || 0 : left - right || 0;
+  return isDescending ? right - left || 0 : left - right || 0;
 };
 
 /** `sort` and its variants sort the series of one time. Variants that sort by value omit histograms. */
-export const sortedRows = (evaluation: Evaluation, node: Call): Row[] => {
+export const evaluateSort = (evaluation: Evaluation, node: Call): Row[] => {
   const { name } = node.signature;
   const { steps, annotations } = evaluation;
   if (steps.count > 1)
-    annotations.warn('sort is ineffective for range queries since results are always ordered by labels', node);
+    annotations.addWarning('sort is ineffective for range queries since results are always ordered by labels', node);
   const rows = [...evaluation.vector(node.args[0] as Expression)];
   if (name.startsWith('sort_by_label')) {
     const labels = node.args.slice(1).map((argument) => (argument.kind === 'string' ? argument.value : ''));
-    const order = byLabels(labels);
+    const order = compareByLabels(labels);
     const direction = name.endsWith('_desc') ? -1 : 1;
     return rows.sort((left, right) => direction * order(left.labels, right.labels));
   }
   for (const row of rows)
-    for (let step = 0; step < steps.count; step++) if (row.present[step] !== float) row.present[step] = absent;
+    for (let step = 0; step < steps.count; step++) if (row.kinds[step] !== float) row.kinds[step] = absent;
   return rows
     .filter((row) => !row.isEmpty)
-    .sort((left, right) => byValue(left.values[0] as number, right.values[0] as number, name === 'sort_desc'));
+    .sort((left, right) => compareByValue(left.values[0] as number, right.values[0] as number, name === 'sort_desc'));
 };

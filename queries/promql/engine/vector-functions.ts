@@ -2,9 +2,9 @@ import type { Histogram } from '../histograms/histogram.ts';
 import { KahanSum } from '../histograms/kahan.ts';
 import type { Call, Expression } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
-import { dates, log2, log10 } from './elementary.ts';
+import { dateFunctions, log2, log10 } from './elementary.ts';
 import { LabelSet } from './labels.ts';
-import { absent, float, histogram, merged, Row, timeOf } from './rows.ts';
+import { absent, float, histogram, mergeRows, Row, stepTimeMs } from './rows.ts';
 
 /** Computes a value from a float; further arguments are the scalars of the call. */
 type FloatFunction = (value: number, first: number, second: number) => number;
@@ -23,7 +23,7 @@ const round = (value: number, nearest: number): number => {
 };
 
 const floatFunctions: Readonly<Record<string, FloatFunction>> = {
-  ...dates,
+  ...dateFunctions,
   abs: Math.abs,
   ceil: Math.ceil,
   floor: Math.floor,
@@ -53,18 +53,18 @@ const floatFunctions: Readonly<Record<string, FloatFunction>> = {
   clamp_max: (value, max) => clamp(value, Number.NEGATIVE_INFINITY, max),
 };
 
-const variance = (value: Histogram): number => {
+const computeVariance = (value: Histogram): number => {
   const mean = value.sum / value.count;
   const sum = new KahanSum();
-  for (const { lower, upper, count } of value.all()) {
+  for (const { lower, upper, count } of value.allBuckets()) {
     if (count === 0) continue;
-    const delta = middleOf(value, lower, upper) - mean;
+    const delta = bucketMiddle(value, lower, upper) - mean;
     sum.add(count * delta * delta);
   }
   return sum.total / value.count;
 };
 
-const middleOf = (value: Histogram, lower: number, upper: number): number => {
+const bucketMiddle = (value: Histogram, lower: number, upper: number): number => {
   if (value.custom) return (upper + lower) / 2;
   if (lower <= 0 && upper >= 0) return 0;
   const middle = Math.sqrt(upper * lower);
@@ -75,33 +75,34 @@ const histogramFunctions: Readonly<Record<string, (value: Histogram) => number>>
   histogram_count: (value) => value.count,
   histogram_sum: (value) => value.sum,
   histogram_avg: (value) => value.sum / value.count,
-  histogram_stdvar: variance,
-  histogram_stddev: (value) => Math.sqrt(variance(value)),
+  histogram_stdvar: computeVariance,
+  histogram_stddev: (value) => Math.sqrt(computeVariance(value)),
 };
 
 /** Merges rows that have lost their names: those with equal labels become one, provided that their steps differ. */
-export const renamed = (evaluation: Evaluation, rows: Iterable<Row>): Iterable<Row> =>
-  evaluation.options.delayedNameRemoval ? rows : merged(rows);
+export const mergeRenamed = (evaluation: Evaluation, rows: Iterable<Row>): Iterable<Row> =>
+  evaluation.options.delayedNameRemoval ? rows : mergeRows(rows);
 
 function* floatRows(evaluation: Evaluation, node: Call, calculate: FloatFunction): Iterable<Row> {
   const { steps, options } = evaluation;
   const [vector, ...scalars] = node.args;
   const [first, second] = scalars.map((argument) => evaluation.scalar(argument));
   const nearest = node.signature.name === 'round' ? 1 : Number.NaN;
-  const empty = node.signature.name === 'clamp';
+  const isClamp = node.signature.name === 'clamp';
   for (const source of evaluation.vector(vector as Expression)) {
-    const row = Row.empty(labelsFor(options.delayedNameRemoval, source.labels), steps.count, true);
+    const row = Row.empty(resultLabels(options.delayedNameRemoval, source.labels), steps.count, true);
     for (let step = 0; step < steps.count; step++) {
-      if (source.present[step] !== float) continue;
-      const one = first?.[step] ?? nearest;
-      const two = second?.[step] ?? Number.NaN;
-      if (!(empty && two < one)) row.set(step, calculate(source.values[step] as number, one, two));
+      if (source.kinds[step] !== float) continue;
+      const firstArgument = first?.[step] ?? nearest;
+      const secondArgument = second?.[step] ?? Number.NaN;
+      if (!(isClamp && secondArgument < firstArgument))
+        row.set(step, calculate(source.values[step] as number, firstArgument, secondArgument));
     }
     if (!row.isEmpty) yield row;
   }
 }
 
-const labelsFor = (delayed: boolean, labels: LabelSet): LabelSet => (delayed ? labels : labels.withoutMetadata);
+const resultLabels = (delayed: boolean, labels: LabelSet): LabelSet => (delayed ? labels : labels.withoutMetadata);
 
 function* histogramRows(evaluation: Evaluation, node: Call, calculate: (value: Histogram) => number): Iterable<Row> {
   const { steps, options } = evaluation;
@@ -109,45 +110,45 @@ function* histogramRows(evaluation: Evaluation, node: Call, calculate: (value: H
     const labels = options.delayedNameRemoval ? source.labels : source.labels.without(['__name__']);
     const row = Row.empty(labels, steps.count, true);
     for (let step = 0; step < steps.count; step++)
-      if (source.present[step] === histogram) row.set(step, calculate(source.histogram(step)));
+      if (source.kinds[step] === histogram) row.set(step, calculate(source.histogram(step)));
     if (!row.isEmpty) yield row;
   }
 }
 
 /** Returns a function of the time of each step, for calls without a vector. */
-const dateRow = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
+const evaluateDateOfSteps = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
   const { steps } = evaluation;
   const row = Row.empty(LabelSet.empty, steps.count);
   for (let step = 0; step < steps.count; step++)
-    row.set(step, calculate(Math.trunc(timeOf(steps, step) / 1000), Number.NaN, Number.NaN));
+    row.set(step, calculate(Math.trunc(stepTimeMs(steps, step) / 1000), Number.NaN, Number.NaN));
   return [row];
 };
 
 /** Returns the rows of a function that maps each value; undefined for other functions. */
-export const elementRows = (evaluation: Evaluation, node: Call): Iterable<Row> | undefined => {
+export const evaluateElementFunction = (evaluation: Evaluation, node: Call): Iterable<Row> | undefined => {
   const { name } = node.signature;
-  const ofFloats = floatFunctions[name];
-  if (ofFloats !== undefined)
+  const floatFunction = floatFunctions[name];
+  if (floatFunction !== undefined)
     return node.args.length === 0
-      ? dateRow(evaluation, ofFloats)
-      : renamed(evaluation, floatRows(evaluation, node, ofFloats));
-  const ofHistograms = histogramFunctions[name];
-  return ofHistograms && renamed(evaluation, histogramRows(evaluation, node, ofHistograms));
+      ? evaluateDateOfSteps(evaluation, floatFunction)
+      : mergeRenamed(evaluation, floatRows(evaluation, node, floatFunction));
+  const histogramFunction = histogramFunctions[name];
+  return histogramFunction && mergeRenamed(evaluation, histogramRows(evaluation, node, histogramFunction));
 };
 
 /** Yields the time of each step for every value: the `timestamp()` of computed vectors. */
 export function* stepTimes(evaluation: Evaluation, node: Expression): Iterable<Row> {
   const { steps, options } = evaluation;
   for (const source of evaluation.vector(node)) {
-    const row = Row.empty(labelsFor(options.delayedNameRemoval, source.labels), steps.count, true);
+    const row = Row.empty(resultLabels(options.delayedNameRemoval, source.labels), steps.count, true);
     for (let step = 0; step < steps.count; step++)
-      if (source.present[step] !== absent) row.set(step, timeOf(steps, step) / 1000);
+      if (source.kinds[step] !== absent) row.set(step, stepTimeMs(steps, step) / 1000);
     yield row;
   }
 }
 
 /** Returns a scalar as a vector of one series without labels. */
-export const vectorOf = (evaluation: Evaluation, node: Expression): Row[] => {
+export const scalarToVector = (evaluation: Evaluation, node: Expression): Row[] => {
   const values = evaluation.scalar(node);
   return [new Row(LabelSet.empty, false, values, new Uint8Array(values.length).fill(float))];
 };

@@ -30,12 +30,12 @@ export class Window {
   }
 
   /** Moves to the samples after `fromMs` and up to `toMs`. Both must ascend. */
-  move(fromMs: number, toMs: number): void {
-    this.from = past(this.times, this.from, fromMs);
-    this.to = past(this.times, Math.max(this.to, this.from), toMs);
+  moveTo(fromMs: number, toMs: number): void {
+    this.from = skipUntil(this.times, this.from, fromMs);
+    this.to = skipUntil(this.times, Math.max(this.to, this.from), toMs);
     if (this.histogramTimes.length === 0) return;
-    this.histogramFrom = past(this.histogramTimes, this.histogramFrom, fromMs);
-    this.histogramTo = past(this.histogramTimes, Math.max(this.histogramTo, this.histogramFrom), toMs);
+    this.histogramFrom = skipUntil(this.histogramTimes, this.histogramFrom, fromMs);
+    this.histogramTo = skipUntil(this.histogramTimes, Math.max(this.histogramTo, this.histogramFrom), toMs);
   }
 
   get floatCount(): number {
@@ -50,8 +50,8 @@ export class Window {
     return this.to === this.from && this.histogramTo === this.histogramFrom;
   }
 
-  value(place: number): number {
-    return this.values[place] as number;
+  value(index: number): number {
+    return this.values[index] as number;
   }
 
   time(place: number): number {
@@ -76,14 +76,15 @@ export class Window {
   }
 
   /** Number of samples, as counted by limits and statistics. */
-  get size(): number {
+  get sampleCount(): number {
     let size = this.floatCount;
-    for (let place = this.histogramFrom; place < this.histogramTo; place++) size += this.histogram(place).size;
+    for (let place = this.histogramFrom; place < this.histogramTo; place++)
+      size += this.histogram(place).sampleEquivalents;
     return size;
   }
 }
 
-const past = (times: Float64Array, from: number, timeMs: number): number => {
+const skipUntil = (times: Float64Array, from: number, timeMs: number): number => {
   let place = from;
   while (place < times.length && (times[place] as number) <= timeMs) place++;
   return place;
@@ -112,5 +113,5 @@ export const wasCounterReset = (previousStart: number, previousTime: number, sta
 };
 
 /** Returns whether a sample's counter started before the previous sample, without being the same counter. */
-export const overlaps = (previousStart: number, previousTime: number, start: number): boolean =>
+export const hasOverlappingStart = (previousStart: number, previousTime: number, start: number): boolean =>
   start !== 0 && start < previousTime && start !== previousStart;

@@ -1,22 +1,22 @@
 /** Messages between the main thread and an evaluation thread. */
 import type { MessagePort } from 'node:worker_threads';
 import type { PromqlErrorType } from '../errors.ts';
-import type { Piece } from '../fetch/pieces.ts';
-import type { Evaluated } from '../index.ts';
+import type { PointBlock } from '../fetch/pieces.ts';
+import type { EvaluationResult } from '../index.ts';
 import type { Series } from '../series.ts';
 import type { Features } from '../settings.ts';
 
 /** Request to evaluate an expression; pieces of its selections are sent over the port. */
-export interface Request {
+export interface EvaluationRequest {
   readonly id: number;
   readonly expression: string;
   readonly window: EvaluationWindow;
   readonly features: Features;
   /** Samples that count as stored. */
-  readonly added: readonly Series[];
+  readonly additionalSeries: readonly Series[];
   readonly port: MessagePort;
   /** Becomes 1 when the port has a reply. */
-  readonly answered: SharedArrayBuffer;
+  readonly hasReplyFlag: SharedArrayBuffer;
 }
 
 /** Steps at which an expression is evaluated: an instant is a range with one step. */
@@ -29,15 +29,15 @@ export interface EvaluationWindow {
 }
 
 /** Sent over the port: a request for the next piece of a selection. */
-export interface PieceRequest {
+export interface BlockRequest {
   readonly selection: number;
 }
 
 /** Sent over the port: the piece, the end, or a failed read. */
-export type PieceReply = { readonly piece: Piece } | { readonly ended: true } | { readonly failed: true };
+export type BlockReply = { readonly piece: PointBlock } | { readonly ended: true } | { readonly failed: true };
 
-export type Reply =
-  | { readonly id: number; readonly result: Evaluated }
+export type EvaluationReply =
+  | { readonly id: number; readonly result: EvaluationResult }
   | { readonly id: number; readonly failure: { readonly type: PromqlErrorType; readonly message: string } }
   /** A failed read, whose error the main thread has. */
   | { readonly id: number; readonly readFailed: true };

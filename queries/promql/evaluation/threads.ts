@@ -6,24 +6,24 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
 import { FairQueue, TooManyWaiting } from '../../limits/fair-queue.ts';
-import { addedTo } from '../added.ts';
+import { selectAdditionalSeries } from '../added.ts';
 import { PromqlError } from '../errors.ts';
-import { openPieces, type PieceReader } from '../fetch/known-selections.ts';
+import { type BlockReader, openPieces } from '../fetch/known-selections.ts';
 import type { Scope } from '../fetch/scope.ts';
-import { type Evaluated, parse, selectionsOf } from '../index.ts';
+import { type EvaluationResult, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { defaultFeatures, type Features } from '../settings.ts';
-import type { EvaluationWindow, PieceReply, PieceRequest, Reply } from './messages.ts';
+import type { BlockReply, BlockRequest, EvaluationReply, EvaluationWindow } from './messages.ts';
 
 /** Expression to evaluate, and the source of its series. */
-export interface Question {
+export interface EvaluationQuery {
   readonly expression: string;
   readonly window: EvaluationWindow;
   readonly scope: Scope;
   /** Start of retention; nothing before it is read. */
   readonly retainedFromMs: number;
   /** Samples that count as stored before they are. */
-  readonly added?: readonly Series[] | undefined;
+  readonly additionalSeries?: readonly Series[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,34 +33,34 @@ export interface Promql {
    * Evaluates an expression. Rejects with `PromqlSyntaxError`, with `PromqlError`, or with errors of column reads. An
    * abort ends the evaluation immediately.
    */
-  evaluate(question: Question): Promise<Evaluated>;
+  evaluate(question: EvaluationQuery): Promise<EvaluationResult>;
   close(): Promise<void>;
 }
 
-const waitingPerTenant = 200;
+const maxWaitingPerTenant = 200;
 const threadMemoryMb = 2048;
 
 /** Pieces of one query's selections, read on demand. */
-class Feed {
-  readonly #question: Question;
+class SelectionFeed {
+  readonly #question: EvaluationQuery;
   readonly #selections: readonly Selection[];
   readonly #hasStarts: boolean;
-  readonly #pieces = new Map<number, Promise<PieceReader>>();
+  readonly #pieces = new Map<number, Promise<BlockReader>>();
   /** Error of a failed read. */
   failure: unknown;
 
-  constructor(question: Question, selections: readonly Selection[], hasStarts: boolean) {
+  constructor(question: EvaluationQuery, selections: readonly Selection[], hasStarts: boolean) {
     this.#question = question;
     this.#selections = selections;
     this.#hasStarts = hasStarts;
   }
 
   /** Returns the samples that any of the selections reads. */
-  addedOf(added: readonly Series[]): readonly Series[] {
-    return [...new Set(this.#selections.flatMap((selection) => addedTo(selection, added)))];
+  selectAdditional(added: readonly Series[]): readonly Series[] {
+    return [...new Set(this.#selections.flatMap((selection) => selectAdditionalSeries(selection, added)))];
   }
 
-  async next(index: number): Promise<PieceReply> {
+  async next(index: number): Promise<BlockReply> {
     try {
       const pieces = this.#pieces.get(index) ?? this.#open(this.#selections[index] as Selection);
       this.#pieces.set(index, pieces);
@@ -72,43 +72,43 @@ class Feed {
     }
   }
 
-  async #open({ matchers, fromMs, toMs }: Selection): Promise<PieceReader> {
+  async #open({ matchers, fromMs, toMs }: Selection): Promise<BlockReader> {
     const { scope, retainedFromMs } = this.#question;
     if (toMs <= retainedFromMs) return { next: async () => undefined };
     return openPieces(scope, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, matchers, this.#hasStarts);
   }
 }
 
-class Threads implements Promql {
+class PromqlThreads implements Promql {
   readonly #queue: FairQueue;
   readonly #features: Features;
-  readonly #idle: PoolThread<Reply>[] = [];
-  readonly #all = new Set<PoolThread<Reply>>();
+  readonly #idle: PoolThread<EvaluationReply>[] = [];
+  readonly #allThreads = new Set<PoolThread<EvaluationReply>>();
 
   constructor(size: number, features: Features) {
     this.#features = features;
-    const slotsPerTenant = Math.max(1, Math.ceil((size * 3) / 4));
-    this.#queue = new FairQueue({ slots: size, slotsPerTenant, waitingPerTenant });
+    const maxSlotsPerTenant = Math.max(1, Math.ceil((size * 3) / 4));
+    this.#queue = new FairQueue({ slots: size, maxSlotsPerTenant, maxWaitingPerTenant });
   }
 
-  async evaluate(question: Question): Promise<Evaluated> {
+  async evaluate(question: EvaluationQuery): Promise<EvaluationResult> {
     const { expression, window, scope, signal } = question;
     // Invalid expressions are rejected without a thread.
     const { syntax, engine } = this.#features;
-    const selections = selectionsOf(parse(expression, syntax), window, engine);
-    const end = await this.#acquireSlot(scope.columns.tenantId, signal);
+    const selections = listSelections(parse(expression, syntax), window, engine);
+    const releaseSlot = await this.#acquireSlot(scope.columns.tenantId, signal);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      return await this.#evaluateIn(thread, question, new Feed(question, selections, engine.startTimestamps));
+      return await this.#evaluateIn(thread, question, new SelectionFeed(question, selections, engine.startTimestamps));
     } finally {
       // A thread ended by an abort may still have replied.
-      if (this.#all.has(thread)) this.#idle.push(thread);
-      end();
+      if (this.#allThreads.has(thread)) this.#idle.push(thread);
+      releaseSlot();
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#all].map((thread) => thread.end()));
+    await Promise.all([...this.#allThreads].map((thread) => thread.terminate()));
   }
 
   async #acquireSlot(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
@@ -118,31 +118,35 @@ class Threads implements Promql {
       if (!(error instanceof TooManyWaiting)) throw error;
       throw new PromqlError(
         'too_many_requests',
-        `${waitingPerTenant} queries of this organization are waiting already`,
+        `${maxWaitingPerTenant} queries of this organization are waiting already`,
       );
     }
   }
 
-  async #evaluateIn(thread: PoolThread<Reply>, question: Question, feed: Feed): Promise<Evaluated> {
+  async #evaluateIn(
+    thread: PoolThread<EvaluationReply>,
+    question: EvaluationQuery,
+    feed: SelectionFeed,
+  ): Promise<EvaluationResult> {
     const { expression, window, signal } = question;
     signal?.throwIfAborted();
-    const added = feed.addedOf(question.added ?? []);
+    const added = feed.selectAdditional(question.additionalSeries ?? []);
     const { port1, port2 } = new MessageChannel();
-    const answered = new SharedArrayBuffer(4);
-    const state = new Int32Array(answered);
-    port1.on('message', async ({ selection }: PieceRequest) => {
-      const given = await feed.next(selection);
-      const moved =
-        'piece' in given ? Object.values(given.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
-      port1.postMessage(given, moved);
+    const hasReplyFlag = new SharedArrayBuffer(4);
+    const state = new Int32Array(hasReplyFlag);
+    port1.on('message', async ({ selection }: BlockRequest) => {
+      const blockReply = await feed.next(selection);
+      const transferList =
+        'piece' in blockReply ? Object.values(blockReply.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
+      port1.postMessage(blockReply, transferList);
       Atomics.store(state, 0, 1);
       Atomics.notify(state, 0);
     });
-    const stop = (): void => void this.#drop(thread);
-    signal?.addEventListener('abort', stop, { once: true });
+    const endThread = (): void => void this.#endThread(thread);
+    signal?.addEventListener('abort', endThread, { once: true });
     try {
       const reply = await thread.request(
-        (id) => ({ id, expression, window, features: this.#features, added, port: port2, answered }),
+        (id) => ({ id, expression, window, features: this.#features, added, port: port2, answered: hasReplyFlag }),
         [port2],
       );
       if ('result' in reply) return reply.result;
@@ -151,30 +155,31 @@ class Threads implements Promql {
       signal?.throwIfAborted();
       throw error;
     } finally {
-      signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', endThread);
       port1.close();
     }
   }
 
-  #start(): PoolThread<Reply> {
+  #start(): PoolThread<EvaluationReply> {
     const module = new URL('./worker.ts', import.meta.url);
     const options = { name: 'promql', resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb } };
-    const thread: PoolThread<Reply> = new PoolThread({ kind: 'PromQL', module, options, endsWithProcess: true }, () =>
-      this.#forget(thread),
+    const thread: PoolThread<EvaluationReply> = new PoolThread(
+      { kind: 'PromQL', module, options, endsWithProcess: true },
+      () => this.#removeThread(thread),
     );
-    this.#all.add(thread);
+    this.#allThreads.add(thread);
     return thread;
   }
 
-  #forget(thread: PoolThread<Reply>): void {
-    this.#all.delete(thread);
+  #removeThread(thread: PoolThread<EvaluationReply>): void {
+    this.#allThreads.delete(thread);
     const at = this.#idle.indexOf(thread);
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  async #drop(thread: PoolThread<Reply>): Promise<void> {
-    this.#forget(thread);
-    await thread.end();
+  async #endThread(thread: PoolThread<EvaluationReply>): Promise<void> {
+    this.#removeThread(thread);
+    await thread.terminate();
   }
 }
 
@@ -185,4 +190,4 @@ export const openPromql = ({
 }: {
   readonly size?: number;
   readonly features?: Features | undefined;
-} = {}): Promql => new Threads(size, features);
+} = {}): Promql => new PromqlThreads(size, features);

@@ -1,42 +1,50 @@
 /** Evaluates expressions in a worker. It blocks while it waits for points, so that evaluation is synchronous code. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { withAdded } from '../added.ts';
-import { seriesOfPiece } from '../fetch/series-of-piece.ts';
-import { evaluate, parse, selectionsOf } from '../index.ts';
+import { mergeAdditionalSeries } from '../added.ts';
+import { readBlockSeries } from '../fetch/series-of-piece.ts';
+import { evaluate, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../syntax/errors.ts';
-import type { PieceReply, Reply, Request } from './messages.ts';
+import type { BlockReply, EvaluationReply, EvaluationRequest } from './messages.ts';
 
 /** Thrown if points cannot be read; the main thread has the reason. */
-class ReadFailed extends Error {}
+class ReadFailedError extends Error {}
 
 /** Returns the next piece of a selection. */
-const pieceOf = (port: MessagePort, answered: Int32Array, selection: number): PieceReply => {
+const requestNextBlock = (port: MessagePort, answered: Int32Array, selection: number): BlockReply => {
   Atomics.store(answered, 0, 0);
   port.postMessage({ selection });
   Atomics.wait(answered, 0, 0);
-  const received = receiveMessageOnPort(port) as { readonly message: PieceReply } | undefined;
+  const received = receiveMessageOnPort(port) as { readonly message: BlockReply } | undefined;
   return received?.message ?? { failed: true };
 };
 
-const seriesOf = function* (
+const readSeries = function* (
   { port, answered }: { readonly port: MessagePort; readonly answered: Int32Array },
   index: number,
   selection: Selection,
 ): Iterable<Series> {
   for (;;) {
-    const given = pieceOf(port, answered, index);
-    if ('failed' in given) throw new ReadFailed();
-    if ('ended' in given) return;
-    yield* seriesOfPiece(given.piece, selection, selection.matchers);
+    const blockReply = requestNextBlock(port, answered, index);
+    if ('failed' in blockReply) throw new ReadFailedError();
+    if ('ended' in blockReply) return;
+    yield* readBlockSeries(blockReply.piece, selection, selection.matchers);
   }
 };
 
-const replyTo = ({ id, expression, window, features, added, port, answered }: Request): Reply => {
+const evaluateRequest = ({
+  id,
+  expression,
+  window,
+  features,
+  additionalSeries,
+  port,
+  hasReplyFlag,
+}: EvaluationRequest): EvaluationReply => {
   try {
     const parsed = parse(expression, features.syntax);
-    const selections = selectionsOf(parsed, window, features.engine);
-    const waiting = { port, answered: new Int32Array(answered) };
+    const selections = listSelections(parsed, window, features.engine);
+    const replyChannel = { port, answered: new Int32Array(hasReplyFlag) };
     return {
       id,
       result: evaluate(
@@ -44,17 +52,17 @@ const replyTo = ({ id, expression, window, features, added, port, answered }: Re
         window,
         (index) => {
           const selection = selections[index] as Selection;
-          return withAdded(seriesOf(waiting, index, selection), selection, added);
+          return mergeAdditionalSeries(readSeries(replyChannel, index, selection), selection, additionalSeries);
         },
         undefined,
         features.engine,
       ),
     };
   } catch (error) {
-    if (error instanceof ReadFailed) return { id, readFailed: true };
-    const isFault = error instanceof PromqlSyntaxError;
-    if (!isFault && !(error instanceof PromqlExecutionError)) throw error;
-    return { id, failure: { type: isFault ? 'bad_data' : 'execution', message: error.message } };
+    if (error instanceof ReadFailedError) return { id, readFailed: true };
+    const isSyntaxError = error instanceof PromqlSyntaxError;
+    if (!isSyntaxError && !(error instanceof PromqlExecutionError)) throw error;
+    return { id, failure: { type: isSyntaxError ? 'bad_data' : 'execution', message: error.message } };
   } finally {
     port.close();
   }
@@ -63,16 +71,16 @@ const replyTo = ({ id, expression, window, features, added, port, answered }: Re
 /**
  * Returns the columns of an answer to transfer to the receiver. Columns that are part of a larger buffer are copied.
  */
-const columnsOf = (reply: Reply): ArrayBuffer[] => {
+const collectTransferables = (reply: EvaluationReply): ArrayBuffer[] => {
   if (!('result' in reply) || reply.result.value.type !== 'matrix') return [];
-  const own = new Set<ArrayBuffer>();
+  const buffers = new Set<ArrayBuffer>();
   for (const { times, values } of reply.result.value.series)
     for (const { buffer, byteLength } of [times, values])
-      if (byteLength > 0 && buffer.byteLength === byteLength) own.add(buffer as ArrayBuffer);
-  return [...own];
+      if (byteLength > 0 && buffer.byteLength === byteLength) buffers.add(buffer as ArrayBuffer);
+  return [...buffers];
 };
 
-parentPort?.on('message', (request: Request) => {
-  const reply = replyTo(request);
-  parentPort?.postMessage(reply, columnsOf(reply));
+parentPort?.on('message', (request: EvaluationRequest) => {
+  const reply = evaluateRequest(request);
+  parentPort?.postMessage(reply, collectTransferables(reply));
 });

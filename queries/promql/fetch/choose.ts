@@ -1,32 +1,32 @@
 /** Selects the series of a selector from `series`, with Prometheus labels. */
 import type { QueryParameters, TenantColumns } from '../../../schemas/ports/columns.ts';
-import { inOrderOfLabels } from '../engine/labels.ts';
+import { sortByLabels } from '../engine/labels.ts';
 import { PromqlError } from '../errors.ts';
 import {
-  labelsOfSeries,
-  labelsOfTarget,
-  type Part,
-  partNameOf,
-  partsOf,
-  sortedLabels,
-  type Texts,
+  type AttributeTexts,
+  buildPartName,
+  buildSeriesLabels,
+  buildTargetLabels,
+  listSeriesParts,
+  type SeriesPart,
+  sortLabels,
 } from '../otlp/labels.ts';
-import { labelNameOf } from '../otlp/names.ts';
+import { buildLabelName } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
-import { testOf } from '../syntax/matchers.ts';
-import { type Condition, otlpCondition, prometheusCondition, type Test, testsOf } from './matching.ts';
+import { compileTest } from '../syntax/matchers.ts';
+import { buildLabelsTest, type Condition, otlpCondition, prometheusCondition, type ValueTest } from './matching.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
-import { metricsNamed } from './stored-metrics.ts';
+import { findMetricsByName } from './stored-metrics.ts';
 
 /** Tables with samples of a series. */
 export type PointTable = 'samples' | 'histograms' | 'summaries';
 
 /** One stored series, or a part of one. */
-export interface Source {
+export interface SeriesSource {
   readonly id: string;
   readonly metric: string;
   readonly tables: readonly PointTable[];
-  readonly part: Part;
+  readonly part: SeriesPart;
   /** Whether each point contains only the increase since the previous one. */
   readonly isDelta: boolean;
 }
@@ -38,13 +38,13 @@ export interface Source {
 export interface SelectedSeries {
   readonly labels: Labels;
   /** Usually one; several if senders differ in attributes that Prometheus does not show. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly SeriesSource[];
 }
 
 /** Maximum number of series of one selector. */
 export const maxSeries = 200_000;
 /** Number of stored series that prove the presence of a target. */
-const seriesOfTarget = 5;
+const maxSeriesPerTarget = 5;
 
 interface Row {
   readonly id: string;
@@ -58,14 +58,14 @@ interface Row {
   readonly scope_texts: readonly [string, string, string, string];
 }
 
-const idListed = /^\d{1,20}$/;
+const idPattern = /^\d{1,20}$/;
 
 /** Returns attributes of resources as text. */
-export const resourceTexts = async (
+export const readResourceAttributes = async (
   columns: TenantColumns,
   ids: Iterable<string>,
-): Promise<ReadonlyMap<string, Texts>> => {
-  const known = [...new Set(ids)].filter((id) => idListed.test(id) && id !== '0');
+): Promise<ReadonlyMap<string, AttributeTexts>> => {
+  const known = [...new Set(ids)].filter((id) => idPattern.test(id) && id !== '0');
   if (known.length === 0) return new Map();
   const rows = await columns.query<{
     readonly id: string;
@@ -77,10 +77,10 @@ export const resourceTexts = async (
     {},
     { maxResultRows: known.length },
   );
-  return new Map(rows.map(({ id, keys, texts }) => [id, textsOf(keys, texts)]));
+  return new Map(rows.map(({ id, keys, texts }) => [id, toAttributeMap(keys, texts)]));
 };
 
-const textsOf = (keys: readonly string[], texts: readonly string[]): Texts => {
+const toAttributeMap = (keys: readonly string[], texts: readonly string[]): AttributeTexts => {
   const map = new Map<string, string>();
   for (const [index, key] of keys.entries()) if (!map.has(key)) map.set(key, texts[index] ?? '');
   return map;
@@ -90,25 +90,33 @@ const tooManySeries = (): PromqlError =>
   new PromqlError('execution', `the query exceeds the limit of ${maxSeries} series: use matchers that select fewer`);
 
 /** Stored metrics to read; undefined for all. */
-interface Metrics {
+interface StoredMetricNames {
   readonly prometheus: readonly string[] | undefined;
   readonly otlp: readonly string[] | undefined;
 }
 
-const metricsOf = async (scope: Scope, window: Window, matchers: readonly Matcher[]): Promise<Metrics> => {
-  const isOnlyOtlp = scope.only === 'otlp';
+const findStoredMetrics = async (
+  scope: Scope,
+  window: Window,
+  matchers: readonly Matcher[],
+): Promise<StoredMetricNames> => {
+  const isOnlyOtlp = scope.onlySource === 'otlp';
   if (!matchers.some(({ name }) => name === '__name__'))
     return { prometheus: isOnlyOtlp ? [] : undefined, otlp: undefined };
-  const found = await metricsNamed(scope, window, matchers);
-  const of = (isPrometheus: boolean): string[] => [
+  const found = await findMetricsByName(scope, window, matchers);
+  const selectMetrics = (isPrometheus: boolean): string[] => [
     ...new Set(found.filter(({ source }) => (source === 'prometheus') === isPrometheus).map(({ metric }) => metric)),
   ];
-  return { prometheus: isOnlyOtlp ? [] : of(true), otlp: of(false) };
+  return { prometheus: isOnlyOtlp ? [] : selectMetrics(true), otlp: selectMetrics(false) };
 };
 
 /** Returns SQL of candidate series; exact for remote-write series. */
-const seriesCondition = (scope: Scope, matchers: readonly Matcher[], { prometheus, otlp }: Metrics): Condition => {
-  const promotedNames = scope.translation.promoted.map((key) => labelNameOf(key, scope.translation.strategy));
+const seriesCondition = (
+  scope: Scope,
+  matchers: readonly Matcher[],
+  { prometheus, otlp }: StoredMetricNames,
+): Condition => {
+  const promotedNames = scope.translation.promoted.map((key) => buildLabelName(key, scope.translation.strategy));
   const exact = prometheusCondition(matchers);
   const wide = otlpCondition(matchers, scope.translation, promotedNames);
   const branch = (source: string, { sql }: Condition, metrics: readonly string[] | undefined, name: string): string =>
@@ -135,10 +143,10 @@ const seriesCondition = (scope: Scope, matchers: readonly Matcher[], { prometheu
 };
 
 /** Merges series with equal labels. */
-class Gathering {
-  readonly #byLabels = new Map<string, { readonly labels: Labels; readonly sources: Source[] }>();
+class SeriesCollector {
+  readonly #byLabels = new Map<string, { readonly labels: Labels; readonly sources: SeriesSource[] }>();
 
-  add(labels: Labels, source: Source): void {
+  add(labels: Labels, source: SeriesSource): void {
     const key = JSON.stringify(labels) + (source.part === 'buckets' || source.part === 'quantiles' ? source.part : '');
     const known = this.#byLabels.get(key);
     if (known === undefined) this.#byLabels.set(key, { labels, sources: [source] });
@@ -147,16 +155,16 @@ class Gathering {
 
   /** Returns the series in the order of their labels. */
   all(): SelectedSeries[] {
-    return inOrderOfLabels(this.#byLabels.values());
+    return sortByLabels(this.#byLabels.values());
   }
 }
 
 /** Result of a selector, and its source. */
-export interface Choice {
+export interface SeriesSelection {
   /** In the order of their labels. */
-  readonly chosen: readonly SelectedSeries[];
+  readonly series: readonly SelectedSeries[];
   /** Series that the condition matched, whether selected or not. */
-  readonly found: ReadonlySet<string>;
+  readonly matchedSeriesIds: ReadonlySet<string>;
   /** Stored metrics that were read; undefined for all. */
   readonly metrics: readonly string[] | undefined;
   /** SQL over `series` of candidates within these metrics. */
@@ -167,34 +175,34 @@ export interface Choice {
  * Returns the series of matchers, in the order of their labels. Matchers of `le` and `quantile` are applied later to
  * buckets and quantiles.
  */
-export const chooseSeries = async (
+export const selectSeries = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
   limit = maxSeries,
-): Promise<readonly SelectedSeries[]> => (await selectSeriesWithSource(scope, window, matchers, limit)).chosen;
+): Promise<readonly SelectedSeries[]> => (await selectSeriesWithSource(scope, window, matchers, limit)).series;
 
-/** As `chooseSeries`, with the source of the result. */
+/** As `selectSeries`, with the source of the result. */
 export const selectSeriesWithSource = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
   limit = maxSeries,
-): Promise<Choice> => {
-  const gathering = new Gathering();
-  const names = matchers.filter(({ name }) => name === '__name__').map(testOf);
-  const metrics = await metricsOf(scope, window, matchers);
+): Promise<SeriesSelection> => {
+  const gathering = new SeriesCollector();
+  const names = matchers.filter(({ name }) => name === '__name__').map(compileTest);
+  const metrics = await findStoredMetrics(scope, window, matchers);
   const condition = seriesCondition(scope, matchers, metrics);
-  const found = new Set<string>();
+  const matchedSeriesIds = new Set<string>();
   if (metrics.prometheus?.length !== 0 || metrics.otlp?.length !== 0) {
     for await (const rows of readRows(scope, window, condition, limit)) {
       const ofOtlp = rows.filter(({ of_source }) => of_source === 'otlp');
-      const resources = await resourceTexts(
+      const resources = await readResourceAttributes(
         scope.columns,
         ofOtlp.map(({ resource }) => resource),
       );
       for (const row of rows) {
-        found.add(row.id);
+        matchedSeriesIds.add(row.id);
         if (row.of_source === 'prometheus') addPrometheus(gathering, row);
         else addOtlp(gathering, row, { resources, scope, names, matchers });
       }
@@ -203,19 +211,19 @@ export const selectSeriesWithSource = async (
   if (names.every((test) => test('target_info'))) await addTargets(gathering, scope, window, matchers);
   const { prometheus, otlp } = metrics;
   const all = prometheus === undefined || otlp === undefined ? undefined : [...prometheus, ...otlp];
-  return { chosen: gathering.all(), found, metrics: all, condition };
+  return { series: gathering.all(), matchedSeriesIds, metrics: all, condition };
 };
 
 /** Number of series whose rows are held at a time: rows take several times the memory of the result. */
-const seriesAtOnce = 20_000;
+const maxSeriesInMemory = 20_000;
 /** Number of parts by id in which larger selections are read. */
-const partsOfMany = 16;
+const partCount = 16;
 
 /** Yields the rows of the series that match a condition: at once, or in parts if there are many. */
 const readRows = async function* (
   scope: Scope,
   window: Window,
-  { sql: condition, parameters: given }: Condition,
+  { sql: condition, parameters: conditionParameters }: Condition,
   limit: number,
 ): AsyncIterable<readonly Row[]> {
   const { sql, parameters } = scopeCondition(scope, window);
@@ -225,32 +233,32 @@ const readRows = async function* (
       any(tuple(kind, temporality, monotonic, series.unit)) AS what, toString(any(resource_id)) AS resource, any(mapKeys(attributes)) AS keys,
       any(mapValues(attributes)) AS texts, any(tuple(series.scope_name, series.scope_version, series.scope_schema_url, series.scope_attributes)) AS scope_texts
     FROM series WHERE ${sql} AND ${condition}${part} GROUP BY series_id LIMIT ${limit + 1}`,
-      { ...parameters, ...given },
+      { ...parameters, ...conditionParameters },
       { maxResultRows: limit + 1 },
     );
-  const first = await read(Math.min(limit, seriesAtOnce), '');
-  if (first.length <= seriesAtOnce) {
+  const first = await read(Math.min(limit, maxSeriesInMemory), '');
+  if (first.length <= maxSeriesInMemory) {
     if (first.length > limit) throw tooManySeries();
     yield first;
     return;
   }
   first.length = 0;
-  for (let part = 0, left = limit; part < partsOfMany; part++) {
-    const rows = await read(left, ` AND series_id % ${partsOfMany} = ${part}`);
+  for (let part = 0, left = limit; part < partCount; part++) {
+    const rows = await read(left, ` AND series_id % ${partCount} = ${part}`);
     left -= rows.length;
     if (left < 0) throw tooManySeries();
     yield rows;
   }
 };
 
-const addPrometheus = (gathering: Gathering, { id, metric_name: metric, keys, texts, kinds }: Row): void => {
+const addPrometheus = (gathering: SeriesCollector, { id, metric_name: metric, keys, texts, kinds }: Row): void => {
   const labels: [string, string][] = keys.map((key, index) => [key, texts[index] ?? '']);
   labels.push(['__name__', metric]);
   const tables: PointTable[] = kinds.includes('exponential_histogram') ? ['samples', 'histograms'] : ['samples'];
-  gathering.add(sortedLabels(labels), { id, metric, tables, part: 'value', isDelta: false });
+  gathering.add(sortLabels(labels), { id, metric, tables, part: 'value', isDelta: false });
 };
 
-const tableOf = (kind: string): PointTable =>
+const pointTableOf = (kind: string): PointTable =>
   kind === 'summary'
     ? 'summaries'
     : kind === 'histogram' || kind === 'exponential_histogram'
@@ -258,36 +266,38 @@ const tableOf = (kind: string): PointTable =>
       : 'samples';
 
 interface OtlpContext {
-  readonly resources: ReadonlyMap<string, Texts>;
+  readonly resources: ReadonlyMap<string, AttributeTexts>;
   readonly scope: Scope;
-  readonly names: readonly Test[];
+  readonly names: readonly ValueTest[];
   readonly matchers: readonly Matcher[];
 }
 
-const addOtlp = (gathering: Gathering, row: Row, { resources, scope, names, matchers }: OtlpContext): void => {
+const addOtlp = (gathering: SeriesCollector, row: Row, { resources, scope, names, matchers }: OtlpContext): void => {
   const { translation } = scope;
   const [kind, temporality, monotonic, unit] = row.what;
   const [name, version, url, attributes] = row.scope_texts;
   const named = { metric: row.metric_name, kind, monotonic, unit };
   const resource = resources.get(row.resource) ?? new Map<string, string>();
-  const labels = labelsOfSeries(
-    textsOf(row.keys, row.texts),
+  const labels = buildSeriesLabels(
+    toAttributeMap(row.keys, row.texts),
     resource,
     { name, version, url, attributes },
     translation,
   );
-  for (const part of partsOf(kind)) {
-    const partName = partNameOf(named, part, translation.strategy);
+  for (const part of listSeriesParts(kind)) {
+    const partName = buildPartName(named, part, translation.strategy);
     if (partName === '' || !names.every((test) => test(partName))) continue;
-    const own = part === 'buckets' ? 'le' : part === 'quantiles' ? 'quantile' : undefined;
-    const held = matchers.filter((matcher) => matcher.name !== '__name__' && matcher.name !== own);
-    if (!testsOf(held)(labels)) continue;
-    const whole = new Map([...labels, ['__name__', partName]]);
-    if (own !== undefined) whole.delete(own);
-    gathering.add(sortedLabels(whole), {
+    const excludedLabel = part === 'buckets' ? 'le' : part === 'quantiles' ? 'quantile' : undefined;
+    const applicableMatchers = matchers.filter(
+      (matcher) => matcher.name !== '__name__' && matcher.name !== excludedLabel,
+    );
+    if (!buildLabelsTest(applicableMatchers)(labels)) continue;
+    const labelsWithName = new Map([...labels, ['__name__', partName]]);
+    if (excludedLabel !== undefined) labelsWithName.delete(excludedLabel);
+    gathering.add(sortLabels(labelsWithName), {
       id: row.id,
       metric: row.metric_name,
-      tables: [tableOf(kind)],
+      tables: [pointTableOf(kind)],
       part,
       isDelta: temporality === 1,
     });
@@ -299,7 +309,7 @@ const addOtlp = (gathering: Gathering, row: Row, { resources, scope, names, matc
  * are.
  */
 const addTargets = async (
-  gathering: Gathering,
+  gathering: SeriesCollector,
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
@@ -312,22 +322,22 @@ const addTargets = async (
     `SELECT resource, groupArray(member) AS members FROM (
       SELECT toString(resource_id) AS resource, tuple(toString(series_id), any(metric), any(kind)) AS member
       FROM series WHERE ${sql} AND source = 'otlp' GROUP BY resource_id, series_id
-      ORDER BY max(series.last_seen) DESC, min(series.first_seen), series_id LIMIT ${seriesOfTarget} BY resource_id
+      ORDER BY max(series.last_seen) DESC, min(series.first_seen), series_id LIMIT ${maxSeriesPerTarget} BY resource_id
     ) GROUP BY resource LIMIT ${maxSeries + 1}`,
     parameters,
     { maxResultRows: maxSeries + 1 },
   );
   if (rows.length > maxSeries) throw tooManySeries();
-  const resources = await resourceTexts(
+  const resources = await readResourceAttributes(
     scope.columns,
     rows.map(({ resource }) => resource),
   );
-  const matches = testsOf(matchers);
+  const matches = buildLabelsTest(matchers);
   for (const { resource, members } of rows) {
-    const labels = labelsOfTarget(resources.get(resource) ?? new Map(), scope.translation);
+    const labels = buildTargetLabels(resources.get(resource) ?? new Map(), scope.translation);
     labels?.set('__name__', 'target_info');
     if (labels === undefined || !matches(labels)) continue;
     for (const [id, metric, kind] of members)
-      gathering.add(sortedLabels(labels), { id, metric, tables: [tableOf(kind)], part: 'presence', isDelta: false });
+      gathering.add(sortLabels(labels), { id, metric, tables: [pointTableOf(kind)], part: 'presence', isDelta: false });
   }
 };

@@ -6,12 +6,12 @@
 const hourMs = 3_600_000;
 
 /** Returns the hour of a point, which contains the increase up to its time. */
-const hourOf = (timeMs: number): number => Math.ceil(timeMs / hourMs);
+const hourNumber = (timeMs: number): number => Math.ceil(timeMs / hourMs);
 
 const staleBits = new Float64Array(new BigUint64Array([0x7ff0000000000002n]).buffer);
 
 /** Marker of a series that ended. Assign it only from array to array, because its bits matter. */
-export const stale: Float64Array = staleBits;
+export const staleMarker: Float64Array = staleBits;
 
 const words = new Float64Array(1);
 const wordsAsBits = new BigUint64Array(words.buffer);
@@ -23,13 +23,13 @@ export const isStale = (values: Float64Array, at: number): boolean => {
   return wordsAsBits[0] === 0x7ff0000000000002n;
 };
 
-export interface Points {
+export interface FloatPoints {
   readonly times: Float64Array;
   readonly values: Float64Array;
 }
 
 /** Returns counters from deltas. The first hour only shows whether the second follows one; discard its result. */
-export const cumulative = ({ times, values }: Points): Points => {
+export const toCumulative = ({ times, values }: FloatPoints): FloatPoints => {
   const outTimes = new Float64Array(times.length * 2);
   const outValues = new Float64Array(times.length * 2);
   let size = 0;
@@ -37,18 +37,18 @@ export const cumulative = ({ times, values }: Points): Points => {
   let hour = Number.NaN;
   for (let at = 0; at < times.length; at++) {
     const time = times[at] as number;
-    const own = hourOf(time);
-    if (own !== hour) {
-      const begins = (own - 1) * hourMs + 1;
-      if (own === hour + 1 && begins < time) {
-        outTimes[size] = begins;
+    const pointHour = hourNumber(time);
+    if (pointHour !== hour) {
+      const hourStartMs = (pointHour - 1) * hourMs + 1;
+      if (pointHour === hour + 1 && hourStartMs < time) {
+        outTimes[size] = hourStartMs;
         outValues[size++] = 0;
       }
-      hour = own;
+      hour = pointHour;
       sum = 0;
     }
     outTimes[size] = time;
-    if (isStale(values, at)) outValues.set(stale, size++);
+    if (isStale(values, at)) outValues.set(staleMarker, size++);
     else {
       sum += values[at] as number;
       outValues[size++] = sum;
@@ -58,4 +58,5 @@ export const cumulative = ({ times, values }: Points): Points => {
 };
 
 /** Returns whether the second point starts a new counter. */
-export const startsNewCounter = (beforeMs: number, timeMs: number): boolean => hourOf(beforeMs) !== hourOf(timeMs);
+export const startsNewCounter = (beforeMs: number, timeMs: number): boolean =>
+  hourNumber(beforeMs) !== hourNumber(timeMs);

@@ -1,8 +1,8 @@
 /** Reads exemplars of the series of matchers. */
 import type { Labels, Matcher } from '../series.ts';
-import { plainNumber } from '../syntax/numbers.ts';
-import { chooseSeries, type Source } from './choose.ts';
-import { boundsAndQuantilesOf } from './label-reads.ts';
+import { formatWithoutExponent } from '../syntax/numbers.ts';
+import { type SeriesSource, selectSeries } from './choose.ts';
+import { readBoundsAndQuantiles } from './label-reads.ts';
 import type { Scope, Window } from './scope.ts';
 
 export interface Exemplar {
@@ -29,28 +29,28 @@ interface Row {
   readonly texts: readonly string[];
 }
 
-const numberOf = (text: string): number =>
+const parseNumber = (text: string): number =>
   text === 'inf' ? Number.POSITIVE_INFINITY : text === '-inf' ? Number.NEGATIVE_INFINITY : Number(text);
 
-const isGiven = (hex: string): boolean => !/^0*$/.test(hex);
+const isNonZeroId = (hex: string): boolean => !/^0*$/.test(hex);
 
-const exemplarOf = ({ keys, texts, trace, span, of_value, time }: Row): Exemplar => {
+const toExemplar = ({ keys, texts, trace, span, of_value, time }: Row): Exemplar => {
   const labels = new Map<string, string>();
   for (const [index, key] of keys.entries()) labels.set(key, texts[index] ?? '');
-  const isNamed = labels.has('trace_id') || labels.has('traceID');
-  if (!isNamed && isGiven(trace)) labels.set('trace_id', trace);
-  if (!labels.has('span_id') && !isNamed && isGiven(span)) labels.set('span_id', span);
+  const hasTraceLabel = labels.has('trace_id') || labels.has('traceID');
+  if (!hasTraceLabel && isNonZeroId(trace)) labels.set('trace_id', trace);
+  if (!labels.has('span_id') && !hasTraceLabel && isNonZeroId(span)) labels.set('span_id', span);
   return {
     labels: Object.fromEntries([...labels].sort(([left], [right]) => (left < right ? -1 : 1))),
-    value: numberOf(of_value),
+    value: parseNumber(of_value),
     timeMs: Number(time),
   };
 };
 
 /** Exemplars of counts and sums are at the buckets only. */
-const hasExemplars = ({ part }: Source): boolean => part === 'value' || part === 'native' || part === 'buckets';
+const hasExemplars = ({ part }: SeriesSource): boolean => part === 'value' || part === 'native' || part === 'buckets';
 
-const readRows = async ({ columns }: Scope, window: Window, sources: readonly Source[]): Promise<Row[]> =>
+const readRows = async ({ columns }: Scope, window: Window, sources: readonly SeriesSource[]): Promise<Row[]> =>
   columns.query<Row>(
     `SELECT toString(series_id) AS id, toString(toUnixTimestamp64Milli(timestamp)) AS time, toString(exemplars.value) AS of_value,
       lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS texts
@@ -65,8 +65,8 @@ const readRows = async ({ columns }: Scope, window: Window, sources: readonly So
   );
 
 /** Returns the bucket that counts a value. */
-const bucketOf = (value: number, bounds: ReadonlySet<string> | undefined): string =>
-  plainNumber(
+const findBucketBound = (value: number, bounds: ReadonlySet<string> | undefined): string =>
+  formatWithoutExponent(
     Math.min(
       ...[...(bounds ?? [])]
         .map((text) => (text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)))
@@ -74,31 +74,32 @@ const bucketOf = (value: number, bounds: ReadonlySet<string> | undefined): strin
     ),
   );
 
-const withBucket = (labels: Labels, le: string): Labels =>
+const addBucketLabel = (labels: Labels, le: string): Labels =>
   Object.fromEntries(
     [...Object.entries(labels), ['le', le] as const].sort(([left], [right]) => (left < right ? -1 : 1)),
   );
 
 /** Returns exemplars of the series of one set of matchers, with the labels of each. */
-const readSet = async (
+const readMatchingExemplars = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
 ): Promise<{ readonly labels: Labels; readonly exemplar: Exemplar }[]> => {
-  const chosen = await chooseSeries(scope, window, matchers);
-  const sources = chosen.flatMap((one) => one.sources).filter(hasExemplars);
+  const selectedSeries = await selectSeries(scope, window, matchers);
+  const sources = selectedSeries.flatMap((one) => one.sources).filter(hasExemplars);
   if (sources.length === 0) return [];
   const [rows, bounds] = await Promise.all([
     readRows(scope, window, sources),
-    boundsAndQuantilesOf({ scope, window, sets: [] }, chosen),
+    readBoundsAndQuantiles({ scope, window, matcherSets: [] }, selectedSeries),
   ]);
   const byId = Map.groupBy(rows, ({ id }) => id);
-  return chosen.flatMap(({ labels, sources }) =>
+  return selectedSeries.flatMap(({ labels, sources }) =>
     sources.filter(hasExemplars).flatMap(({ id, part }) =>
       (byId.get(id) ?? []).map((row) => {
-        const exemplar = exemplarOf(row);
-        const own = part === 'buckets' ? withBucket(labels, bucketOf(exemplar.value, bounds.get(id))) : labels;
-        return { labels: own, exemplar };
+        const exemplar = toExemplar(row);
+        const exemplarLabels =
+          part === 'buckets' ? addBucketLabel(labels, findBucketBound(exemplar.value, bounds.get(id))) : labels;
+        return { labels: exemplarLabels, exemplar };
       }),
     ),
   );
@@ -108,14 +109,14 @@ const readSet = async (
  * Returns series with exemplars in the window, both ends included, in the order of their labels; exemplars in the order
  * of time.
  */
-export const readExemplarsOf = async (
+export const readSeriesExemplars = async (
   scope: Scope,
   window: Window,
-  sets: readonly (readonly Matcher[])[],
+  matcherSets: readonly (readonly Matcher[])[],
 ): Promise<SeriesExemplars[]> => {
   const found = new Map<string, { readonly labels: Labels; readonly exemplars: Exemplar[] }>();
-  for (const matchers of sets)
-    for (const { labels, exemplar } of await readSet(scope, window, matchers)) {
+  for (const matchers of matcherSets)
+    for (const { labels, exemplar } of await readMatchingExemplars(scope, window, matchers)) {
       const key = JSON.stringify(labels);
       const known = found.get(key);
       if (known === undefined) found.set(key, { labels, exemplars: [exemplar] });

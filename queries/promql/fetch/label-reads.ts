@@ -1,16 +1,16 @@
 /** Reads names and values of labels, from `series` except for the bounds of OTLP histograms. */
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
-import { inOrderOfLabels } from '../engine/labels.ts';
-import { labelsOfTarget } from '../otlp/labels.ts';
-import { labelNameOf } from '../otlp/names.ts';
+import { sortByLabels } from '../engine/labels.ts';
+import { buildTargetLabels } from '../otlp/labels.ts';
+import { buildLabelName } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
-import { testOf } from '../syntax/matchers.ts';
-import { plainNumber } from '../syntax/numbers.ts';
-import { chooseSeries, resourceTexts, type SelectedSeries } from './choose.ts';
+import { compileTest } from '../syntax/matchers.ts';
+import { formatWithoutExponent } from '../syntax/numbers.ts';
+import { readResourceAttributes, type SelectedSeries, selectSeries } from './choose.ts';
 import { keyPattern, prometheusCondition } from './matching.ts';
-import { textsOf } from './native-blocks.ts';
+import { decodeTexts } from './native-blocks.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
-import { metricsNamed, namesOf } from './stored-metrics.ts';
+import { findMetricsByName, listPromqlNames } from './stored-metrics.ts';
 
 /** Maximum number of names or values in one answer. */
 const maxTexts = 2_000_000;
@@ -20,23 +20,24 @@ const maxLayouts = 1_000;
 type Matchers = readonly Matcher[];
 
 /** Selection of series for a read of labels. */
-export interface Question {
+export interface LabelQuery {
   readonly scope: Scope;
   readonly window: Window;
   /** A series is included if one of these sets matches; none includes every series. */
-  readonly sets: readonly Matchers[];
+  readonly matcherSets: readonly Matchers[];
 }
 
 const everySeries: readonly Matchers[] = [[]];
 
-const setsOf = ({ sets }: Question): readonly Matchers[] => (sets.length === 0 ? everySeries : sets);
+const effectiveMatcherSets = ({ matcherSets }: LabelQuery): readonly Matchers[] =>
+  matcherSets.length === 0 ? everySeries : matcherSets;
 
 /** Returns SQL of the remote-write series that a set matches exactly. */
-const prometheusSql = (
-  { scope, window }: Question,
+const remoteWriteCondition = (
+  { scope, window }: LabelQuery,
   matchers: Matchers,
 ): { readonly sql: string; readonly parameters: QueryParameters } => {
-  const own = scopeCondition(scope, window);
+  const scopeSql = scopeCondition(scope, window);
   const labels = prometheusCondition(matchers);
   const names = matchers
     .filter(({ name }) => name === '__name__')
@@ -47,41 +48,46 @@ const prometheusSql = (
       const found = `match(metric, {${parameter}:String})`;
       return { sql: op === '=~' ? found : `NOT ${found}`, parameters: { [parameter]: `^(?s:${value})$` } };
     });
-  const conditions = [own.sql, "source = 'prometheus'", labels.sql, ...names.map(({ sql }) => sql)];
+  const conditions = [scopeSql.sql, "source = 'prometheus'", labels.sql, ...names.map(({ sql }) => sql)];
   return {
     sql: conditions.filter((sql) => sql !== '').join(' AND '),
-    parameters: Object.assign({}, own.parameters, labels.parameters, ...names.map(({ parameters }) => parameters)),
+    parameters: Object.assign({}, scopeSql.parameters, labels.parameters, ...names.map(({ parameters }) => parameters)),
   };
 };
 
 /** Returns the texts that a statement selects as `text`, in byte order. */
-const texts = async (
+const readTexts = async (
   { columns }: Scope,
   sql: string,
   parameters: QueryParameters,
   limit = maxTexts,
 ): Promise<string[]> =>
-  textsOf(
+  decodeTexts(
     await columns.native(`SELECT CAST(text AS String) AS text FROM (${sql} LIMIT ${limit}) ORDER BY text`, parameters, {
       maxResultRows: limit,
     }),
   );
 
-const hasOtlp = async ({ scope, window }: Question): Promise<boolean> => {
+const hasOtlp = async ({ scope, window }: LabelQuery): Promise<boolean> => {
   const { sql, parameters } = scopeCondition(scope, window);
-  const found = await texts(scope, `SELECT 'one' AS text FROM series WHERE ${sql} AND source = 'otlp'`, parameters, 1);
+  const found = await readTexts(
+    scope,
+    `SELECT 'one' AS text FROM series WHERE ${sql} AND source = 'otlp'`,
+    parameters,
+    1,
+  );
   return found.length > 0;
 };
 
 /** Returns OTLP series, with separate buckets and quantiles; excludes remote-write series. */
-const otlpSeries = async (question: Question, matchers: Matchers): Promise<Labels[]> => {
-  const chosen = await chooseSeries({ ...question.scope, only: 'otlp' }, question.window, matchers);
-  return fannedLabels(question, chosen, matchers);
+const readOtlpSeries = async (question: LabelQuery, matchers: Matchers): Promise<Labels[]> => {
+  const chosen = await selectSeries({ ...question.scope, onlySource: 'otlp' }, question.window, matchers);
+  return expandLabels(question, chosen, matchers);
 };
 
 /** Returns bounds and quantiles of stored series, as the texts of `le` and `quantile`. */
-export const boundsAndQuantilesOf = async (
-  { scope, window }: Question,
+export const readBoundsAndQuantiles = async (
+  { scope, window }: LabelQuery,
   chosen: readonly SelectedSeries[],
 ): Promise<Map<string, Set<string>>> => {
   const found = new Map<string, Set<string>>();
@@ -105,24 +111,27 @@ export const boundsAndQuantilesOf = async (
     for (const { id, layouts } of rows)
       found.set(
         id,
-        new Set([...layouts.flat().map((text) => plainNumber(Number(text))), ...(part === 'buckets' ? ['+Inf'] : [])]),
+        new Set([
+          ...layouts.flat().map((text) => formatWithoutExponent(Number(text))),
+          ...(part === 'buckets' ? ['+Inf'] : []),
+        ]),
       );
   }
   return found;
 };
 
-const fannedLabels = async (
-  question: Question,
+const expandLabels = async (
+  question: LabelQuery,
   chosen: readonly SelectedSeries[],
   matchers: Matchers,
 ): Promise<Labels[]> => {
-  const fans = await boundsAndQuantilesOf(question, chosen);
+  const bucketTexts = await readBoundsAndQuantiles(question, chosen);
   return chosen.flatMap(({ labels, sources }): Labels[] => {
     const part = sources[0]?.part;
     if (part !== 'buckets' && part !== 'quantiles') return [labels];
     const name = part === 'buckets' ? 'le' : 'quantile';
-    const tests = matchers.filter((matcher) => matcher.name === name).map(testOf);
-    const own = new Set(sources.flatMap(({ id }) => [...(fans.get(id) ?? [])]));
+    const tests = matchers.filter((matcher) => matcher.name === name).map(compileTest);
+    const own = new Set(sources.flatMap(({ id }) => [...(bucketTexts.get(id) ?? [])]));
     return [...own]
       .filter((text) => tests.every((test) => test(text)))
       .map((text) =>
@@ -134,58 +143,58 @@ const fannedLabels = async (
 };
 
 /** Returns all series that the sets match, each once, in the order of their labels. */
-export const listSeries = async (question: Question): Promise<Labels[]> => {
+export const listSeries = async (question: LabelQuery): Promise<Labels[]> => {
   const found = new Map<string, Labels>();
-  for (const matchers of setsOf(question)) {
-    const chosen = await chooseSeries(question.scope, question.window, matchers);
-    for (const labels of await fannedLabels(question, chosen, matchers)) found.set(JSON.stringify(labels), labels);
+  for (const matchers of effectiveMatcherSets(question)) {
+    const chosen = await selectSeries(question.scope, question.window, matchers);
+    for (const labels of await expandLabels(question, chosen, matchers)) found.set(JSON.stringify(labels), labels);
   }
-  return inOrderOfLabels(Array.from(found.values(), (labels) => ({ labels }))).map(({ labels }) => labels);
+  return sortByLabels(Array.from(found.values(), (labels) => ({ labels }))).map(({ labels }) => labels);
 };
 
 /** Returns resources of OTLP series, with the attributes that become labels. */
-const otlpResources = async ({
+const readOtlpResources = async ({
   scope,
   window,
-}: Question): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
+}: LabelQuery): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
   const { sql, parameters } = scopeCondition(scope, window);
-  const ids = await texts(
+  const ids = await readTexts(
     scope,
     `SELECT DISTINCT toString(resource_id) AS text FROM series WHERE ${sql} AND source = 'otlp'`,
     parameters,
   );
-  return resourceTexts(scope.columns, ids);
+  return readResourceAttributes(scope.columns, ids);
 };
 
 /** Returns label names of OTLP series without matchers: from distinct keys and resources, not from each series. */
-const otlpNames = async (question: Question): Promise<string[]> => {
+const readOtlpLabelNames = async (question: LabelQuery): Promise<string[]> => {
   const { scope, window } = question;
   const { strategy, scopeLabels } = scope.translation;
   const { sql, parameters } = scopeCondition(scope, window);
   const [keys, kinds, scopes, resources] = await Promise.all([
-    texts(
+    readTexts(
       scope,
       `SELECT DISTINCT arrayJoin(keys) AS text FROM (SELECT DISTINCT mapKeys(attributes) AS keys FROM series WHERE ${sql} AND source = 'otlp')`,
       parameters,
     ),
-    texts(scope, `SELECT DISTINCT kind AS text FROM series WHERE ${sql} AND source = 'otlp'`, parameters),
-    texts(
+    readTexts(scope, `SELECT DISTINCT kind AS text FROM series WHERE ${sql} AND source = 'otlp'`, parameters),
+    readTexts(
       scope,
       `SELECT DISTINCT arrayJoin([if(series.scope_name = '', '', 'otel_scope_name'), if(series.scope_version = '', '', 'otel_scope_version'), if(series.scope_schema_url = '', '', 'otel_scope_schema_url')]) AS text
       FROM series WHERE ${sql} AND source = 'otlp'`,
       parameters,
     ),
-    otlpResources(question),
+    readOtlpResources(question),
   ]);
   if (kinds.length === 0) return [];
   return [
     '__name__',
-    ...keys.map((key) => labelNameOf(key, strategy)),
+    ...keys.map((key) => buildLabelName(key, strategy)),
     ...(scopeLabels ? scopes : []),
     ...(kinds.includes('histogram') ? ['le'] : []),
     ...(kinds.includes('summary') ? ['quantile'] : []),
     ...[...resources.values()].flatMap((resource) => [
-      ...(labelsOfTarget(resource, scope.translation)?.keys() ?? []),
+      ...(buildTargetLabels(resource, scope.translation)?.keys() ?? []),
       ...(resource.has('service.name') ? ['job'] : []),
       ...(resource.has('service.instance.id') ? ['instance'] : []),
     ]),
@@ -201,12 +210,12 @@ const mergeTexts = (inOrder: readonly (readonly string[])[], others: readonly st
 };
 
 /** Returns label names of all series that the sets match. */
-export const labelNames = async (question: Question): Promise<readonly string[]> => {
+export const readLabelNames = async (question: LabelQuery): Promise<readonly string[]> => {
   const inOrder: string[][] = [];
   let others: readonly string[] = [];
-  for (const matchers of setsOf(question)) {
-    const { sql, parameters } = prometheusSql(question, matchers);
-    const own = await texts(
+  for (const matchers of effectiveMatcherSets(question)) {
+    const { sql, parameters } = remoteWriteCondition(question, matchers);
+    const own = await readTexts(
       question.scope,
       `SELECT DISTINCT arrayJoin(arrayConcat(['__name__'], keys)) AS text FROM (SELECT DISTINCT mapKeys(attributes) AS keys FROM series WHERE ${sql})`,
       parameters,
@@ -214,46 +223,46 @@ export const labelNames = async (question: Question): Promise<readonly string[]>
     inOrder.push(own);
     const ofOtlp =
       matchers.length === 0
-        ? await otlpNames(question)
-        : (await otlpSeries(question, matchers)).flatMap((labels) => Object.keys(labels));
+        ? await readOtlpLabelNames(question)
+        : (await readOtlpSeries(question, matchers)).flatMap((labels) => Object.keys(labels));
     others = [...others, ...ofOtlp];
   }
   return mergeTexts(inOrder, others);
 };
 
-const metricNames = async (question: Question): Promise<string[]> => {
+const readMetricNames = async (question: LabelQuery): Promise<string[]> => {
   const { scope, window } = question;
-  const metrics = await metricsNamed(scope, window, []);
-  const resources = metrics.some(({ source }) => source === 'otlp') ? await otlpResources(question) : new Map();
+  const metrics = await findMetricsByName(scope, window, []);
+  const resources = metrics.some(({ source }) => source === 'otlp') ? await readOtlpResources(question) : new Map();
   const hasTargets = [...resources.values()].some(
-    (resource) => labelsOfTarget(resource, scope.translation) !== undefined,
+    (resource) => buildTargetLabels(resource, scope.translation) !== undefined,
   );
   return [
-    ...metrics.flatMap((metric) => [...namesOf(metric, scope.translation)]),
+    ...metrics.flatMap((metric) => [...listPromqlNames(metric, scope.translation)]),
     ...(hasTargets ? ['target_info'] : []),
   ];
 };
 
 /** Returns values of a label of OTLP series without matchers. */
-const otlpValues = async (question: Question, name: string): Promise<string[]> => {
+const readOtlpLabelValues = async (question: LabelQuery, name: string): Promise<string[]> => {
   const { scope, window } = question;
   if (!(await hasOtlp(question))) return [];
   if (name === 'le' || name === 'quantile' || name.startsWith('otel_scope_'))
-    return valuesIn(
-      await otlpSeries(question, name === 'le' ? leSeries : name === 'quantile' ? quantileSeries : []),
+    return collectValues(
+      await readOtlpSeries(question, name === 'le' ? leSeries : name === 'quantile' ? quantileSeries : []),
       name,
     );
   const { sql, parameters } = scopeCondition(scope, window);
   const [own, resources] = await Promise.all([
-    texts(
+    readTexts(
       scope,
       `SELECT DISTINCT value AS text FROM (SELECT arrayJoin(mapFilter((k, v) -> match(k, {pattern:String}), attributes)).2 AS value FROM series WHERE ${sql} AND source = 'otlp')`,
-      { ...parameters, pattern: patternOf(name) },
+      { ...parameters, pattern: keyPatternOfLabel(name) },
     ),
-    otlpResources(question),
+    readOtlpResources(question),
   ]);
   const fromResources = [...resources.values()].flatMap((resource) => {
-    const labels = labelsOfTarget(resource, scope.translation) ?? new Map<string, string>();
+    const labels = buildTargetLabels(resource, scope.translation) ?? new Map<string, string>();
     const service = resource.get('service.name');
     const namespace = resource.get('service.namespace');
     if (name === 'job')
@@ -268,24 +277,24 @@ const leSeries: Matchers = [{ name: '__name__', op: '=~', value: '.*_bucket' }];
 const quantileSeries: Matchers = [{ name: 'quantile', op: '!=', value: '' }];
 
 /** Keys with a different prefix may translate to a name with this prefix. */
-const patternOf = (name: string): string => {
+const keyPatternOfLabel = (name: string): string => {
   const plain = keyPattern(name);
   return name.startsWith('key_') ? `${plain}|${keyPattern(name.slice(3))}|${keyPattern(name.slice(4))}` : plain;
 };
 
-const valuesIn = (series: readonly Labels[], name: string): string[] => series.map((labels) => labels[name] ?? '');
+const collectValues = (series: readonly Labels[], name: string): string[] => series.map((labels) => labels[name] ?? '');
 
 /** Returns values of a label in all series that the sets match. */
-export const labelValues = async (question: Question, name: string): Promise<readonly string[]> => {
+export const readLabelValues = async (question: LabelQuery, name: string): Promise<readonly string[]> => {
   const inOrder: string[][] = [];
   let others: readonly string[] = [];
-  for (const matchers of setsOf(question)) {
+  for (const matchers of effectiveMatcherSets(question)) {
     if (name === '__name__' && matchers.length === 0) {
-      others = [...others, ...(await metricNames(question))];
+      others = [...others, ...(await readMetricNames(question))];
       continue;
     }
-    const { sql, parameters } = prometheusSql(question, matchers);
-    const own = await texts(
+    const { sql, parameters } = remoteWriteCondition(question, matchers);
+    const own = await readTexts(
       question.scope,
       name === '__name__'
         ? `SELECT DISTINCT metric AS text FROM series WHERE ${sql}`
@@ -294,7 +303,9 @@ export const labelValues = async (question: Question, name: string): Promise<rea
     );
     inOrder.push(own);
     const ofOtlp =
-      matchers.length === 0 ? await otlpValues(question, name) : valuesIn(await otlpSeries(question, matchers), name);
+      matchers.length === 0
+        ? await readOtlpLabelValues(question, name)
+        : collectValues(await readOtlpSeries(question, matchers), name);
     others = [...others, ...ofOtlp];
   }
   return mergeTexts(inOrder, others);

@@ -1,13 +1,13 @@
 /** Fingerprints of stored metric points by time piece: while they are equal, the points are unchanged. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import type { PointTable, Source } from './choose.ts';
+import type { PointTable, SeriesSource } from './choose.ts';
 import { pointsCondition, readFromMs } from './pieces.ts';
 import type { Window } from './scope.ts';
 
 /** Read of a selector: points after the start of its window and up to its end. */
-export interface Read {
+export interface SelectorRead {
   readonly window: Window;
-  readonly sources: readonly Source[];
+  readonly sources: readonly SeriesSource[];
 }
 
 /**
@@ -17,24 +17,24 @@ export interface Read {
 export type PieceFingerprints = ReadonlyMap<string, string>;
 
 /** Source of the points of one metric. */
-interface Origin {
+interface PointOrigin {
   readonly table: PointTable;
   readonly metric: string;
   readonly isDelta: boolean;
 }
 
-const keyOf = ({ table, metric }: Pick<Origin, 'table' | 'metric'>, piece: number): string =>
+const fingerprintKey = ({ table, metric }: Pick<PointOrigin, 'table' | 'metric'>, piece: number): string =>
   `${table} ${piece} ${metric}`;
 
-const originsOf = (sources: readonly Source[]): Origin[] => {
-  const origins = new Map<string, Origin>();
+const listOrigins = (sources: readonly SeriesSource[]): PointOrigin[] => {
+  const origins = new Map<string, PointOrigin>();
   for (const { tables, metric, isDelta } of sources)
     for (const table of tables) origins.set(`${table} ${isDelta} ${metric}`, { table, metric, isDelta });
   return [...origins.values()];
 };
 
 /** Returns the numbers of the first and the last piece that a read may have points in. */
-const edgesOf = (
+const blockBounds = (
   { fromMs, toMs }: Window,
   isDelta: boolean,
   pieceMs: number,
@@ -44,32 +44,36 @@ const edgesOf = (
 ];
 
 /** Visits each piece of each metric that a read has points in, from the earliest on. */
-const eachPiece = ({ window, sources }: Read, pieceMs: number, visit: (key: string, piece: number) => void): void => {
-  for (const origin of originsOf(sources)) {
-    const [first, last] = edgesOf(window, origin.isDelta, pieceMs);
-    for (let piece = first; piece <= last; piece++) visit(keyOf(origin, piece), piece);
+const visitBlocks = (
+  { window, sources }: SelectorRead,
+  pieceMs: number,
+  visit: (key: string, piece: number) => void,
+): void => {
+  for (const origin of listOrigins(sources)) {
+    const [first, last] = blockBounds(window, origin.isDelta, pieceMs);
+    for (let piece = first; piece <= last; piece++) visit(fingerprintKey(origin, piece), piece);
   }
 };
 
 /** Returns the fingerprints that apply to a read. */
-export const fingerprintsFor = (
-  reads: readonly Read[],
+export const selectFingerprints = (
+  reads: readonly SelectorRead[],
   landed: PieceFingerprints,
   pieceMs: number,
 ): PieceFingerprints => {
   const own = new Map<string, string>();
   for (const read of reads)
-    eachPiece(read, pieceMs, (key) => {
-      const mark = landed.get(key);
-      if (mark !== undefined) own.set(key, mark);
+    visitBlocks(read, pieceMs, (key) => {
+      const fingerprint = landed.get(key);
+      if (fingerprint !== undefined) own.set(key, fingerprint);
     });
   return own;
 };
 
 /** Returns the maximum number of points of a read. */
-export const pointsIn = (read: Read, landed: PieceFingerprints, pieceMs: number): number => {
+export const countPoints = (read: SelectorRead, landed: PieceFingerprints, pieceMs: number): number => {
   let points = 0;
-  eachPiece(read, pieceMs, (key) => {
+  visitBlocks(read, pieceMs, (key) => {
     points += Number.parseInt(landed.get(key) ?? '0', 10);
   });
   return points;
@@ -79,8 +83,8 @@ export const pointsIn = (read: Read, landed: PieceFingerprints, pieceMs: number)
  * Returns the start of the first piece that may have changed for a read; `before` has fingerprints up to a time.
  * Infinity for none.
  */
-export const firstChangeMs = (
-  read: Read,
+export const findFirstChangeMs = (
+  read: SelectorRead,
   {
     before,
     beforeToMs,
@@ -88,16 +92,17 @@ export const firstChangeMs = (
   }: { readonly before: PieceFingerprints; readonly beforeToMs: number; readonly now: PieceFingerprints },
   pieceMs: number,
 ): number => {
-  const known = Math.floor(beforeToMs / pieceMs);
+  const lastKnownBlock = Math.floor(beforeToMs / pieceMs);
   let first = Number.POSITIVE_INFINITY;
-  eachPiece(read, pieceMs, (key, piece) => {
-    if (piece * pieceMs < first && (piece > known || before.get(key) !== now.get(key))) first = piece * pieceMs;
+  visitBlocks(read, pieceMs, (key, piece) => {
+    if (piece * pieceMs < first && (piece > lastKnownBlock || before.get(key) !== now.get(key)))
+      first = piece * pieceMs;
   });
   return first;
 };
 
 /** Merges ranges of pieces that overlap or adjoin. */
-const joined = (ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] => {
+const mergeRanges = (ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] => {
   const all: [number, number][] = [];
   for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
     const before = all.at(-1);
@@ -113,16 +118,16 @@ const joined = (ranges: readonly (readonly [number, number])[]): (readonly [numb
  */
 export const readFingerprints = async (
   columns: TenantColumns,
-  reads: readonly Read[],
+  reads: readonly SelectorRead[],
   pieceMs: number,
 ): Promise<PieceFingerprints> => {
-  const landed = new Map<string, string>();
+  const fingerprints = new Map<string, string>();
   const requestedOrigins = reads.flatMap(({ window, sources }) =>
-    originsOf(sources).map((origin) => ({ ...origin, edges: edgesOf(window, origin.isDelta, pieceMs) })),
+    listOrigins(sources).map((origin) => ({ ...origin, edges: blockBounds(window, origin.isDelta, pieceMs) })),
   );
   const statements = [...Map.groupBy(requestedOrigins, ({ table }) => table)].flatMap(([table, origins]) => {
     const metrics = [...new Set(origins.map(({ metric }) => metric))];
-    return joined(origins.map(({ edges }) => edges)).map(async ([first, last]) => {
+    return mergeRanges(origins.map(({ edges }) => edges)).map(async ([first, last]) => {
       const window = { fromMs: first * pieceMs - 1, toMs: (last + 1) * pieceMs - 1 };
       const { sql, parameters } = pointsCondition(table, { window, metrics });
       const rows = await columns.query<{ of_metric: string; piece: string; mark: string }>(
@@ -131,9 +136,10 @@ export const readFingerprints = async (
         ${sql} GROUP BY metric, piece`,
         { ...parameters, piece: String(pieceMs) },
       );
-      for (const { of_metric: metric, piece, mark } of rows) landed.set(keyOf({ table, metric }, Number(piece)), mark);
+      for (const { of_metric: metric, piece, mark } of rows)
+        fingerprints.set(fingerprintKey({ table, metric }, Number(piece)), mark);
     });
   });
   await Promise.all(statements);
-  return landed;
+  return fingerprints;
 };

@@ -1,19 +1,19 @@
 /** Label matchers in JavaScript, and as SQL over `series`. */
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import type { Translation } from '../otlp/labels.ts';
-import { escapes } from '../otlp/names.ts';
+import { escapesNames } from '../otlp/names.ts';
 import type { Matcher } from '../series.ts';
-import { testOf } from '../syntax/matchers.ts';
+import { compileTest } from '../syntax/matchers.ts';
 
 /** Returns whether a value matches. */
-export type Test = (value: string) => boolean;
+export type ValueTest = (value: string) => boolean;
 
 /** A regular expression matches the entire value. */
-const anchored = (source: string): string => `^(?s:${source})$`;
+const anchorRegex = (source: string): string => `^(?s:${source})$`;
 
 /** Returns matchers as one test over labels by name. */
-export const testsOf = (matchers: readonly Matcher[]): ((labels: ReadonlyMap<string, string>) => boolean) => {
-  const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
+export const buildLabelsTest = (matchers: readonly Matcher[]): ((labels: ReadonlyMap<string, string>) => boolean) => {
+  const tests = matchers.map((matcher) => ({ name: matcher.name, test: compileTest(matcher) }));
   return (labels) => tests.every(({ name, test }) => test(labels.get(name) ?? ''));
 };
 
@@ -25,18 +25,18 @@ export interface Condition {
 
 const operatorSql = ({ op, value }: Matcher, expression: string, name: string): Condition => {
   if (op === '=' || op === '!=') return { sql: `${expression} ${op} {${name}:String}`, parameters: { [name]: value } };
-  const found = `match(${expression}, {${name}:String})`;
-  return { sql: op === '=~' ? found : `NOT ${found}`, parameters: { [name]: anchored(value) } };
+  const matchSql = `match(${expression}, {${name}:String})`;
+  return { sql: op === '=~' ? matchSql : `NOT ${matchSql}`, parameters: { [name]: anchorRegex(value) } };
 };
 
-const joined = (conditions: readonly Condition[]): Condition => ({
+const joinConditions = (conditions: readonly Condition[]): Condition => ({
   sql: conditions.map(({ sql }) => sql).join(' AND '),
   parameters: Object.assign({}, ...conditions.map(({ parameters }) => parameters)) as QueryParameters,
 });
 
 /** Returns SQL of the matchers for remote-write series: exact, except for the name. */
 export const prometheusCondition = (matchers: readonly Matcher[]): Condition =>
-  joined(
+  joinConditions(
     matchers
       .filter(({ name }) => name !== '__name__')
       .map((matcher, index) => {
@@ -46,7 +46,7 @@ export const prometheusCondition = (matchers: readonly Matcher[]): Condition =>
   );
 
 /** Returns whether a label has other sources than the attributes of the series. */
-const isFromElsewhere = (name: string, { promoted }: Translation, promotedNames: readonly string[]): boolean =>
+const hasOtherSources = (name: string, { promoted }: Translation, promotedNames: readonly string[]): boolean =>
   name === 'le' ||
   name === 'quantile' ||
   name.startsWith('otel_scope_') ||
@@ -62,7 +62,7 @@ const maxSlashes = 32;
 /**
  * Returns every text that may be the service name of a job: the suffix after each of its slashes, and the entire job.
  */
-const servicesOf = (job: string): string[] => {
+const listServiceCandidates = (job: string): string[] => {
   const names = job.split('/');
   return names.map((_, at) => names.slice(at).join('/'));
 };
@@ -76,18 +76,18 @@ export const otlpCondition = (
   translation: Translation,
   promotedNames: readonly string[],
 ): Condition =>
-  joined(
+  joinConditions(
     matchers.flatMap((matcher, index) => {
       const { name, op, value } = matcher;
       // Colliding keys have their values joined with `;`.
       if (name === '__name__' || op !== '=' || value === '' || value.includes(';')) return [];
-      if (isFromElsewhere(name, translation, promotedNames)) return [];
-      const { sql, parameters } = otlpEquality({ name, value }, `otlp${index}`, translation);
+      if (hasOtherSources(name, translation, promotedNames)) return [];
+      const { sql, parameters } = buildOtlpEquality({ name, value }, `otlp${index}`, translation);
       return sql === '' ? [] : [{ sql, parameters }];
     }),
   );
 
-const otlpEquality = (
+const buildOtlpEquality = (
   { name, value }: Pick<Matcher, 'name' | 'value'>,
   parameter: string,
   { strategy }: Translation,
@@ -98,14 +98,14 @@ const otlpEquality = (
   if (name === 'job')
     return {
       sql: `(series.service IN {${key}:Array(String)} OR ${hasValue})`,
-      parameters: { [parameter]: value, [key]: servicesOf(value) },
+      parameters: { [parameter]: value, [key]: listServiceCandidates(value) },
     };
   if (name === 'instance')
     return {
       sql: `(resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND attributes['service.instance.id'] = {${parameter}:String}) OR ${hasValue})`,
       parameters: { [parameter]: value },
     };
-  if (!escapes(strategy))
+  if (!escapesNames(strategy))
     return {
       sql: `attributes[{${key}:String}] = {${parameter}:String}`,
       parameters: { [parameter]: value, [key]: name },

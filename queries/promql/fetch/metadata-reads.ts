@@ -1,9 +1,9 @@
 /** Reads metadata of metrics and numbers of series for Prometheus' endpoints. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { seriesRowEveryMs } from '../../../schemas/tables/metrics.ts';
-import { metricNameOf, unitNameOf } from '../otlp/names.ts';
+import { seriesRowIntervalMs } from '../../../schemas/tables/metrics.ts';
+import { buildMetricName, buildUnitName } from '../otlp/names.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
-import { namesOf } from './stored-metrics.ts';
+import { listPromqlNames } from './stored-metrics.ts';
 
 export interface MetricMetadata {
   readonly type: string;
@@ -20,7 +20,7 @@ interface Row {
   readonly help: string;
 }
 
-const types: Readonly<Record<string, string>> = {
+const prometheusTypes: Readonly<Record<string, string>> = {
   sum: 'counter',
   exponential_histogram: 'histogram',
   gauge_histogram: 'gaugehistogram',
@@ -28,7 +28,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Returns the family of a remote-write series: its name without the suffix of a part. */
-const familyOf = (name: string, kind: string): string => {
+const metricFamily = (name: string, kind: string): string => {
   if (kind === 'histogram' || kind === 'gauge_histogram') return name.replace(/_(?:bucket|sum|count)$/, '');
   return kind === 'summary' ? name.replace(/_(?:sum|count)$/, '') : name;
 };
@@ -42,27 +42,29 @@ export const readMetadata = async (scope: Scope, window: Window): Promise<Map<st
     FROM metric_metadata WHERE ${sql} GROUP BY ALL ORDER BY max(metric_metadata.last_seen) DESC, name, of_kind, of_unit, help`,
     parameters,
   );
-  const found = new Map<string, MetricMetadata[]>();
+  const metadataByFamily = new Map<string, MetricMetadata[]>();
   const lastSeenMs = new Map<string, number>();
   for (const { name, of_source, of_kind: kind, of_unit: unit, of_monotonic: monotonic, help, seen } of rows) {
     const isOtlp = of_source === 'otlp';
     const { strategy } = scope.translation;
-    const family = isOtlp ? metricNameOf({ metric: name, kind, monotonic, unit }, strategy) : familyOf(name, kind);
+    const family = isOtlp
+      ? buildMetricName({ metric: name, kind, monotonic, unit }, strategy)
+      : metricFamily(name, kind);
     // Metadata that is still sent has a row in each hour; without one it was replaced.
     const lastMs = lastSeenMs.get(family) ?? Number(seen);
     lastSeenMs.set(family, lastMs);
-    if (Number(seen) < lastMs - seriesRowEveryMs) continue;
-    const type = kind === 'sum' && !monotonic ? 'gauge' : (types[kind] ?? kind);
-    const metadata = { type, help, unit: isOtlp ? unitNameOf(unit, strategy) : unit };
-    const known = found.get(family) ?? [];
-    found.set(family, known);
-    const isKnown = known.some((one) => one.type === type && one.help === help && one.unit === metadata.unit);
-    if (!isKnown) known.push(metadata);
+    if (Number(seen) < lastMs - seriesRowIntervalMs) continue;
+    const type = kind === 'sum' && !monotonic ? 'gauge' : (prometheusTypes[kind] ?? kind);
+    const metadata = { type, help, unit: isOtlp ? buildUnitName(unit, strategy) : unit };
+    const familyMetadata = metadataByFamily.get(family) ?? [];
+    metadataByFamily.set(family, familyMetadata);
+    const isKnown = familyMetadata.some((one) => one.type === type && one.help === help && one.unit === metadata.unit);
+    if (!isKnown) familyMetadata.push(metadata);
   }
-  return new Map([...found].sort(([left], [right]) => (left < right ? -1 : 1)));
+  return new Map([...metadataByFamily].sort(([left], [right]) => (left < right ? -1 : 1)));
 };
 
-interface Count {
+interface NamedCount {
   readonly name: string;
   readonly value: number;
 }
@@ -73,17 +75,17 @@ export interface Cardinality {
   readonly labelPairs: number;
   readonly minTimeMs: number;
   readonly maxTimeMs: number;
-  readonly byMetric: readonly Count[];
-  readonly valuesByLabel: readonly Count[];
-  readonly bytesByLabel: readonly Count[];
-  readonly byPair: readonly Count[];
+  readonly byMetric: readonly NamedCount[];
+  readonly valuesByLabel: readonly NamedCount[];
+  readonly bytesByLabel: readonly NamedCount[];
+  readonly byPair: readonly NamedCount[];
 }
 
-const counts = async (
+const readCounts = async (
   columns: TenantColumns,
   sql: string,
   parameters: Readonly<Record<string, string>>,
-): Promise<Count[]> => {
+): Promise<NamedCount[]> => {
   const rows = await columns.query<{ readonly name: string; readonly value: string }>(sql, parameters);
   return rows.map(({ name, value }) => ({ name, value: Number(value) }));
 };
@@ -103,17 +105,17 @@ export const readCardinality = async (scope: Scope, window: Window, limit: numbe
       `SELECT toString(toUnixTimestamp64Milli(min(series.first_seen))) AS from_ms, toString(toUnixTimestamp64Milli(max(series.last_seen))) AS to_ms FROM series WHERE ${sql}`,
       parameters,
     ),
-    counts(
+    readCounts(
       columns,
       `SELECT label AS name, toString(uniqExact(text)) AS value FROM (${pairs}) GROUP BY label ORDER BY uniqExact(text) DESC, label`,
       parameters,
     ),
-    counts(
+    readCounts(
       columns,
       `SELECT label AS name, toString(sum(length(text))) AS value FROM (SELECT DISTINCT label, text FROM (${pairs})) GROUP BY label ORDER BY sum(length(text)) DESC, label LIMIT ${limit}`,
       parameters,
     ),
-    counts(
+    readCounts(
       columns,
       `SELECT concat(label, '=', text) AS name, toString(uniqExact(series_id)) AS value FROM (${pairs}) GROUP BY label, text ORDER BY uniqExact(series_id) DESC, name LIMIT ${limit}`,
       parameters,
@@ -128,16 +130,18 @@ export const readCardinality = async (scope: Scope, window: Window, limit: numbe
       unit: row.of_unit,
       monotonic: row.of_monotonic,
     };
-    for (const name of namesOf(metric, scope.translation))
+    for (const name of listPromqlNames(metric, scope.translation))
       byMetric.set(name, (byMetric.get(name) ?? 0) + Number(row.value));
   }
-  const all = [...byMetric].map(([name, value]) => ({ name, value }));
+  const metricCounts = [...byMetric].map(([name, value]) => ({ name, value }));
   return {
-    series: all.reduce((sum, { value }) => sum + value, 0),
+    series: metricCounts.reduce((sum, { value }) => sum + value, 0),
     labelPairs: valuesByLabel.reduce((sum, { value }) => sum + value, byMetric.size),
     minTimeMs: Number(total?.from_ms ?? 0),
     maxTimeMs: Number(total?.to_ms ?? 0),
-    byMetric: all.sort((left, right) => right.value - left.value || (left.name < right.name ? -1 : 1)).slice(0, limit),
+    byMetric: metricCounts
+      .sort((left, right) => right.value - left.value || (left.name < right.name ? -1 : 1))
+      .slice(0, limit),
     valuesByLabel: [{ name: '__name__', value: byMetric.size }, ...valuesByLabel]
       .sort((left, right) => right.value - left.value)
       .slice(0, limit),

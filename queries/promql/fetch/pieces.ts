@@ -1,13 +1,13 @@
 /** Reads the points of selected series, in pieces that a worker processes one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
-import type { PointTable, SelectedSeries, Source } from './choose.ts';
+import type { PointTable, SelectedSeries, SeriesSource } from './choose.ts';
 import type { Condition } from './matching.ts';
 import type { Window } from './scope.ts';
 
 /** Series with their points in the engine's format (`native-blocks.ts`). */
-export interface Piece {
-  readonly chosen: readonly SelectedSeries[];
+export interface PointBlock {
+  readonly series: readonly SelectedSeries[];
   readonly blocks: Readonly<Partial<Record<PointTable, Uint8Array>>>;
 }
 
@@ -16,24 +16,24 @@ export interface Piece {
  * Larger pieces are slower: results from about 16 MB up are written to memory that the system must allocate again for
  * each.
  */
-const pointsInPiece = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
+const maxPointsPerBlock = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
 /** Maximum number of ids in one statement: the engine compares all of them with each granule. */
-const seriesInPiece = 10_000;
+const maxSeriesPerBlock = 10_000;
 /** Assumed interval of points until it is measured; few series have a shorter one. */
 const defaultIntervalMs = 5_000;
 /** Maximum number of points that one selector reads. */
 const maxPoints = 150_000_000;
 /** Maximum clock skew of senders: points are searched from a day before their time of reception on. */
-const aheadMs = 86_400_000;
+const maxClockSkewMs = 86_400_000;
 /** Extra time to read, because whether a native histogram continues the previous one depends on that one. */
-const beforeHistogramsMs = 300_000;
+const histogramLookbackMs = 300_000;
 const hourMs = 3_600_000;
 /** Latest time that the engine supports. */
 const latestMs = 9_223_372_036_000;
 
 const histogramColumns = `flags, toFloat64(histograms.count) AS total, ifNull(histograms.sum, nan) AS sum_of, toUInt8(isNotNull(histograms.sum)) AS has_sum,
   bounds, counts, scale, toFloat64(histograms.zero_count) AS zeros, histograms.zero_threshold AS threshold, positive_offset, positive_counts, negative_offset, negative_counts, reset_hint, exact_counts, positive_spans, negative_spans`;
-const ownColumns: Readonly<Record<PointTable, string>> = {
+const valueColumns: Readonly<Record<PointTable, string>> = {
   samples: 'samples.value AS value',
   histograms: histogramColumns,
   summaries: 'flags, toFloat64(summaries.count) AS total, summaries.sum AS sum_of, quantiles, quantile_values',
@@ -67,37 +67,37 @@ export const pointsCondition = (
     metrics,
     from: String(Math.min(latestMs, Math.max(0, Math.floor(fromMs) + 1))),
     to: String(Math.min(latestMs, Math.max(0, Math.floor(toMs) + 1))),
-    day: dayOf(Math.min(latestMs, Math.max(0, fromMs - aheadMs))),
+    day: partitionName(Math.min(latestMs, Math.max(0, fromMs - maxClockSkewMs))),
   },
 });
 
-/** Returns the statement that reads points of metrics within a window. A condition may follow, then `inOrder`. */
+/** Returns the statement that reads points of metrics within a window. A condition may follow, then `storageOrder`. */
 export const pointsStatement = (
   table: PointTable,
   { hasStarts = false, ...where }: Parameters<typeof pointsCondition>[1] & { readonly hasStarts?: boolean },
 ): Condition => {
   const { sql, parameters } = pointsCondition(table, where);
   return {
-    sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}${hasStarts ? startColumn : ''}
+    sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${valueColumns[table]}${hasStarts ? startColumn : ''}
     ${sql}`,
     parameters,
   };
 };
 
 /** Storage order of points. */
-export const inOrder = 'ORDER BY metric, series_id, timestamp';
+export const storageOrder = 'ORDER BY metric, series_id, timestamp';
 
 /** Returns the name of a partition. */
-const dayOf = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
+const partitionName = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '');
 
-const sourcesOf = (chosen: readonly SelectedSeries[], table: PointTable): Source[] =>
+const selectSources = (chosen: readonly SelectedSeries[], table: PointTable): SeriesSource[] =>
   chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
 
 /**
  * Compares series by the storage order of points, so that each piece reads one range of the table and nothing twice.
  */
-const asStored = (left: SelectedSeries, right: SelectedSeries): number => {
-  const [{ metric, id }, other] = [left.sources[0] as Source, right.sources[0] as Source];
+const compareStorageOrder = (left: SelectedSeries, right: SelectedSeries): number => {
+  const [{ metric, id }, other] = [left.sources[0] as SeriesSource, right.sources[0] as SeriesSource];
   if (metric !== other.metric) return metric < other.metric ? -1 : 1;
   return id.length - other.id.length || (id < other.id ? -1 : 1);
 };
@@ -106,16 +106,16 @@ const asStored = (left: SelectedSeries, right: SelectedSeries): number => {
  * Pieces of a selector's series; the next piece is read while one is used. Series are in order if one piece holds them
  * all, otherwise in storage order.
  */
-export class Pieces {
+export class PointBlockReader {
   readonly #columns: TenantColumns;
   readonly #window: Window;
   readonly #chosen: readonly SelectedSeries[];
   readonly #isDelta: boolean;
   readonly #hasStarts: boolean;
-  #at = 0;
-  #read = 0;
-  #perSeries: number;
-  #next: Promise<Piece | undefined> | undefined;
+  #nextIndex = 0;
+  #pointsRead = 0;
+  #pointsPerSeries: number;
+  #next: Promise<PointBlock | undefined> | undefined;
   /** Maximum number of points per series, averaged over a piece. */
   maxPointsPerSeries = 0;
 
@@ -133,13 +133,13 @@ export class Pieces {
     this.#columns = columns;
     this.#window = window;
     this.#isDelta = chosen.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
-    this.#perSeries =
+    this.#pointsPerSeries =
       perSeries ?? Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / defaultIntervalMs);
-    this.#chosen = chosen.length > this.#fitting(chosen) ? chosen.toSorted(asStored) : chosen;
+    this.#chosen = chosen.length > this.#countFitting(chosen) ? chosen.toSorted(compareStorageOrder) : chosen;
   }
 
   /** Returns the next piece; `undefined` after the last one. */
-  async next(): Promise<Piece | undefined> {
+  async next(): Promise<PointBlock | undefined> {
     const piece = await (this.#next ?? this.#readNext());
     this.#next = piece === undefined ? undefined : this.#readNext();
     // The caller that requests the piece receives the error.
@@ -147,36 +147,36 @@ export class Pieces {
     return piece;
   }
 
-  async #readNext(): Promise<Piece | undefined> {
-    const chosen = this.#nextChosen();
-    if (chosen.length === 0) return undefined;
+  async #readNext(): Promise<PointBlock | undefined> {
+    const series = this.#takeNextSeries();
+    if (series.length === 0) return undefined;
     const tables = (['samples', 'histograms', 'summaries'] as const).filter(
-      (table) => sourcesOf(chosen, table).length > 0,
+      (table) => selectSources(series, table).length > 0,
     );
     const blocks: Partial<Record<PointTable, Uint8Array>> = {};
-    for (const table of tables) blocks[table] = await this.#readTable(table, chosen);
-    return { chosen, blocks };
+    for (const table of tables) blocks[table] = await this.#readTable(table, series);
+    return { series, blocks };
   }
 
   /** Returns how many of the series fit into one piece, from an index on. */
-  #fitting(chosen: readonly SelectedSeries[], from = 0): number {
+  #countFitting(chosen: readonly SelectedSeries[], from = 0): number {
     let count = 0;
-    for (let share = 0; share < 1 && count < seriesInPiece && from + count < chosen.length; count++)
+    for (let share = 0; share < 1 && count < maxSeriesPerBlock && from + count < chosen.length; count++)
       for (const { tables } of (chosen[from + count] as SelectedSeries).sources)
-        for (const table of tables) share += this.#perSeries / pointsInPiece[table];
+        for (const table of tables) share += this.#pointsPerSeries / maxPointsPerBlock[table];
     return count;
   }
 
-  #nextChosen(): readonly SelectedSeries[] {
-    const from = this.#at;
-    this.#at += this.#fitting(this.#chosen, from);
-    return this.#chosen.slice(from, this.#at);
+  #takeNextSeries(): readonly SelectedSeries[] {
+    const from = this.#nextIndex;
+    this.#nextIndex += this.#countFitting(this.#chosen, from);
+    return this.#chosen.slice(from, this.#nextIndex);
   }
 
   async #readTable(table: PointTable, chosen: readonly SelectedSeries[]): Promise<Uint8Array> {
-    const sources = sourcesOf(chosen, table);
+    const sources = selectSources(chosen, table);
     const isNative = table === 'histograms' && sources.some(({ part }) => part === 'native' || part === 'value');
-    const from = readFromMs(this.#window.fromMs, this.#isDelta) - (isNative ? beforeHistogramsMs : 0);
+    const from = readFromMs(this.#window.fromMs, this.#isDelta) - (isNative ? histogramLookbackMs : 0);
     const ids = [...new Set(sources.map(({ id }) => id))];
     const { sql, parameters } = pointsStatement(table, {
       window: { fromMs: from, toMs: this.#window.toMs },
@@ -185,21 +185,21 @@ export class Pieces {
       metrics: [...new Set(sources.map(({ metric }) => metric))],
     });
     const bytes = await this.#columns.native(
-      `${sql} AND series_id IN {ids:Array(UInt64)} ${inOrder}`,
+      `${sql} AND series_id IN {ids:Array(UInt64)} ${storageOrder}`,
       { ...parameters, ids },
-      { maxResultRows: pointsInPiece[table] * 8 },
+      { maxResultRows: maxPointsPerBlock[table] * 8 },
     );
-    this.#count(table, bytes, ids.length);
+    this.#countPoints(table, bytes, ids.length);
     return bytes;
   }
 
-  #count(table: PointTable, bytes: Uint8Array, series: number): void {
+  #countPoints(table: PointTable, bytes: Uint8Array, series: number): void {
     if (table !== 'samples') return;
     const points = bytes.length / (this.#hasStarts ? 32 : 24);
-    this.#read += points;
-    if (this.#read > maxPoints) throw tooManySamples();
+    this.#pointsRead += points;
+    if (this.#pointsRead > maxPoints) throw tooManySamples();
     this.maxPointsPerSeries = Math.max(this.maxPointsPerSeries, points / series);
-    this.#perSeries = Math.max(1, (points / series) * 1.2, this.#perSeries / 20);
+    this.#pointsPerSeries = Math.max(1, (points / series) * 1.2, this.#pointsPerSeries / 20);
   }
 }
 

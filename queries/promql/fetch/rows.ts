@@ -1,21 +1,21 @@
 /** Rows of points by series. */
-import { type Block, blocksOf, type Column, numbersIn } from './native-blocks.ts';
+import { type Block, type Column, decodeBlocks, getNumbers } from './native-blocks.ts';
 
 /** Consecutive rows of one series in one block. */
-export interface Run {
+export interface RowRun {
   readonly block: Block;
   readonly start: number;
   readonly end: number;
 }
 
-const wordsOf = (column: Column | undefined): Uint32Array => {
+const getWords = (column: Column | undefined): Uint32Array => {
   if (column?.kind !== 'words') throw new Error('there is no column of ids');
   return column.words;
 };
 
 /** Visits each run of consecutive rows of one series in a block. */
-const eachRun = (block: Block, visit: (id: bigint, start: number, end: number) => void): void => {
-  const words = wordsOf(block.columns.get('id'));
+const visitRuns = (block: Block, visit: (id: bigint, start: number, end: number) => void): void => {
+  const words = getWords(block.columns.get('id'));
   for (let start = 0; start < block.rows; ) {
     const low = words[start * 2] as number;
     const high = words[start * 2 + 1] as number;
@@ -27,11 +27,11 @@ const eachRun = (block: Block, visit: (id: bigint, start: number, end: number) =
 };
 
 /** Returns the series of a result, and its number of rows. */
-export const seriesIn = (bytes: Uint8Array): { readonly ids: ReadonlySet<string>; readonly rows: number } => {
+export const readSeriesIds = (bytes: Uint8Array): { readonly ids: ReadonlySet<string>; readonly rows: number } => {
   const ids = new Set<string>();
   let rows = 0;
-  for (const block of blocksOf(bytes, ['id'])) {
-    eachRun(block, (id) => ids.add(String(id)));
+  for (const block of decodeBlocks(bytes, ['id'])) {
+    visitRuns(block, (id) => ids.add(String(id)));
     rows += block.rows;
   }
   return { ids, rows };
@@ -39,31 +39,31 @@ export const seriesIn = (bytes: Uint8Array): { readonly ids: ReadonlySet<string>
 
 /** Rows of one table, ordered by series and time. */
 export class PointRows {
-  readonly #runs = new Map<bigint, Run[]>();
+  readonly #runs = new Map<bigint, RowRun[]>();
 
   constructor(bytes: Uint8Array) {
-    for (const block of blocksOf(bytes))
-      eachRun(block, (id, start, end) => {
+    for (const block of decodeBlocks(bytes))
+      visitRuns(block, (id, start, end) => {
         const runs = this.#runs.get(id);
         if (runs === undefined) this.#runs.set(id, [{ block, start, end }]);
         else runs.push({ block, start, end });
       });
   }
 
-  of(id: string): readonly Run[] {
+  getRuns(id: string): readonly RowRun[] {
     return this.#runs.get(BigInt(id)) ?? [];
   }
 }
 
 /** Returns the numbers of a column in all runs of a series. */
-export const joined = (runs: readonly Run[], name: string): Float64Array => {
+export const joinColumn = (runs: readonly RowRun[], name: string): Float64Array => {
   const [only] = runs;
   if (only === undefined) return new Float64Array(0);
-  if (runs.length === 1) return numbersIn(only.block, name).subarray(only.start, only.end);
+  if (runs.length === 1) return getNumbers(only.block, name).subarray(only.start, only.end);
   const all = new Float64Array(runs.reduce((size, { start, end }) => size + end - start, 0));
   let at = 0;
   for (const { block, start, end } of runs) {
-    all.set(numbersIn(block, name).subarray(start, end), at);
+    all.set(getNumbers(block, name).subarray(start, end), at);
     at += end - start;
   }
   return all;

@@ -1,8 +1,8 @@
 /** Scope of series reads, and the restriction of their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import type { Reader } from '../../entitlement.ts';
-import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
-import { seenSinceMs } from '../../series-seen.ts';
+import type { PlanReader } from '../../entitlement.ts';
+import { projectScopeCondition, projectScopeParameterValues } from '../../project-scope.ts';
+import { earliestRowMs } from '../../series-seen.ts';
 import type { Translation } from '../otlp/labels.ts';
 
 const dayMs = 86_400_000;
@@ -13,7 +13,7 @@ export interface Scope {
   readonly projectId?: string | undefined;
   readonly translation: Translation;
   /** Excludes remote-write series. */
-  readonly only?: 'otlp';
+  readonly onlySource?: 'otlp';
 }
 
 /** A window in milliseconds since the epoch. */
@@ -22,10 +22,10 @@ export interface Window {
   readonly toMs: number;
 }
 
-const aliveCondition = (table: string): string =>
+const seenSinceCondition = (table: string): string =>
   `${table}.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')`;
-const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
-  alive: String(seenSinceMs(fromMs)),
+const seenSinceParameters = ({ fromMs }: Window): { readonly alive: string } => ({
+  alive: String(earliestRowMs(fromMs)),
 });
 
 /** Returns the restriction of every statement over `series` or a similar table. */
@@ -34,10 +34,10 @@ export const scopeCondition = (
   window: Window,
   table: 'series' | 'metric_metadata' = 'series',
 ): { readonly sql: string; readonly parameters: Record<string, string> } => ({
-  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition(table)}`,
-  parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
+  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${seenSinceCondition(table)}`,
+  parameters: { ...seenSinceParameters(window), ...projectScopeParameterValues({ projectId }) },
 });
 
 /** Returns the start of a plan's retention; earlier data does not exist, as in Prometheus. */
-export const retentionStartMs = ({ retentionDays }: Pick<Reader['plan'], 'retentionDays'>, nowMs: number): number =>
+export const retentionStartMs = ({ retentionDays }: Pick<PlanReader['plan'], 'retentionDays'>, nowMs: number): number =>
   nowMs - retentionDays.metrics * dayMs;

@@ -1,18 +1,18 @@
 /** Builds series from the points of a piece. Runs in a worker: no I/O. */
-import { type Histogram, histogramFrom } from '../histograms/histogram.ts';
-import { storedHint } from '../histograms/resets.ts';
+import { fromNative, type Histogram } from '../histograms/histogram.ts';
+import { computeStoredHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
-import { testOf } from '../syntax/matchers.ts';
-import { plainNumber } from '../syntax/numbers.ts';
-import type { PointTable, SelectedSeries, Source } from './choose.ts';
-import { cumulative, type Points, stale } from './deltas.ts';
-import { arrayIn, numbersIn } from './native-blocks.ts';
-import type { Piece } from './pieces.ts';
-import { joined, PointRows, type Run } from './rows.ts';
+import { compileTest } from '../syntax/matchers.ts';
+import { formatWithoutExponent } from '../syntax/numbers.ts';
+import type { PointTable, SelectedSeries, SeriesSource } from './choose.ts';
+import { type FloatPoints, staleMarker, toCumulative } from './deltas.ts';
+import { getArray, getNumbers } from './native-blocks.ts';
+import type { PointBlock } from './pieces.ts';
+import { joinColumn, PointRows, type RowRun } from './rows.ts';
 import type { Window } from './scope.ts';
-import { DeltaHistograms, histogramAt } from './stored-histograms.ts';
+import { DeltaHistograms, readHistogram } from './stored-histograms.ts';
 
-interface Samples extends Points {
+interface PieceSamples extends FloatPoints {
   readonly histograms?: readonly (NativeHistogram | undefined)[] | undefined;
   /** Start times of the counters; 0 if unknown. */
   readonly starts?: Float64Array | undefined;
@@ -21,41 +21,41 @@ interface Samples extends Points {
 type Rows = Readonly<Partial<Record<PointTable, PointRows>>>;
 
 /** Returns whether the numbers strictly increase. */
-const isRising = (numbers: Float64Array): boolean => {
+const isStrictlyIncreasing = (numbers: Float64Array): boolean => {
   for (let at = 1; at < numbers.length; at++) if ((numbers[at - 1] as number) >= (numbers[at] as number)) return false;
   return true;
 };
 
-const always: Window = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+const unlimitedWindow: Window = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
 
 /** Returns the points after `fromMs` and up to `toMs`, and only the first of several at one time. */
-const clipToWindow = (samples: Samples, { fromMs, toMs }: Window): Samples => {
+const clipToWindow = (samples: PieceSamples, { fromMs, toMs }: Window): PieceSamples => {
   const { times, values, histograms, starts } = samples;
   const isWithin = (times[0] ?? toMs) > fromMs && (times.at(-1) ?? toMs) <= toMs;
-  if (isWithin && isRising(times)) return samples;
-  const places: number[] = [];
+  if (isWithin && isStrictlyIncreasing(times)) return samples;
+  const indexes: number[] = [];
   let last = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < times.length; at++) {
     const time = times[at] as number;
     if (time <= fromMs || time > toMs || time <= last) continue;
-    places.push(at);
+    indexes.push(at);
     last = time;
   }
-  const chosen = { times: new Float64Array(places.length), values: new Float64Array(places.length) };
-  for (const [to, from] of places.entries()) {
+  const chosen = { times: new Float64Array(indexes.length), values: new Float64Array(indexes.length) };
+  for (const [to, from] of indexes.entries()) {
     chosen.times[to] = times[from] as number;
     // Copied as memory, so that a NaN retains its bits.
     chosen.values.set(values.subarray(from, from + 1), to);
   }
   return {
     ...chosen,
-    ...(histograms && { histograms: places.map((place) => histograms[place]) }),
-    ...(starts && { starts: Float64Array.from(places, (place) => starts[place] as number) }),
+    ...(histograms && { histograms: indexes.map((place) => histograms[place]) }),
+    ...(starts && { starts: Float64Array.from(indexes, (place) => starts[place] as number) }),
   };
 };
 
 /** Merges points of several sources in the order of time; at equal times the first source wins. */
-const merged = (sources: readonly Samples[]): Samples => {
+const mergeSources = (sources: readonly PieceSamples[]): PieceSamples => {
   const filled = sources.filter(({ times }) => times.length > 0);
   const [first = { times: new Float64Array(0), values: new Float64Array(0) }] = filled;
   if (filled.length <= 1) return first;
@@ -64,8 +64,8 @@ const merged = (sources: readonly Samples[]): Samples => {
   const times = Float64Array.from(places, ({ time }) => time);
   const values = new Float64Array(places.length);
   for (const [to, { source, at }] of places.entries())
-    values.set((filled[source] as Samples).values.subarray(at, at + 1), to);
-  const all = places.map(({ source, at }) => ({ samples: filled[source] as Samples, at }));
+    values.set((filled[source] as PieceSamples).values.subarray(at, at + 1), to);
+  const all = places.map(({ source, at }) => ({ samples: filled[source] as PieceSamples, at }));
   return {
     times,
     values,
@@ -79,23 +79,23 @@ const merged = (sources: readonly Samples[]): Samples => {
 };
 
 /** Returns start times of counters, if they were read and do not belong to deltas, which restart by definition. */
-const startsOf = (runs: readonly Run[], isDelta: boolean): { readonly starts?: Float64Array } =>
-  !isDelta && runs[0]?.block.columns.has('start') ? { starts: joined(runs, 'start') } : {};
+const readStarts = (runs: readonly RowRun[], isDelta: boolean): { readonly starts?: Float64Array } =>
+  !isDelta && runs[0]?.block.columns.has('start') ? { starts: joinColumn(runs, 'start') } : {};
 
-const timesOf = (runs: readonly Run[]): Float64Array => joined(runs, 'time');
+const readTimes = (runs: readonly RowRun[]): Float64Array => joinColumn(runs, 'time');
 
 /** Returns the numbers of a column, with stale markers for points without a value. */
-const marked = (runs: readonly Run[], name: string): Float64Array => {
-  const values = joined(runs, name).slice();
-  const flags = joined(runs, 'flags');
-  for (let at = 0; at < flags.length; at++) if (((flags[at] as number) & 1) !== 0) values.set(stale, at);
+const readWithStaleMarkers = (runs: readonly RowRun[], name: string): Float64Array => {
+  const values = joinColumn(runs, name).slice();
+  const flags = joinColumn(runs, 'flags');
+  for (let at = 0; at < flags.length; at++) if (((flags[at] as number) & 1) !== 0) values.set(staleMarker, at);
   return values;
 };
 
-const nativeSamples = (runs: readonly Run[], isDelta: boolean): Samples => {
-  const times = timesOf(runs);
+const nativeSamples = (runs: readonly RowRun[], isDelta: boolean): PieceSamples => {
+  const times = readTimes(runs);
   const values = new Float64Array(times.length);
-  const flags = joined(runs, 'flags');
+  const flags = joinColumn(runs, 'flags');
   const deltas = new DeltaHistograms();
   const histograms: (NativeHistogram | undefined)[] = [];
   let before = Number.NaN;
@@ -104,40 +104,41 @@ const nativeSamples = (runs: readonly Run[], isDelta: boolean): Samples => {
       const at = histograms.length;
       const time = times[at] as number;
       if (((flags[at] as number) & 1) !== 0) {
-        values.set(stale, at);
+        values.set(staleMarker, at);
         histograms.push(undefined);
-      } else if (!isDelta) histograms.push(histogramAt(block, row));
+      } else if (!isDelta) histograms.push(readHistogram(block, row));
       // A duplicate counts once.
       else histograms.push(time === before ? histograms.at(-1) : deltas.add(block, row, time));
       before = time;
     }
-  return { times, values, histograms, ...startsOf(runs, isDelta) };
+  return { times, values, histograms, ...readStarts(runs, isDelta) };
 };
 
 /** Returns samples with the reset hints that Prometheus' storage would assign. */
-const hinted = (samples: Samples): Samples => {
+const addResetHints = (samples: PieceSamples): PieceSamples => {
   let before: Histogram | undefined;
   const histograms = samples.histograms?.map((native) => {
     if (native === undefined) {
       before = undefined;
       return undefined;
     }
-    const own = histogramFrom(native);
-    const resetHint = storedHint(own, before);
+    const own = fromNative(native);
+    const resetHint = computeStoredHint(own, before);
     before = own.withHint(resetHint);
     return { ...native, resetHint };
   });
   return { ...samples, histograms };
 };
 
-const once = (samples: Points): Points => clipToWindow(samples, always);
-const counted = (samples: Points, isDelta: boolean): Points => (isDelta ? cumulative(once(samples)) : samples);
+const removeDuplicates = (samples: FloatPoints): FloatPoints => clipToWindow(samples, unlimitedWindow);
+const toCounter = (samples: FloatPoints, isDelta: boolean): FloatPoints =>
+  isDelta ? toCumulative(removeDuplicates(samples)) : samples;
 
 /** Returns points without the rows for which `has` is false. */
-const withColumn = (runs: readonly Run[], name: string, has?: string): Points => {
-  const all = { times: timesOf(runs), values: marked(runs, name) };
+const readExisting = (runs: readonly RowRun[], name: string, has?: string): FloatPoints => {
+  const all = { times: readTimes(runs), values: readWithStaleMarkers(runs, name) };
   if (has === undefined) return all;
-  const given = joined(runs, has);
+  const given = joinColumn(runs, has);
   if (given.every((one) => one === 1)) return all;
   const places = Array.from(given.keys()).filter((at) => given[at] === 1);
   return {
@@ -146,32 +147,32 @@ const withColumn = (runs: readonly Run[], name: string, has?: string): Points =>
   };
 };
 
-const samplesOf = ({ id, part, tables, isDelta }: Source, rows: Rows): Samples => {
+const readSource = ({ id, part, tables, isDelta }: SeriesSource, rows: Rows): PieceSamples => {
   const table = tables[0] ?? 'samples';
-  const runs = rows[table]?.of(id) ?? [];
+  const runs = rows[table]?.getRuns(id) ?? [];
   switch (part) {
     case 'native':
-      return isDelta ? nativeSamples(runs, isDelta) : hinted(nativeSamples(runs, isDelta));
+      return isDelta ? nativeSamples(runs, isDelta) : addResetHints(nativeSamples(runs, isDelta));
     case 'count':
-      return counted(withColumn(runs, 'total'), isDelta);
+      return toCounter(readExisting(runs, 'total'), isDelta);
     case 'sum':
-      return counted(withColumn(runs, 'sum_of', table === 'histograms' ? 'has_sum' : undefined), isDelta);
+      return toCounter(readExisting(runs, 'sum_of', table === 'histograms' ? 'has_sum' : undefined), isDelta);
     case 'presence': {
-      const times = timesOf(runs);
+      const times = readTimes(runs);
       return { times, values: new Float64Array(times.length).fill(1) };
     }
     default: {
-      const points = { times: timesOf(runs), values: joined(runs, 'value') };
-      const numbers = { ...counted(points, isDelta), ...startsOf(runs, isDelta) };
+      const points = { times: readTimes(runs), values: joinColumn(runs, 'value') };
+      const numbers = { ...toCounter(points, isDelta), ...readStarts(runs, isDelta) };
       return tables.includes('histograms')
-        ? hinted(merged([numbers, nativeSamples(rows.histograms?.of(id) ?? [], false)]))
+        ? addResetHints(mergeSources([numbers, nativeSamples(rows.histograms?.getRuns(id) ?? [], false)]))
         : numbers;
     }
   }
 };
 
 /** Series of the buckets or quantiles of one series: values by the text of `le` or `quantile`. */
-class BucketSeries {
+class TextSeries {
   readonly #byText = new Map<string, { times: number[]; values: number[]; stale: number[] }>();
 
   add(text: string, time: number, value: number | undefined): void {
@@ -187,46 +188,46 @@ class BucketSeries {
     for (const text of this.#byText.keys()) this.add(text, time, undefined);
   }
 
-  *all(): Iterable<readonly [string, Points]> {
+  *all(): Iterable<readonly [string, FloatPoints]> {
     for (const [text, { times, values, stale: marks }] of this.#byText) {
       const points = { times: Float64Array.from(times), values: Float64Array.from(values) };
-      for (const at of marks) points.values.set(stale, at);
+      for (const at of marks) points.values.set(staleMarker, at);
       yield [text, points];
     }
   }
 }
 
 /** Visits each row with a value; a row without one ends all texts. */
-const eachValue = (
-  runs: readonly Run[],
-  fan: BucketSeries,
-  visit: (block: Run['block'], row: number, time: number) => void,
+const visitValues = (
+  runs: readonly RowRun[],
+  fan: TextSeries,
+  visit: (block: RowRun['block'], row: number, time: number) => void,
 ): void => {
   for (const { block, start, end } of runs)
     for (let row = start; row < end; row++) {
-      const time = numbersIn(block, 'time')[row] as number;
-      if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) fan.end(time);
+      const time = getNumbers(block, 'time')[row] as number;
+      if (((getNumbers(block, 'flags')[row] as number) & 1) !== 0) fan.end(time);
       else visit(block, row, time);
     }
 };
 
-const bucketsOf = (runs: readonly Run[], fan: BucketSeries): void =>
-  eachValue(runs, fan, (block, row, time) => {
-    const bounds = arrayIn(block, 'bounds', row);
-    const counts = arrayIn(block, 'counts', row);
+const addBuckets = (runs: readonly RowRun[], fan: TextSeries): void =>
+  visitValues(runs, fan, (block, row, time) => {
+    const bounds = getArray(block, 'bounds', row);
+    const counts = getArray(block, 'counts', row);
     let below = 0;
     for (let at = 0; at < bounds.length && at < counts.length; at++) {
       below += counts[at] as number;
-      fan.add(plainNumber(bounds[at] as number), time, below);
+      fan.add(formatWithoutExponent(bounds[at] as number), time, below);
     }
-    fan.add('+Inf', time, numbersIn(block, 'total')[row] as number);
+    fan.add('+Inf', time, getNumbers(block, 'total')[row] as number);
   });
 
-const quantilesOf = (runs: readonly Run[], fan: BucketSeries): void =>
-  eachValue(runs, fan, (block, row, time) => {
-    const values = arrayIn(block, 'quantile_values', row);
-    for (const [at, quantile] of arrayIn(block, 'quantiles', row).entries())
-      fan.add(plainNumber(quantile), time, values[at] as number);
+const addQuantiles = (runs: readonly RowRun[], fan: TextSeries): void =>
+  visitValues(runs, fan, (block, row, time) => {
+    const values = getArray(block, 'quantile_values', row);
+    for (const [at, quantile] of getArray(block, 'quantiles', row).entries())
+      fan.add(formatWithoutExponent(quantile), time, values[at] as number);
   });
 
 const withLabel = (labels: Labels, name: string, value: string): Labels =>
@@ -234,48 +235,48 @@ const withLabel = (labels: Labels, name: string, value: string): Labels =>
     [...Object.entries(labels), [name, value] as const].sort(([left], [right]) => (left < right ? -1 : 1)),
   );
 
-const fanned = function* (
+const expandSeries = function* (
   { labels, sources }: SelectedSeries,
   rows: Rows,
   matchers: readonly Matcher[],
-): Iterable<{ readonly labels: Labels; readonly samples: Samples }> {
+): Iterable<{ readonly labels: Labels; readonly samples: PieceSamples }> {
   const name = sources[0]?.part === 'buckets' ? 'le' : 'quantile';
-  const tests = matchers.filter((matcher) => matcher.name === name).map(testOf);
-  const byText = new Map<string, Points[]>();
+  const tests = matchers.filter((matcher) => matcher.name === name).map(compileTest);
+  const byText = new Map<string, FloatPoints[]>();
   for (const { id, part, isDelta } of sources) {
-    const fan = new BucketSeries();
-    if (part === 'buckets') bucketsOf(rows.histograms?.of(id) ?? [], fan);
-    else quantilesOf(rows.summaries?.of(id) ?? [], fan);
+    const fan = new TextSeries();
+    if (part === 'buckets') addBuckets(rows.histograms?.getRuns(id) ?? [], fan);
+    else addQuantiles(rows.summaries?.getRuns(id) ?? [], fan);
     for (const [text, points] of fan.all()) {
       if (!tests.every((test) => test(text))) continue;
-      byText.set(text, [...(byText.get(text) ?? []), counted(points, isDelta)]);
+      byText.set(text, [...(byText.get(text) ?? []), toCounter(points, isDelta)]);
     }
   }
-  for (const [text, points] of byText) yield { labels: withLabel(labels, name, text), samples: merged(points) };
+  for (const [text, points] of byText) yield { labels: withLabel(labels, name, text), samples: mergeSources(points) };
 };
 
 /** Yields the series of a piece with their samples within the window, and omits series without samples. */
-export const seriesOfPiece = function* (
-  { chosen, blocks }: Piece,
+export const readBlockSeries = function* (
+  { series, blocks }: PointBlock,
   window: Window,
   matchers: readonly Matcher[],
 ): Iterable<Series> {
   const rows: Rows = Object.fromEntries(Object.entries(blocks).map(([table, bytes]) => [table, new PointRows(bytes)]));
-  const seriesOf = (labels: Labels, samples: Samples): Series | undefined => {
-    const { times, values, histograms, starts } = clipToWindow(samples, window);
+  const toSeries = (labels: Labels, samples: PieceSamples): Series | undefined => {
+    const { times, values, histograms, starts: startTimes } = clipToWindow(samples, window);
     if (times.length === 0) return undefined;
-    return { labels, times, values, ...(histograms && { histograms }), ...(starts && { starts }) };
+    return { labels, times, values, ...(histograms && { histograms }), ...(startTimes && { startTimes }) };
   };
-  for (const one of chosen) {
+  for (const one of series) {
     const part = one.sources[0]?.part;
     if (part === 'buckets' || part === 'quantiles') {
-      for (const { labels, samples } of fanned(one, rows, matchers)) {
-        const series = seriesOf(labels, samples);
+      for (const { labels, samples } of expandSeries(one, rows, matchers)) {
+        const series = toSeries(labels, samples);
         if (series !== undefined) yield series;
       }
       continue;
     }
-    const series = seriesOf(one.labels, merged(one.sources.map((source) => samplesOf(source, rows))));
+    const series = toSeries(one.labels, mergeSources(one.sources.map((source) => readSource(source, rows))));
     if (series !== undefined) yield series;
   }
 };

@@ -1,10 +1,10 @@
 /** Converts stored histograms to Prometheus' native ones and to buckets. */
 import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
 import { startsNewCounter } from './deltas.ts';
-import { arrayIn, type Block, numbersIn } from './native-blocks.ts';
+import { type Block, getArray, getNumbers } from './native-blocks.ts';
 
 /** Highest resolution that Prometheus supports. */
-const finest = 8;
+const maxSchema = 8;
 
 /** Reset hints by their remote-write numbers. */
 const resetHints: readonly ResetHint[] = ['unknown', 'reset', 'not-reset', 'gauge'];
@@ -17,7 +17,7 @@ interface Buckets {
   readonly spans?: ArrayLike<number>;
 }
 
-interface Stored {
+interface StoredHistogram {
   readonly scale: number;
   readonly threshold: number;
   readonly zeros: number;
@@ -28,21 +28,24 @@ interface Stored {
 }
 
 /** Returns half as many buckets, or a quarter …: Prometheus' bucket `i` ends at 2^(i · 2^-scale). */
-const coarser = (all: Buckets, steps: number): Buckets => {
+const reduceResolution = (all: Buckets, steps: number): Buckets => {
   const { first, counts } = all;
   if (steps === 0 || counts.length === 0) return all;
-  const indexOf = (index: number): number => Math.ceil(index / 2 ** steps);
-  const start = indexOf(first);
-  const merged: number[] = Array.from({ length: indexOf(first + counts.length - 1) - start + 1 }, () => 0);
+  const coarserIndex = (index: number): number => Math.ceil(index / 2 ** steps);
+  const start = coarserIndex(first);
+  const merged: number[] = Array.from({ length: coarserIndex(first + counts.length - 1) - start + 1 }, () => 0);
   for (const [at, count] of counts.entries()) {
-    const index = indexOf(first + at) - start;
+    const index = coarserIndex(first + at) - start;
     merged[index] = (merged[index] as number) + count;
   }
   return { first: start, counts: merged };
 };
 
 /** Returns buckets as received, including empty ones. */
-const sentSpans = ({ counts }: Buckets, sent: ArrayLike<number>): { spans: BucketSpan[]; buckets: number[] } => {
+const readReceivedSpans = (
+  { counts }: Buckets,
+  sent: ArrayLike<number>,
+): { spans: BucketSpan[]; buckets: number[] } => {
   const spans: BucketSpan[] = [];
   const buckets: number[] = [];
   let at = 0;
@@ -56,8 +59,8 @@ const sentSpans = ({ counts }: Buckets, sent: ArrayLike<number>): { spans: Bucke
 };
 
 /** Returns spans of the non-empty buckets, or of the received ones. */
-const spansOf = (all: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
-  if (all.spans !== undefined && all.spans.length > 0) return sentSpans(all, all.spans);
+const buildSpans = (all: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
+  if (all.spans !== undefined && all.spans.length > 0) return readReceivedSpans(all, all.spans);
   const { first, counts } = all;
   const spans: { offset: number; length: number }[] = [];
   const buckets: number[] = [];
@@ -74,12 +77,12 @@ const spansOf = (all: Buckets): { spans: BucketSpan[]; buckets: number[] } => {
   return { spans, buckets };
 };
 
-const nativeOf = (stored: Stored, resetHint: ResetHint): NativeHistogram => {
-  const steps = Math.max(0, stored.scale - finest);
-  const positive = spansOf(coarser(stored.positive, steps));
-  const negative = spansOf(coarser(stored.negative, steps));
+const toNativeHistogram = (stored: StoredHistogram, resetHint: ResetHint): NativeHistogram => {
+  const steps = Math.max(0, stored.scale - maxSchema);
+  const positive = buildSpans(reduceResolution(stored.positive, steps));
+  const negative = buildSpans(reduceResolution(stored.negative, steps));
   return {
-    schema: Math.min(finest, stored.scale),
+    schema: Math.min(maxSchema, stored.scale),
     zeroThreshold: stored.threshold,
     zeroCount: stored.zeros,
     count: stored.count,
@@ -92,12 +95,12 @@ const nativeOf = (stored: Stored, resetHint: ResetHint): NativeHistogram => {
   };
 };
 
-const storedAt = (block: Block, row: number): Stored => {
-  const number = (name: string): number => numbersIn(block, name)[row] as number;
-  const exact = arrayIn(block, 'exact_counts', row);
+const readStoredHistogram = (block: Block, row: number): StoredHistogram => {
+  const number = (name: string): number => getNumbers(block, name)[row] as number;
+  const exact = getArray(block, 'exact_counts', row);
   const isExact = exact.length > 0;
-  const positive = arrayIn(block, 'positive_counts', row);
-  const negative = arrayIn(block, 'negative_counts', row);
+  const positive = getArray(block, 'positive_counts', row);
+  const negative = getArray(block, 'negative_counts', row);
   const exactNegative = 2 + positive.length;
   return {
     scale: number('scale'),
@@ -109,37 +112,37 @@ const storedAt = (block: Block, row: number): Stored => {
     positive: {
       first: number('positive_offset') + 1,
       counts: [...(isExact ? exact.subarray(2, exactNegative) : positive)],
-      spans: arrayIn(block, 'positive_spans', row),
+      spans: getArray(block, 'positive_spans', row),
     },
     negative: {
       first: number('negative_offset') + 1,
       counts: [...(isExact ? exact.subarray(exactNegative) : negative)],
-      spans: arrayIn(block, 'negative_spans', row),
+      spans: getArray(block, 'negative_spans', row),
     },
   };
 };
 
 /** Returns the histogram of a row as received. Explicit bounds of remote write are custom bounds. */
-export const histogramAt = (block: Block, row: number): NativeHistogram => {
-  const resetHint = resetHints[numbersIn(block, 'reset_hint')[row] as number] ?? 'unknown';
-  const counts = arrayIn(block, 'counts', row);
-  if (counts.length === 0) return nativeOf(storedAt(block, row), resetHint);
-  const exact = arrayIn(block, 'exact_counts', row);
-  const sent = arrayIn(block, 'positive_spans', row);
+export const readHistogram = (block: Block, row: number): NativeHistogram => {
+  const resetHint = resetHints[getNumbers(block, 'reset_hint')[row] as number] ?? 'unknown';
+  const counts = getArray(block, 'counts', row);
+  if (counts.length === 0) return toNativeHistogram(readStoredHistogram(block, row), resetHint);
+  const exact = getArray(block, 'exact_counts', row);
+  const sent = getArray(block, 'positive_spans', row);
   // Buckets before the first span are included.
   const all = [...(exact.length > 0 ? exact.subarray(2) : counts)].slice(sent[0] ?? 0);
-  const { spans, buckets } = spansOf({ first: sent[0] ?? 0, counts: all, spans: sent });
+  const { spans, buckets } = buildSpans({ first: sent[0] ?? 0, counts: all, spans: sent });
   return {
     schema: -53,
     zeroThreshold: 0,
     zeroCount: 0,
-    count: exact[0] ?? (numbersIn(block, 'total')[row] as number),
-    sum: numbersIn(block, 'sum_of')[row] as number,
+    count: exact[0] ?? (getNumbers(block, 'total')[row] as number),
+    sum: getNumbers(block, 'sum_of')[row] as number,
     positiveSpans: spans,
     positiveBuckets: buckets,
     negativeSpans: [],
     negativeBuckets: [],
-    customValues: [...arrayIn(block, 'bounds', row)],
+    customValues: [...getArray(block, 'bounds', row)],
     resetHint,
   };
 };
@@ -156,31 +159,31 @@ const addBuckets = (left: Buckets, right: Buckets): Buckets => {
 };
 
 /** Returns the sum of two histograms, in the lower resolution. */
-const added = (left: Stored, right: Stored): Stored => {
+const addStored = (left: StoredHistogram, right: StoredHistogram): StoredHistogram => {
   const scale = Math.min(left.scale, right.scale);
-  const both = (side: 'positive' | 'negative'): Buckets =>
-    addBuckets(coarser(left[side], left.scale - scale), coarser(right[side], right.scale - scale));
+  const addSide = (side: 'positive' | 'negative'): Buckets =>
+    addBuckets(reduceResolution(left[side], left.scale - scale), reduceResolution(right[side], right.scale - scale));
   return {
     scale,
     threshold: Math.max(left.threshold, right.threshold),
     zeros: left.zeros + right.zeros,
     count: left.count + right.count,
     sum: left.sum + right.sum,
-    positive: both('positive'),
-    negative: both('negative'),
+    positive: addSide('positive'),
+    negative: addSide('negative'),
   };
 };
 
 /** Accumulates delta histograms, restarting each hour; a histogram itself marks the restart of its counter. */
 export class DeltaHistograms {
-  #sum: Stored | undefined;
+  #sum: StoredHistogram | undefined;
   #timeMs = Number.NaN;
 
   add(block: Block, row: number, timeMs: number): NativeHistogram {
     const isNewCounter = this.#sum === undefined || startsNewCounter(this.#timeMs, timeMs);
-    const own = storedAt(block, row);
-    this.#sum = isNewCounter || this.#sum === undefined ? own : added(this.#sum, own);
+    const addend = readStoredHistogram(block, row);
+    this.#sum = isNewCounter || this.#sum === undefined ? addend : addStored(this.#sum, addend);
     this.#timeMs = timeMs;
-    return nativeOf(this.#sum, isNewCounter ? 'reset' : 'not-reset');
+    return toNativeHistogram(this.#sum, isNewCounter ? 'reset' : 'not-reset');
   }
 }

@@ -1,9 +1,9 @@
 /** Finds stored metrics by the Prometheus names of their series. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { partNameOf, partsOf, type Translation } from '../otlp/labels.ts';
-import { escapes, type NamedMetric } from '../otlp/names.ts';
+import { buildPartName, listSeriesParts, type Translation } from '../otlp/labels.ts';
+import { escapesNames, type NamedMetric } from '../otlp/names.ts';
 import type { Matcher } from '../series.ts';
-import { testOf } from '../syntax/matchers.ts';
+import { compileTest } from '../syntax/matchers.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
 
 /** A stored metric. */
@@ -12,44 +12,44 @@ interface StoredMetric extends NamedMetric {
 }
 
 /** Returns the first characters of OTLP metrics that translate to this name; undefined if they cannot be determined. */
-const beginningsOf = (name: string, translation: Translation): readonly string[] => {
-  if (!escapes(translation.strategy)) return [name.slice(0, 1)];
+const listPossiblePrefixes = (name: string, translation: Translation): readonly string[] => {
+  if (!escapesNames(translation.strategy)) return [name.slice(0, 1)];
   const first = /^[A-Za-z][A-Za-z0-9:]*/.exec(name)?.[0];
   return first === undefined ? [] : [first, 'total', 'ratio'];
 };
 
 /** Returns stored metrics with a part whose name may pass all tests. */
-export const metricsNamed = async (
+export const findMetricsByName = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
 ): Promise<StoredMetric[]> => {
   const names = matchers.filter(({ name }) => name === '__name__');
   const { sql, parameters } = scopeCondition(scope, window);
-  const exact = names.find(({ op }) => op === '=')?.value;
-  const beginnings = exact === undefined ? [] : beginningsOf(exact, scope.translation);
+  const exactName = names.find(({ op }) => op === '=')?.value;
+  const beginnings = exactName === undefined ? [] : listPossiblePrefixes(exactName, scope.translation);
   const values: Record<string, string> = {};
   let condition = '';
-  if (exact !== undefined && beginnings.length > 0) {
-    values['exact'] = exact;
+  if (exactName !== undefined && beginnings.length > 0) {
+    values['exact'] = exactName;
     const starts = beginnings.map((beginning, index) => {
       values[`start${index}`] = beginning;
       return `startsWith(metric, {start${index}:String})`;
     });
     // Prefixes that no Prometheus name begins with are removed by the translation.
-    const others = escapes(scope.translation.strategy)
+    const others = escapesNames(scope.translation.strategy)
       ? " OR metric < 'A' OR (metric > 'Z~' AND metric < 'a') OR metric > 'z~'"
       : '';
     condition = ` AND (metric = {exact:String} OR ${starts.join(' OR ')}${others})`;
   }
-  const stored = await metricsWhere(scope.columns, `${sql}${condition}`, { ...parameters, ...values });
-  const tests = names.map(testOf);
+  const stored = await readMetrics(scope.columns, `${sql}${condition}`, { ...parameters, ...values });
+  const tests = names.map(compileTest);
   return stored.filter((metric) =>
-    namesOf(metric, scope.translation).some((name) => tests.every((test) => test(name))),
+    listPromqlNames(metric, scope.translation).some((name) => tests.every((test) => test(name))),
   );
 };
 
-const metricsWhere = async (
+const readMetrics = async (
   columns: TenantColumns,
   condition: string,
   parameters: Parameters<TenantColumns['query']>[1],
@@ -75,7 +75,7 @@ const metricsWhere = async (
 };
 
 /** Returns the Prometheus names of these metrics' series, at any time. */
-export const promqlNamesOf = async (
+export const findPromqlNames = async (
   columns: TenantColumns,
   metrics: readonly string[],
   translation: Translation,
@@ -83,15 +83,15 @@ export const promqlNamesOf = async (
   const found = new Map(metrics.map((metric) => [metric, new Set<string>()]));
   if (metrics.length === 0) return found;
   const condition = 'tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}';
-  for (const stored of await metricsWhere(columns, condition, { metrics }))
-    for (const name of namesOf(stored, translation)) found.get(stored.metric)?.add(name);
+  for (const stored of await readMetrics(columns, condition, { metrics }))
+    for (const name of listPromqlNames(stored, translation)) found.get(stored.metric)?.add(name);
   return found;
 };
 
 /** Returns the Prometheus names of a stored metric's series. */
-export const namesOf = (metric: StoredMetric, { strategy }: Translation): readonly string[] =>
+export const listPromqlNames = (metric: StoredMetric, { strategy }: Translation): readonly string[] =>
   metric.source === 'prometheus'
     ? [metric.metric]
-    : partsOf(metric.kind)
-        .map((part) => partNameOf(metric, part, strategy))
+    : listSeriesParts(metric.kind)
+        .map((part) => buildPartName(metric, part, strategy))
         .filter((name) => name !== '');

@@ -1,6 +1,6 @@
 import type { ResetHint } from '../series.ts';
-import { exponentialBound, reducedIndex } from './bounds.ts';
-import { type Buckets, Histogram, sameBounds } from './histogram.ts';
+import { exponentialBound, reduceIndex } from './bounds.ts';
+import { type Buckets, Histogram, hasSameBounds } from './histogram.ts';
 import { KahanSum } from './kahan.ts';
 
 /** Notes about the addition of two histograms, which Prometheus reports as annotations. */
@@ -14,19 +14,19 @@ export interface Addition {
 /** Thrown for exponential and custom buckets, which have no common form and cannot be added. */
 export class IncompatibleHistograms extends Error {}
 
-const hintOf = (left: ResetHint, right: ResetHint): ResetHint => {
+const combineHints = (left: ResetHint, right: ResetHint): ResetHint => {
   if (left === right) return left;
   if (left === 'gauge' || right === 'gauge') return 'gauge';
   return 'unknown';
 };
 
-const collide = (left: ResetHint, right: ResetHint): boolean =>
+const areContradictory = (left: ResetHint, right: ResetHint): boolean =>
   left !== right && [left, right].every((hint) => hint === 'reset' || hint === 'not-reset');
 
 /** Sums by bucket with compensation of rounding errors. */
-type Sums = Map<number, KahanSum>;
+type BucketSums = Map<number, KahanSum>;
 
-const addTo = (sums: Sums, index: number, value: number): void => {
+const addTo = (sums: BucketSums, index: number, value: number): void => {
   const found = sums.get(index);
   if (found === undefined) sums.set(index, new KahanSum(value));
   else found.add(value);
@@ -36,7 +36,7 @@ const addTo = (sums: Sums, index: number, value: number): void => {
  * Widens the zero bucket of a histogram to `threshold`. A threshold within a non-empty bucket moves to the end of that
  * bucket. `add` receives the counts moved into the zero bucket.
  */
-const widened = (
+const widenZeroBucket = (
   histogram: Histogram,
   threshold: number,
   add: (positive: boolean, index: number, count: number) => void,
@@ -44,15 +44,15 @@ const widened = (
   let targetThreshold = threshold;
   for (;;) {
     const mergedBuckets: [boolean, number, number][] = [];
-    const moved =
+    const adjustedThreshold =
       collectBucketsBelow(histogram, true, targetThreshold, mergedBuckets) ??
       collectBucketsBelow(histogram, false, targetThreshold, mergedBuckets) ??
       Number.NaN;
-    if (Number.isNaN(moved) || moved === targetThreshold) {
+    if (Number.isNaN(adjustedThreshold) || adjustedThreshold === targetThreshold) {
       for (const [positive, index, count] of mergedBuckets) add(positive, index, count);
       return { threshold: targetThreshold, mergedBuckets };
     }
-    targetThreshold = moved;
+    targetThreshold = adjustedThreshold;
   }
 };
 
@@ -78,13 +78,16 @@ const collectBucketsBelow = (
 };
 
 /** Returns the count of a zero bucket widened to a threshold, and its resulting end. */
-export const zeroCountFor = (histogram: Histogram, threshold: number): { count: number; threshold: number } => {
+export const countWidenedZeroBucket = (
+  histogram: Histogram,
+  threshold: number,
+): { count: number; threshold: number } => {
   if (threshold === histogram.zeroThreshold) return { count: histogram.zeroCount, threshold };
   let count = histogram.zeroCount;
-  const reached = widened(histogram, threshold, (_positive, _index, more) => {
+  const widenedZero = widenZeroBucket(histogram, threshold, (_positive, _index, more) => {
     count += more;
   });
-  return { count, threshold: reached.threshold };
+  return { count, threshold: widenedZero.threshold };
 };
 
 /**
@@ -98,8 +101,8 @@ export class HistogramSum {
   readonly #count: KahanSum;
   readonly #sum: KahanSum;
   #hint: ResetHint;
-  #positive: Sums = new Map();
-  #negative: Sums = new Map();
+  #positive: BucketSums = new Map();
+  #negative: BucketSums = new Map();
   #bounds: readonly number[];
   readonly #custom: boolean;
 
@@ -120,11 +123,11 @@ export class HistogramSum {
 
   copy(): HistogramSum {
     const copy = new HistogramSum(this.value(false));
-    copy.#zero.rest = this.#zero.rest;
-    copy.#count.rest = this.#count.rest;
-    copy.#sum.rest = this.#sum.rest;
-    for (const [index, sum] of this.#positive) (copy.#positive.get(index) as KahanSum).rest = sum.rest;
-    for (const [index, sum] of this.#negative) (copy.#negative.get(index) as KahanSum).rest = sum.rest;
+    copy.#zero.compensation = this.#zero.compensation;
+    copy.#count.compensation = this.#count.compensation;
+    copy.#sum.compensation = this.#sum.compensation;
+    for (const [index, sum] of this.#positive) (copy.#positive.get(index) as KahanSum).compensation = sum.compensation;
+    for (const [index, sum] of this.#negative) (copy.#negative.get(index) as KahanSum).compensation = sum.compensation;
     return copy;
   }
 
@@ -133,16 +136,16 @@ export class HistogramSum {
     const all = [this.#zero, this.#count, this.#sum, ...this.#positive.values(), ...this.#negative.values()];
     for (const sum of all) {
       sum.sum *= factor;
-      sum.rest *= factor;
+      sum.compensation *= factor;
     }
   }
 
   /** Adds or subtracts a histogram; throws `IncompatibleHistograms`. */
   add(other: Histogram, sign: 1 | -1 = 1): Addition {
     if (other.custom !== this.#custom) throw new IncompatibleHistograms();
-    const collision = collide(this.#hint, other.hint);
-    this.#hint = hintOf(this.#hint, other.hint);
-    const reconciled = this.#custom && !sameBounds(this.#bounds, other.bounds);
+    const collision = areContradictory(this.#hint, other.hint);
+    this.#hint = combineHints(this.#hint, other.hint);
+    const reconciled = this.#custom && !hasSameBounds(this.#bounds, other.bounds);
     this.#count.add(sign * other.count);
     this.#sum.add(sign * other.sum);
     if (this.#custom) this.#addCustom(other, sign, reconciled);
@@ -152,25 +155,25 @@ export class HistogramSum {
 
   #addExponential(other: Histogram, sign: number): void {
     this.#zero.add(sign * this.#reconcileZero(other));
-    this.#schema = this.#reduce(Math.min(this.#schema, other.schema));
+    this.#schema = this.#reduceSchema(Math.min(this.#schema, other.schema));
     this.#addSide(this.#positive, other.positive, other.schema, sign);
     this.#addSide(this.#negative, other.negative, other.schema, sign);
   }
 
-  #addSide(sums: Sums, { indexes, counts }: Buckets, schema: number, sign: number): void {
-    let below = true;
+  #addSide(sums: BucketSums, { indexes, counts }: Buckets, schema: number, sign: number): void {
+    let isWithinZeroBucket = true;
     for (const [at, index] of indexes.entries()) {
-      const target = schema === this.#schema ? index : reducedIndex(index, schema, this.#schema);
-      if (below && exponentialBound(target, this.#schema) <= this.#zeroThreshold) continue;
-      below = false;
+      const target = schema === this.#schema ? index : reduceIndex(index, schema, this.#schema);
+      if (isWithinZeroBucket && exponentialBound(target, this.#schema) <= this.#zeroThreshold) continue;
+      isWithinZeroBucket = false;
       addTo(sums, target, sign * (counts[at] as number));
     }
   }
 
-  #reduce(schema: number): number {
+  #reduceSchema(schema: number): number {
     if (schema === this.#schema) return schema;
-    this.#positive = reduced(this.#positive, this.#schema, schema);
-    this.#negative = reduced(this.#negative, this.#schema, schema);
+    this.#positive = reduceSums(this.#positive, this.#schema, schema);
+    this.#negative = reduceSums(this.#negative, this.#schema, schema);
     return schema;
   }
 
@@ -178,7 +181,7 @@ export class HistogramSum {
   #reconcileZero(other: Histogram): number {
     let { zeroCount: count, zeroThreshold: threshold } = other;
     while (threshold !== this.#zeroThreshold) {
-      if (this.#zeroThreshold > threshold) ({ count, threshold } = zeroCountFor(other, this.#zeroThreshold));
+      if (this.#zeroThreshold > threshold) ({ count, threshold } = countWidenedZeroBucket(other, this.#zeroThreshold));
       if (threshold > this.#zeroThreshold) this.#widenZero(threshold);
     }
     return count;
@@ -186,10 +189,10 @@ export class HistogramSum {
 
   #widenZero(threshold: number): void {
     const own = this.value(false);
-    const reached = widened(own, threshold, (positive, index, count) => {
+    const reached = widenZeroBucket(own, threshold, (positive, index, count) => {
       const sums = positive ? this.#positive : this.#negative;
       this.#zero.add(count);
-      this.#zero.add((sums.get(index) as KahanSum).rest);
+      this.#zero.add((sums.get(index) as KahanSum).compensation);
       sums.delete(index);
     });
     this.#zeroThreshold = reached.threshold;
@@ -198,20 +201,21 @@ export class HistogramSum {
   #addCustom(other: Histogram, sign: number, reconciled: boolean): void {
     const bounds = reconciled ? this.#bounds.filter((bound) => other.bounds.includes(bound)) : this.#bounds;
     if (reconciled) {
-      const merged: Sums = new Map();
-      for (const [index, sum] of sorted(this.#positive)) {
-        const target = targetOf(index, this.#bounds, bounds);
+      const merged: BucketSums = new Map();
+      for (const [index, sum] of sortByIndex(this.#positive)) {
+        const target = findCommonBucket(index, this.#bounds, bounds);
         addTo(merged, target, sum.sum);
-        addTo(merged, target, sum.rest);
+        addTo(merged, target, sum.compensation);
       }
       this.#positive = merged;
     }
     for (const [at, index] of other.positive.indexes.entries()) {
-      const target = reconciled ? targetOf(index, other.bounds, bounds) : index;
+      const target = reconciled ? findCommonBucket(index, other.bounds, bounds) : index;
       addTo(this.#positive, target, sign * (other.positive.counts[at] as number));
     }
     if (reconciled)
-      for (const [index, sum] of this.#positive) if (sum.sum === 0 && sum.rest === 0) this.#positive.delete(index);
+      for (const [index, sum] of this.#positive)
+        if (sum.sum === 0 && sum.compensation === 0) this.#positive.delete(index);
     this.#bounds = bounds;
   }
 
@@ -226,68 +230,64 @@ export class HistogramSum {
     histogram.sum = read(this.#sum);
     histogram.hint = this.#hint;
     histogram.bounds = this.#bounds;
-    histogram.positive = bucketsOf(this.#positive, read);
-    histogram.negative = bucketsOf(this.#negative, read);
+    histogram.positive = toBuckets(this.#positive, read);
+    histogram.negative = toBuckets(this.#negative, read);
     return histogram;
   }
 }
 
-const sorted = (sums: Sums): [number, KahanSum][] => [...sums].sort(([left], [right]) => left - right);
+const sortByIndex = (sums: BucketSums): [number, KahanSum][] => [...sums].sort(([left], [right]) => left - right);
 
-const bucketsOf = (sums: Sums, read: (sum: KahanSum) => number): Buckets => {
-  const entries = sorted(sums);
+const toBuckets = (sums: BucketSums, read: (sum: KahanSum) => number): Buckets => {
+  const entries = sortByIndex(sums);
   return { indexes: entries.map(([index]) => index), counts: entries.map(([, sum]) => read(sum)) };
 };
 
-const reduced = (sums: Sums, from: number, to: number): Sums => {
-  const result: Sums = new Map();
-  for (const [index, sum] of sorted(sums)) {
-    const target = reducedIndex(index, from, to);
+const reduceSums = (sums: BucketSums, from: number, to: number): BucketSums => {
+  const result: BucketSums = new Map();
+  for (const [index, sum] of sortByIndex(sums)) {
+    const target = reduceIndex(index, from, to);
     const found = result.get(target);
     if (found === undefined) {
       result.set(target, sum);
       continue;
     }
     found.add(sum.sum);
-    found.add(sum.rest);
+    found.add(sum.compensation);
   }
   return result;
 };
 
 /** Returns the bucket among common bounds that contains a custom bucket. */
-const targetOf = (index: number, bounds: readonly number[], common: readonly number[]): number => {
+const findCommonBucket = (index: number, bounds: readonly number[], common: readonly number[]): number => {
   const bound = bounds[index];
   const found = bound === undefined ? -1 : common.findIndex((other) => other >= bound);
   return found < 0 ? common.length : found;
 };
 
 /** Returns the sum or difference of two histograms without changing them. Rounds as one addition does. */
-export const combined = (
-  left: Histogram,
-  right: Histogram,
-  sign: 1 | -1,
-): Addition & { readonly result: Histogram } => {
+export const combine = (left: Histogram, right: Histogram, sign: 1 | -1): Addition & { readonly result: Histogram } => {
   const sum = new HistogramSum(left);
   const addition = sum.add(right, sign);
   return { ...addition, result: sum.value(false) };
 };
 
 /** Returns the histogram in a lower resolution; itself if it already has that resolution. */
-export const inSchema = (histogram: Histogram, schema: number): Histogram => {
+export const reduceSchema = (histogram: Histogram, schema: number): Histogram => {
   if (schema === histogram.schema) return histogram.copy();
   const copy = histogram.copy();
-  copy.positive = reducedBuckets(copy.positive, histogram.schema, schema);
-  copy.negative = reducedBuckets(copy.negative, histogram.schema, schema);
+  copy.positive = reduceBuckets(copy.positive, histogram.schema, schema);
+  copy.negative = reduceBuckets(copy.negative, histogram.schema, schema);
   copy.schema = schema;
   copy.hint = 'unknown';
   return copy;
 };
 
 /** Returns buckets in a lower resolution. */
-export const reducedBuckets = ({ indexes, counts }: Buckets, from: number, to: number): Buckets => {
+export const reduceBuckets = ({ indexes, counts }: Buckets, from: number, to: number): Buckets => {
   const result: Buckets = { indexes: [], counts: [] };
   for (const [at, index] of indexes.entries()) {
-    const target = reducedIndex(index, from, to);
+    const target = reduceIndex(index, from, to);
     const last = result.indexes.length - 1;
     if (result.indexes[last] === target) result.counts[last] = (result.counts[last] as number) + (counts[at] as number);
     else {

@@ -2,7 +2,7 @@
  * Fractions of the bounds of schema 8, each 2^(1/256) times the previous one, as in every implementation of native
  * histograms. A formula would give different last digits on different machines.
  */
-export const fractions = Float64Array.from(
+export const boundFractions = Float64Array.from(
   `
   .5 .5013556375251013 .5027149505564014 .5040779490592088 .5054446430258502 .5068150424757447 .5081891574554764
   .509566998038869 .5109485743270583 .5123338964485679 .5137229745593818 .5151158188430205 .5165124395106142

@@ -1,5 +1,5 @@
 import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
-import { boundOf, customSchema } from './bounds.ts';
+import { customSchema, upperBound } from './bounds.ts';
 
 /** Buckets of one sign: their indexes in ascending order, and a count for each. */
 export interface Buckets {
@@ -45,8 +45,8 @@ export class Histogram {
     copy.sum = this.sum;
     copy.hint = this.hint;
     copy.bounds = this.bounds;
-    copy.positive = copied(this.positive);
-    copy.negative = copied(this.negative);
+    copy.positive = copyBuckets(this.positive);
+    copy.negative = copyBuckets(this.negative);
     return copy;
   }
 
@@ -57,19 +57,19 @@ export class Histogram {
 
   /** Drops empty buckets; changes the histogram. */
   compact(): this {
-    this.positive = withoutEmpty(this.positive);
-    this.negative = withoutEmpty(this.negative);
+    this.positive = removeEmpty(this.positive);
+    this.negative = removeEmpty(this.negative);
     return this;
   }
 
   /** Multiplies every count and the sum; changes the histogram. A negative factor makes it a gauge. */
   scale(factor: number): this {
-    return this.#map((value) => value * factor, factor < 0);
+    return this.#mapCounts((value) => value * factor, factor < 0);
   }
 
   /** Divides every count and the sum; changes the histogram. Zero leaves no buckets. */
   divide(divisor: number): this {
-    this.#map((value) => value / divisor, divisor < 0);
+    this.#mapCounts((value) => value / divisor, divisor < 0);
     if (divisor === 0) {
       this.positive = { indexes: [], counts: [] };
       this.negative = { indexes: [], counts: [] };
@@ -77,7 +77,7 @@ export class Histogram {
     return this;
   }
 
-  #map(change: (value: number) => number, gauge: boolean): this {
+  #mapCounts(change: (value: number) => number, gauge: boolean): this {
     this.zeroCount = change(this.zeroCount);
     this.count = change(this.count);
     this.sum = change(this.sum);
@@ -88,7 +88,7 @@ export class Histogram {
   }
 
   /** Whether any value is infinite, as in sums of many histograms. */
-  get overflows(): boolean {
+  get hasOverflow(): boolean {
     const infinite = (value: number) => value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
     return (
       [this.zeroCount, this.count, this.sum].some(infinite) ||
@@ -105,15 +105,15 @@ export class Histogram {
       Object.is(this.sum, other.sum) &&
       this.zeroThreshold === other.zeroThreshold &&
       Object.is(this.zeroCount, other.zeroCount) &&
-      sameBounds(this.bounds, other.bounds) &&
-      sameBuckets(this.positive, other.positive) &&
-      sameBuckets(this.negative, other.negative)
+      hasSameBounds(this.bounds, other.bounds) &&
+      hasSameBuckets(this.positive, other.positive) &&
+      hasSameBuckets(this.negative, other.negative)
     );
   }
 
   bucket(index: number, count: number, positive: boolean): Bucket {
-    const first = boundOf(index - 1, this.schema, this.bounds);
-    const second = boundOf(index, this.schema, this.bounds);
+    const first = upperBound(index - 1, this.schema, this.bounds);
+    const second = upperBound(index, this.schema, this.bounds);
     const lower = positive ? first : -second;
     const upper = positive ? second : -first;
     return {
@@ -126,14 +126,14 @@ export class Histogram {
   }
 
   /** Returns every bucket from the lowest bound on, including a non-empty zero bucket. */
-  all(): Bucket[] {
+  allBuckets(): Bucket[] {
     const { indexes, counts } = this.negative;
     const buckets = indexes
-      .map((index, at) => this.#clipped(this.bucket(index, counts[at] as number, false)))
+      .map((index, at) => this.#clipToZeroBucket(this.bucket(index, counts[at] as number, false)))
       .reverse();
     if (this.zeroCount > 0) buckets.push(this.zeroBucket());
     for (const [at, index] of this.positive.indexes.entries())
-      buckets.push(this.#clipped(this.bucket(index, this.positive.counts[at] as number, true)));
+      buckets.push(this.#clipToZeroBucket(this.bucket(index, this.positive.counts[at] as number, true)));
     return buckets;
   }
 
@@ -149,7 +149,7 @@ export class Histogram {
   }
 
   /** Returns a bucket without the part that the zero bucket covers. */
-  #clipped(bucket: Bucket): Bucket {
+  #clipToZeroBucket(bucket: Bucket): Bucket {
     const zero = this.zeroThreshold;
     if (bucket.upper < 0 && bucket.upper > -zero) bucket.upper = -zero;
     else if (bucket.lower > 0 && bucket.lower < zero) bucket.lower = zero;
@@ -157,16 +157,16 @@ export class Histogram {
   }
 
   /** Number of samples it counts as for limits: one per 16 bytes. */
-  get size(): number {
+  get sampleEquivalents(): number {
     const buckets = this.positive.counts.length + this.negative.counts.length;
     const spans = spanCount(this.positive.indexes) + spanCount(this.negative.indexes);
     return Math.floor((168 + 8 * (buckets + spans + this.bounds.length) + 8) / 16);
   }
 }
 
-const copied = ({ indexes, counts }: Buckets): Buckets => ({ indexes: indexes.slice(), counts: counts.slice() });
+const copyBuckets = ({ indexes, counts }: Buckets): Buckets => ({ indexes: indexes.slice(), counts: counts.slice() });
 
-const withoutEmpty = (buckets: Buckets): Buckets => {
+const removeEmpty = (buckets: Buckets): Buckets => {
   if (!buckets.counts.includes(0)) return buckets;
   const isFilled = buckets.counts.map((count) => count !== 0);
   return {
@@ -176,11 +176,11 @@ const withoutEmpty = (buckets: Buckets): Buckets => {
 };
 
 /** Returns whether custom bounds are equal. */
-export const sameBounds = (left: readonly number[], right: readonly number[]): boolean =>
+export const hasSameBounds = (left: readonly number[], right: readonly number[]): boolean =>
   left === right || (left.length === right.length && left.every((bound, at) => bound === right[at]));
 
-const sameBuckets = (left: Buckets, right: Buckets): boolean =>
-  sameBounds(left.indexes, right.indexes) && left.counts.every((count, at) => Object.is(count, right.counts[at]));
+const hasSameBuckets = (left: Buckets, right: Buckets): boolean =>
+  hasSameBounds(left.indexes, right.indexes) && left.counts.every((count, at) => Object.is(count, right.counts[at]));
 
 const spanCount = (indexes: readonly number[]): number => {
   let spans = 0;
@@ -188,7 +188,7 @@ const spanCount = (indexes: readonly number[]): number => {
   return spans;
 };
 
-const indexesOf = (spans: readonly BucketSpan[]): number[] => {
+const toIndexes = (spans: readonly BucketSpan[]): number[] => {
   const indexes: number[] = [];
   let index = 0;
   for (const { offset, length } of spans) {
@@ -198,7 +198,7 @@ const indexesOf = (spans: readonly BucketSpan[]): number[] => {
   return indexes;
 };
 
-const spansOf = (indexes: readonly number[]): BucketSpan[] => {
+const toSpans = (indexes: readonly number[]): BucketSpan[] => {
   const spans: { offset: number; length: number }[] = [];
   let end = 0;
   for (const index of indexes) {
@@ -211,7 +211,7 @@ const spansOf = (indexes: readonly number[]): BucketSpan[] => {
 };
 
 /** Converts a histogram that was read. */
-export const histogramFrom = (native: NativeHistogram): Histogram => {
+export const fromNative = (native: NativeHistogram): Histogram => {
   const histogram = new Histogram();
   histogram.schema = native.schema;
   histogram.zeroThreshold = native.zeroThreshold;
@@ -220,21 +220,21 @@ export const histogramFrom = (native: NativeHistogram): Histogram => {
   histogram.sum = native.sum;
   histogram.hint = native.resetHint;
   histogram.bounds = native.customValues ?? [];
-  histogram.positive = { indexes: indexesOf(native.positiveSpans), counts: [...native.positiveBuckets] };
-  histogram.negative = { indexes: indexesOf(native.negativeSpans), counts: [...native.negativeBuckets] };
+  histogram.positive = { indexes: toIndexes(native.positiveSpans), counts: [...native.positiveBuckets] };
+  histogram.negative = { indexes: toIndexes(native.negativeSpans), counts: [...native.negativeBuckets] };
   return histogram;
 };
 
 /** Converts a histogram for output. */
-export const nativeOf = (histogram: Histogram): NativeHistogram => ({
+export const toNative = (histogram: Histogram): NativeHistogram => ({
   schema: histogram.schema,
   zeroThreshold: histogram.zeroThreshold,
   zeroCount: histogram.zeroCount,
   count: histogram.count,
   sum: histogram.sum,
-  positiveSpans: spansOf(histogram.positive.indexes),
+  positiveSpans: toSpans(histogram.positive.indexes),
   positiveBuckets: histogram.positive.counts,
-  negativeSpans: spansOf(histogram.negative.indexes),
+  negativeSpans: toSpans(histogram.negative.indexes),
   negativeBuckets: histogram.negative.counts,
   ...(histogram.custom && { customValues: histogram.bounds }),
   resetHint: histogram.hint,

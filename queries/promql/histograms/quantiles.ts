@@ -3,13 +3,13 @@ import type { Bucket, Histogram } from './histogram.ts';
 /** Annotation for a quantile or fraction whose observations include NaN. */
 export type NanNote = 'nan-result' | 'nan-skew' | 'nan-fraction';
 
-export interface Figure {
+export interface AnnotatedValue {
   readonly value: number;
   readonly note?: NanNote;
 }
 
 /** Returns the share of a bucket below a value, on a linear or logarithmic scale. */
-export const fractionBelow = ({ lower, upper }: Bucket, value: number, linear: boolean): number => {
+export const bucketFractionBelow = ({ lower, upper }: Bucket, value: number, linear: boolean): number => {
   if (linear) return (value - lower) / (upper - lower);
   const logLower = Math.log2(Math.abs(lower));
   const logUpper = Math.log2(Math.abs(upper));
@@ -21,7 +21,7 @@ export const fractionBelow = ({ lower, upper }: Bucket, value: number, linear: b
  * Returns the bounds between which a quantile is interpolated in a bucket: a side without observations of its sign ends
  * at 0.
  */
-const boundsWithin = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
+const interpolationBounds = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
   if (histogram.custom || !(lower < 0 && upper > 0)) return { lower, upper };
   const negative = histogram.negative.counts.length > 0;
   const positive = histogram.positive.counts.length > 0;
@@ -29,13 +29,13 @@ const boundsWithin = (histogram: Histogram, { lower, upper }: Bucket): { lower: 
 };
 
 /** Returns a quantile at the edge of custom buckets, which have no other side to interpolate to. */
-const atEdge = (histogram: Histogram, { lower, upper }: { lower: number; upper: number }): number | undefined => {
+const edgeQuantile = (histogram: Histogram, { lower, upper }: { lower: number; upper: number }): number | undefined => {
   if (!histogram.custom) return undefined;
   if (lower === Number.NEGATIVE_INFINITY) return upper <= 0 ? upper : undefined;
   return upper === Number.POSITIVE_INFINITY ? lower : undefined;
 };
 
-const interpolated = (lower: number, upper: number, fraction: number, linear: boolean): number => {
+const interpolate = (lower: number, upper: number, fraction: number, linear: boolean): number => {
   if (linear || (lower <= 0 && upper >= 0)) return lower + (upper - lower) * fraction;
   const logLower = Math.log2(Math.abs(lower));
   const logUpper = Math.log2(Math.abs(upper));
@@ -44,7 +44,7 @@ const interpolated = (lower: number, upper: number, fraction: number, linear: bo
 };
 
 /** Returns the index of the bucket of a rank, and the cumulative count to its end. */
-const bucketAt = (buckets: readonly Bucket[], rank: number): { at: number; seen: number } => {
+const findBucket = (buckets: readonly Bucket[], rank: number): { at: number; seen: number } => {
   let seen = 0;
   let at = -1;
   for (const [place, { count }] of buckets.entries()) {
@@ -56,36 +56,36 @@ const bucketAt = (buckets: readonly Bucket[], rank: number): { at: number; seen:
 };
 
 /** Returns the quantile of a histogram's observations, interpolated within its bucket as in Prometheus. */
-export const quantileOf = (quantile: number, histogram: Histogram): Figure => {
+export const computeHistogramQuantile = (quantile: number, histogram: Histogram): AnnotatedValue => {
   if (quantile < 0) return { value: Number.NEGATIVE_INFINITY };
   if (quantile > 1) return { value: Number.POSITIVE_INFINITY };
   if (histogram.count === 0 || Number.isNaN(quantile)) return { value: Number.NaN };
-  return quantileWithin(quantile, histogram);
+  return interpolateQuantile(quantile, histogram);
 };
 
-const quantileWithin = (quantile: number, histogram: Histogram): Figure => {
+const interpolateQuantile = (quantile: number, histogram: Histogram): AnnotatedValue => {
   const hasNan = Number.isNaN(histogram.sum);
-  const forward = hasNan || quantile < 0.5;
-  const buckets = forward ? histogram.all() : histogram.all().reverse();
-  const rank = (forward ? quantile : 1 - quantile) * histogram.count;
-  const { at, seen } = bucketAt(buckets, rank);
-  const unreached: Figure = hasNan ? { value: Number.NaN, note: 'nan-result' } : { value: 0 };
+  const isForward = hasNan || quantile < 0.5;
+  const buckets = isForward ? histogram.allBuckets() : histogram.allBuckets().reverse();
+  const rank = (isForward ? quantile : 1 - quantile) * histogram.count;
+  const { at, seen } = findBucket(buckets, rank);
+  const unreachedResult: AnnotatedValue = hasNan ? { value: Number.NaN, note: 'nan-result' } : { value: 0 };
   const bucket = buckets[at];
-  if (bucket === undefined) return unreached;
-  const bounds = boundsWithin(histogram, bucket);
-  const edge = atEdge(histogram, bounds);
+  if (bucket === undefined) return unreachedResult;
+  const bounds = interpolationBounds(histogram, bucket);
+  const edge = edgeQuantile(histogram, bounds);
   if (edge !== undefined) return { value: edge };
   if (histogram.custom && bounds.lower === Number.NEGATIVE_INFINITY) bounds.lower = 0;
   const counted = Math.min(seen, histogram.count);
-  if (counted < rank) return hasNan ? unreached : { value: bounds.upper };
-  const within = forward ? rank - (counted - bucket.count) : counted - rank;
-  const value = interpolated(bounds.lower, bounds.upper, within / bucket.count, histogram.custom);
+  if (counted < rank) return hasNan ? unreachedResult : { value: bounds.upper };
+  const within = isForward ? rank - (counted - bucket.count) : counted - rank;
+  const value = interpolate(bounds.lower, bounds.upper, within / bucket.count, histogram.custom);
   const rest = buckets.slice(at + 1).reduce((sum, { count }) => sum + count, counted);
   return hasNan && rest < histogram.count ? { value, note: 'nan-skew' } : { value };
 };
 
 /** Counts observations up to a bound, which may be within a bucket. */
-class RankAt {
+class RankCounter {
   rank: number | undefined;
   readonly #bound: number;
 
@@ -94,40 +94,40 @@ class RankAt {
   }
 
   /** Adds the next bucket; `before` is the count below it. */
-  see(bucket: Bucket, before: number, linear: boolean): void {
+  addBucket(bucket: Bucket, before: number, linear: boolean): void {
     if (this.rank !== undefined) return;
     if (bucket.lower >= this.#bound) this.rank = before;
     else if (bucket.upper > this.#bound)
       this.rank =
         linear && bucket.lower === Number.NEGATIVE_INFINITY
           ? bucket.count
-          : before + bucket.count * fractionBelow(bucket, this.#bound, linear);
+          : before + bucket.count * bucketFractionBelow(bucket, this.#bound, linear);
   }
 }
 
 const isZeroBucket = ({ lower, upper }: Bucket): boolean => lower <= 0 && upper >= 0;
 
 /** Returns the fraction of a histogram's observations between two bounds. */
-export const fractionOf = (lower: number, upper: number, histogram: Histogram): Figure => {
+export const computeFraction = (lower: number, upper: number, histogram: Histogram): AnnotatedValue => {
   if (histogram.count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return { value: Number.NaN };
   if (lower >= upper) return { value: 0 };
-  const from = new RankAt(lower);
-  const to = new RankAt(upper);
+  const from = new RankCounter(lower);
+  const to = new RankCounter(upper);
   let rank = 0;
   let total = 0;
-  for (const bucket of histogram.all()) {
+  for (const bucket of histogram.allBuckets()) {
     const zero = isZeroBucket(bucket);
     const bounds = zero ? zeroBounds(histogram, bucket) : bucket;
     const clipped = { ...bucket, lower: bounds.lower, upper: bounds.upper };
-    from.see(clipped, rank, histogram.custom || zero);
-    to.see(clipped, rank, histogram.custom || zero);
+    from.addBucket(clipped, rank, histogram.custom || zero);
+    to.addBucket(clipped, rank, histogram.custom || zero);
     total += bucket.count;
     rank += bucket.count;
   }
   const hasNan = Number.isNaN(histogram.sum);
   const count = hasNan ? total : histogram.count;
-  const ranked = (found: number | undefined) => (found === undefined || found > count ? count : found);
-  const value = (ranked(to.rank) - ranked(from.rank)) / histogram.count;
+  const boundRank = (found: number | undefined) => (found === undefined || found > count ? count : found);
+  const value = (boundRank(to.rank) - boundRank(from.rank)) / histogram.count;
   return hasNan && total < histogram.count ? { value, note: 'nan-fraction' } : { value };
 };
 

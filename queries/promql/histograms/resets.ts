@@ -1,7 +1,7 @@
 import type { ResetHint } from '../series.ts';
-import { reducedBuckets, zeroCountFor } from './arithmetic.ts';
+import { countWidenedZeroBucket, reduceBuckets } from './arithmetic.ts';
 import { exponentialBound } from './bounds.ts';
-import { type Buckets, type Histogram, sameBounds } from './histogram.ts';
+import { type Buckets, type Histogram, hasSameBounds } from './histogram.ts';
 
 /**
  * Returns whether a counter was reset between two histograms: a count fell, a bucket is missing, or the resolution
@@ -13,57 +13,57 @@ export const wasReset = (current: Histogram, previous: Histogram): boolean => {
   if (current.count < previous.count) return true;
   if (current.custom) {
     if (!previous.custom) return true;
-    return sameBounds(current.bounds, previous.bounds)
-      ? fell(current.positive, previous.positive)
-      : customFell(current, previous);
+    return hasSameBounds(current.bounds, previous.bounds)
+      ? hasDecreased(current.positive, previous.positive)
+      : hasCustomDecrease(current, previous);
   }
-  return previous.custom || exponentialFell(current, previous);
+  return previous.custom || hasExponentialDecrease(current, previous);
 };
 
 /**
  * Returns the hint that Prometheus' storage returns: gauge, or whether a histogram continues the previous one. A reset
  * declared by a sender is not returned.
  */
-export const storedHint = (current: Histogram, previous: Histogram | undefined): ResetHint => {
+export const computeStoredHint = (current: Histogram, previous: Histogram | undefined): ResetHint => {
   if (current.hint === 'gauge') return 'gauge';
-  const continues =
+  const isContinuation =
     previous !== undefined &&
     previous.hint !== 'gauge' &&
     current.hint !== 'reset' &&
     current.schema === previous.schema &&
     current.zeroThreshold === previous.zeroThreshold &&
-    sameBounds(current.bounds, previous.bounds) &&
+    hasSameBounds(current.bounds, previous.bounds) &&
     !wasReset(current.withHint('unknown'), previous);
-  return continues ? 'not-reset' : 'unknown';
+  return isContinuation ? 'not-reset' : 'unknown';
 };
 
-const exponentialFell = (current: Histogram, previous: Histogram): boolean => {
+const hasExponentialDecrease = (current: Histogram, previous: Histogram): boolean => {
   if (current.schema > previous.schema || current.zeroThreshold < previous.zeroThreshold) return true;
-  const zero = zeroCountFor(previous, current.zeroThreshold);
+  const zero = countWidenedZeroBucket(previous, current.zeroThreshold);
   if (zero.threshold !== current.zeroThreshold || current.zeroCount < zero.count) return true;
-  const comparable = (buckets: Buckets) => {
+  const toComparable = (buckets: Buckets) => {
     const coarse =
-      previous.schema === current.schema ? buckets : reducedBuckets(buckets, previous.schema, current.schema);
-    return outsideZero(coarse, current);
+      previous.schema === current.schema ? buckets : reduceBuckets(buckets, previous.schema, current.schema);
+    return removeZeroBuckets(coarse, current);
   };
   return (
-    fell(outsideZero(current.positive, current), comparable(previous.positive)) ||
-    fell(outsideZero(current.negative, current), comparable(previous.negative))
+    hasDecreased(removeZeroBuckets(current.positive, current), toComparable(previous.positive)) ||
+    hasDecreased(removeZeroBuckets(current.negative, current), toComparable(previous.negative))
   );
 };
 
 /** Returns the buckets that end outside the zero bucket. */
-const outsideZero = ({ indexes, counts }: Buckets, { schema, zeroThreshold }: Histogram): Buckets => {
+const removeZeroBuckets = ({ indexes, counts }: Buckets, { schema, zeroThreshold }: Histogram): Buckets => {
   if (zeroThreshold === 0) return { indexes, counts };
   const first = indexes.findIndex((index) => exponentialBound(index, schema) > zeroThreshold);
   return first < 0 ? { indexes: [], counts: [] } : { indexes: indexes.slice(first), counts: counts.slice(first) };
 };
 
 /** Returns whether a bucket has a smaller count than before, or is missing although it was not empty. */
-const fell = (current: Buckets, previous: Buckets): boolean => {
+const hasDecreased = (current: Buckets, previous: Buckets): boolean => {
   let at = 0;
-  for (const [place, index] of previous.indexes.entries()) {
-    const before = previous.counts[place] as number;
+  for (const [previousPosition, index] of previous.indexes.entries()) {
+    const before = previous.counts[previousPosition] as number;
     while (at < current.indexes.length && (current.indexes[at] as number) < index) at++;
     if (current.indexes[at] === index) {
       if ((current.counts[at] as number) < before) return true;
@@ -73,14 +73,14 @@ const fell = (current: Buckets, previous: Buckets): boolean => {
 };
 
 /** Compares counts up to each common bound, from the previous common bound on. */
-const customFell = (current: Histogram, previous: Histogram): boolean => {
+const hasCustomDecrease = (current: Histogram, previous: Histogram): boolean => {
   const common = [...current.bounds.filter((bound) => previous.bounds.includes(bound)), Number.POSITIVE_INFINITY];
-  const now = upTo(current, common);
-  const before = upTo(previous, common);
+  const now = sumUpTo(current, common);
+  const before = sumUpTo(previous, common);
   return common.some((_, at) => (now[at] as number) < (before[at] as number));
 };
 
-const upTo = (histogram: Histogram, bounds: readonly number[]): number[] => {
+const sumUpTo = (histogram: Histogram, bounds: readonly number[]): number[] => {
   const sums = bounds.map(() => 0);
   for (const [at, index] of histogram.positive.indexes.entries()) {
     const upper = histogram.bounds[index] ?? Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 import type { Bucket, Buckets, Histogram } from './histogram.ts';
-import { fractionBelow } from './quantiles.ts';
+import { bucketFractionBelow } from './quantiles.ts';
 
 /** Rest of a bucket, and the value assumed for its observations. */
 interface Remainder {
@@ -7,11 +7,11 @@ interface Remainder {
   readonly middle: number;
 }
 
-const nothing: Remainder = { count: 0, middle: 0 };
+const emptyRemainder: Remainder = { count: 0, middle: 0 };
 const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
-const finite = (value: number): number => (isInfinite(value) ? 0 : value);
+const zeroIfInfinite = (value: number): number => (isInfinite(value) ? 0 : value);
 
-const middleOf = (lower: number, upper: number, positive: boolean, linear: boolean): number => {
+const bucketMiddle = (lower: number, upper: number, positive: boolean, linear: boolean): number => {
   if (isInfinite(lower)) {
     if (isInfinite(upper)) return 0;
     return upper > 0 ? upper / 2 : upper;
@@ -23,40 +23,40 @@ const middleOf = (lower: number, upper: number, positive: boolean, linear: boole
 };
 
 /** In the bucket without a lower bound, the part below the bound remains as if it began at 0. */
-const trimmedFirst = ({ upper, count }: Bucket, bound: number, below: boolean): Remainder => {
+const trimUnboundedBelow = ({ upper, count }: Bucket, bound: number, below: boolean): Remainder => {
   if (below) {
     if (bound >= upper) return { count, middle: 0 };
     if (bound > 0 && upper > 0 && !isInfinite(upper)) return { count: (count * bound) / upper, middle: bound / 2 };
-    return upper <= 0 ? { count, middle: bound } : { count: 0, middle: finite(upper) };
+    return upper <= 0 ? { count, middle: bound } : { count: 0, middle: zeroIfInfinite(upper) };
   }
   if (bound === Number.NEGATIVE_INFINITY) return { count, middle: 0 };
   if (bound >= 0 && upper > bound && !isInfinite(upper))
     return { count: count * (1 - bound / upper), middle: (bound + upper) / 2 };
-  return { count: 0, middle: finite(upper) };
+  return { count: 0, middle: zeroIfInfinite(upper) };
 };
 
-const trimmedLast = ({ lower, count }: Bucket, bound: number, below: boolean): Remainder =>
-  !below && bound >= lower ? { count, middle: bound } : { count: 0, middle: finite(lower) };
+const trimUnboundedAbove = ({ lower, count }: Bucket, bound: number, below: boolean): Remainder =>
+  !below && bound >= lower ? { count, middle: bound } : { count: 0, middle: zeroIfInfinite(lower) };
 
-const remainderOf = (bucket: Bucket, bound: number, below: boolean, positive: boolean, linear: boolean): Remainder => {
+const trimBucket = (bucket: Bucket, bound: number, below: boolean, positive: boolean, linear: boolean): Remainder => {
   const { lower, upper, count } = bucket;
-  if (below ? upper <= bound : lower >= bound) return { count, middle: middleOf(lower, upper, positive, linear) };
-  if (!(below ? lower < bound : upper > bound)) return nothing;
-  if (lower === Number.NEGATIVE_INFINITY) return trimmedFirst(bucket, bound, below);
-  if (upper === Number.POSITIVE_INFINITY) return trimmedLast(bucket, bound, below);
-  const under = count * fractionBelow(bucket, bound, linear);
+  if (below ? upper <= bound : lower >= bound) return { count, middle: bucketMiddle(lower, upper, positive, linear) };
+  if (!(below ? lower < bound : upper > bound)) return emptyRemainder;
+  if (lower === Number.NEGATIVE_INFINITY) return trimUnboundedBelow(bucket, bound, below);
+  if (upper === Number.POSITIVE_INFINITY) return trimUnboundedAbove(bucket, bound, below);
+  const under = count * bucketFractionBelow(bucket, bound, linear);
   return below
-    ? { count: under, middle: middleOf(lower, bound, positive, linear) }
-    : { count: count - under, middle: middleOf(bound, upper, positive, linear) };
+    ? { count: under, middle: bucketMiddle(lower, bound, positive, linear) }
+    : { count: count - under, middle: bucketMiddle(bound, upper, positive, linear) };
 };
 
-const zeroRemainder = (histogram: Histogram, bound: number, below: boolean, signs: Signs): Remainder => {
+const trimZeroBucket = (histogram: Histogram, bound: number, below: boolean, signs: Signs): Remainder => {
   const count = histogram.zeroCount;
   const lower = signs.positive && !signs.negative ? 0 : -histogram.zeroThreshold;
   const upper = signs.negative && !signs.positive ? 0 : histogram.zeroThreshold;
   const middle = (lower + upper) / 2;
-  if (bound <= lower) return below ? nothing : { count, middle };
-  if (bound >= upper) return below ? { count, middle } : nothing;
+  if (bound <= lower) return below ? emptyRemainder : { count, middle };
+  if (bound >= upper) return below ? { count, middle } : emptyRemainder;
   return below
     ? { count: count * ((bound - lower) / (upper - lower)), middle: (lower + bound) / 2 }
     : { count: count * ((upper - bound) / (upper - lower)), middle: (bound + upper) / 2 };
@@ -68,32 +68,32 @@ interface Signs {
 }
 
 /** Returns the part below a bound (`</`) or above it (`>/`). Count and sum are estimated again if a bucket was cut. */
-export const trimmed = (histogram: Histogram, bound: number, below: boolean): Histogram => {
+export const trimHistogram = (histogram: Histogram, bound: number, below: boolean): Histogram => {
   const result = histogram.copy();
   let count = 0;
   let sum = 0;
-  let cut = false;
+  let isBucketCut = false;
   const add = (before: number, remainder: Remainder): number => {
     count += remainder.count;
     sum += remainder.middle * remainder.count;
-    cut ||= before !== remainder.count;
+    isBucketCut ||= before !== remainder.count;
     return remainder.count;
   };
-  const side = ({ indexes, counts }: Buckets, positive: boolean): Buckets => ({
+  const trimSide = ({ indexes, counts }: Buckets, positive: boolean): Buckets => ({
     indexes,
     counts: counts.map((before, at) => {
       if (before === 0) return 0;
       const bucket = histogram.bucket(indexes[at] as number, before, positive);
-      return add(before, remainderOf(bucket, bound, below, positive, histogram.custom));
+      return add(before, trimBucket(bucket, bound, below, positive, histogram.custom));
     }),
   });
-  result.positive = side(histogram.positive, true);
-  result.negative = side(histogram.negative, false);
-  const counts = ({ counts: all }: Buckets) => all.some((each) => each !== 0);
-  const signs = { positive: counts(histogram.positive), negative: counts(histogram.negative) };
+  result.positive = trimSide(histogram.positive, true);
+  result.negative = trimSide(histogram.negative, false);
+  const hasCounts = ({ counts: all }: Buckets) => all.some((each) => each !== 0);
+  const signs = { positive: hasCounts(histogram.positive), negative: hasCounts(histogram.negative) };
   if (histogram.zeroCount > 0)
-    result.zeroCount = add(histogram.zeroCount, zeroRemainder(histogram, bound, below, signs));
-  if (!cut) return result;
+    result.zeroCount = add(histogram.zeroCount, trimZeroBucket(histogram, bound, below, signs));
+  if (!isBucketCut) return result;
   result.count = count;
   result.sum = sum;
   return result.compact();

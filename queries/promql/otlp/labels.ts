@@ -1,6 +1,6 @@
 /** Prometheus labels of OTLP series. */
 import type { Labels } from '../series.ts';
-import { labelNameOf, metricNameOf, type NamedMetric, type TranslationStrategy } from './names.ts';
+import { buildLabelName, buildMetricName, type NamedMetric, type TranslationStrategy } from './names.ts';
 
 /** Translation of OTLP to Prometheus' series. */
 export interface Translation {
@@ -12,7 +12,7 @@ export interface Translation {
 }
 
 /** Attributes as text. */
-export type Texts = ReadonlyMap<string, string>;
+export type AttributeTexts = ReadonlyMap<string, string>;
 
 export interface ScopeTexts {
   readonly name: string;
@@ -26,8 +26,8 @@ export interface ScopeTexts {
 export const partSuffixes = { buckets: '_bucket', count: '_count', sum: '_sum' } as const;
 
 /** Parts of an OTLP metric: each is its own series, or several (`buckets`, `quantiles`). */
-export type Part = 'value' | 'native' | 'buckets' | 'quantiles' | 'count' | 'sum' | 'presence';
-export const partsOf = (kind: string): readonly Part[] => {
+export type SeriesPart = 'value' | 'native' | 'buckets' | 'quantiles' | 'count' | 'sum' | 'presence';
+export const listSeriesParts = (kind: string): readonly SeriesPart[] => {
   switch (kind) {
     case 'histogram':
       return ['buckets', 'count', 'sum'];
@@ -41,16 +41,16 @@ export const partsOf = (kind: string): readonly Part[] => {
 };
 
 /** Returns the name of one part of a metric. */
-export const partNameOf = (named: NamedMetric, part: Part, strategy: TranslationStrategy): string => {
-  const name = metricNameOf(named, strategy);
+export const buildPartName = (named: NamedMetric, part: SeriesPart, strategy: TranslationStrategy): string => {
+  const name = buildMetricName(named, strategy);
   if (name === '' || !(part in partSuffixes)) return name;
   return `${name}${partSuffixes[part as keyof typeof partSuffixes]}`;
 };
 
 /** Resource attributes that identify the target: they become `job` and `instance`. */
-const identifying = ['service.name', 'service.namespace', 'service.instance.id'];
+const identifyingAttributes = ['service.name', 'service.namespace', 'service.instance.id'];
 
-const addTarget = (labels: Map<string, string>, resource: Texts): void => {
+const addTargetLabels = (labels: Map<string, string>, resource: AttributeTexts): void => {
   const service = resource.get('service.name');
   const namespace = resource.get('service.namespace');
   if (service !== undefined) labels.set('job', namespace === undefined ? service : `${namespace}/${service}`);
@@ -62,57 +62,63 @@ const addTarget = (labels: Map<string, string>, resource: Texts): void => {
  * Values of keys that translate to one name are joined by `;` in the order of their keys, as the specification
  * requires.
  */
-const translated = (attributes: Texts, strategy: TranslationStrategy): Map<string, string> => {
+const translateAttributes = (attributes: AttributeTexts, strategy: TranslationStrategy): Map<string, string> => {
   const labels = new Map<string, string>();
   const keys = [...attributes.keys()].sort();
   for (const key of keys) {
-    const name = labelNameOf(key, strategy);
+    const name = buildLabelName(key, strategy);
     if (name === '') continue;
     const value = attributes.get(key) ?? '';
-    const before = labels.get(name);
-    labels.set(name, before === undefined ? value : `${before};${value}`);
+    const previousValue = labels.get(name);
+    labels.set(name, previousValue === undefined ? value : `${previousValue};${value}`);
   }
   return labels;
 };
 
 /** Returns the labels of a series without `__name__`, `le` and `quantile`. */
-export const labelsOfSeries = (
-  attributes: Texts,
-  resource: Texts,
+export const buildSeriesLabels = (
+  attributes: AttributeTexts,
+  resource: AttributeTexts,
   scope: ScopeTexts,
   { strategy, promoted, scopeLabels }: Translation,
 ): Map<string, string> => {
-  const labels = translated(attributes, strategy);
+  const labels = translateAttributes(attributes, strategy);
   for (const key of promoted) {
     const value = resource.get(key);
-    const name = labelNameOf(key, strategy);
+    const name = buildLabelName(key, strategy);
     if (value !== undefined && name !== '' && !labels.has(name)) labels.set(name, value);
   }
   if (scopeLabels && scope.name !== '') {
     labels.set('otel_scope_name', scope.name);
     labels.set('otel_scope_version', scope.version);
     labels.set('otel_scope_schema_url', scope.url);
-    for (const [key, value] of Object.entries(attributesOfScope(scope)))
-      labels.set(labelNameOf(`otel_scope_${key}`, strategy), typeof value === 'string' ? value : JSON.stringify(value));
+    for (const [key, value] of Object.entries(parseScopeAttributes(scope)))
+      labels.set(
+        buildLabelName(`otel_scope_${key}`, strategy),
+        typeof value === 'string' ? value : JSON.stringify(value),
+      );
   }
-  addTarget(labels, resource);
+  addTargetLabels(labels, resource);
   return labels;
 };
 
-const attributesOfScope = ({ attributes }: ScopeTexts): Record<string, unknown> =>
+const parseScopeAttributes = ({ attributes }: ScopeTexts): Record<string, unknown> =>
   attributes === '' ? {} : (JSON.parse(attributes) as Record<string, unknown>);
 
 /** Returns labels of `target_info`; undefined if the resource has neither a service nor any other attribute. */
-export const labelsOfTarget = (resource: Texts, { strategy }: Translation): Map<string, string> | undefined => {
-  const others = new Map([...resource].filter(([key]) => !identifying.includes(key)));
-  const labels = translated(others, strategy);
+export const buildTargetLabels = (
+  resource: AttributeTexts,
+  { strategy }: Translation,
+): Map<string, string> | undefined => {
+  const others = new Map([...resource].filter(([key]) => !identifyingAttributes.includes(key)));
+  const labels = translateAttributes(others, strategy);
   const before = labels.size;
-  addTarget(labels, resource);
+  addTargetLabels(labels, resource);
   return before === 0 || labels.size === before ? undefined : labels;
 };
 
 /** Returns labels ordered by name, without empty values, which Prometheus treats as absent. */
-export const sortedLabels = (labels: Iterable<readonly [string, string]>): Labels =>
+export const sortLabels = (labels: Iterable<readonly [string, string]>): Labels =>
   Object.fromEntries(
     [...labels].filter(([, value]) => value !== '').sort(([left], [right]) => (left < right ? -1 : 1)),
   );

@@ -50,18 +50,18 @@ const perUnits: Readonly<Record<string, string>> = {
   y: 'year',
 };
 
-export const escapes = (strategy: TranslationStrategy): boolean => strategy.startsWith('UnderscoreEscaping');
+export const escapesNames = (strategy: TranslationStrategy): boolean => strategy.startsWith('UnderscoreEscaping');
 const addsSuffixes = (strategy: TranslationStrategy): boolean => strategy.endsWith('WithSuffixes');
 
 /** Returns the words of a unit: `By/s` is `bytes` and `per_second`. Text in braces is a comment and has no words. */
-const unitWords = (unit: string): { readonly main: string; readonly per: string } => {
+const splitUnit = (unit: string): { readonly main: string; readonly per: string } => {
   const slash = unit.indexOf('/');
-  const of = (text: string, names: Readonly<Record<string, string>>): string => {
+  const translateUnit = (text: string, names: Readonly<Record<string, string>>): string => {
     const trimmed = text.trim();
     return /[{}]/.test(trimmed) ? '' : Object.hasOwn(names, trimmed) ? (names[trimmed] ?? '') : trimmed;
   };
-  const main = of(slash < 0 ? unit : unit.slice(0, slash), units);
-  const per = slash < 0 ? '' : of(unit.slice(slash + 1), perUnits);
+  const main = translateUnit(slash < 0 ? unit : unit.slice(0, slash), units);
+  const per = slash < 0 ? '' : translateUnit(unit.slice(slash + 1), perUnits);
   return { main, per: per === '' ? '' : `per_${per}` };
 };
 
@@ -71,7 +71,7 @@ const cleanUnit = (unit: string): string =>
     .replaceAll(/_{2,}/g, '_')
     .replace(/^_/, '');
 
-const notStartingWithDigit = (name: string): string => (/^\d/.test(name) ? `_${name}` : name);
+const prefixLeadingDigit = (name: string): string => (/^\d/.test(name) ? `_${name}` : name);
 
 const isCounter = ({ kind, monotonic }: NamedMetric): boolean => kind === 'sum' && monotonic;
 const isRatio = ({ kind, unit }: NamedMetric): boolean => kind === 'gauge' && unit === '1';
@@ -79,46 +79,46 @@ const isRatio = ({ kind, unit }: NamedMetric): boolean => kind === 'gauge' && un
 /**
  * Returns the escaped name with suffixes: words of the name, then missing words of the unit, then `total` or `ratio`.
  */
-const escapedWithSuffixes = (named: NamedMetric): string => {
+const buildEscapedName = (named: NamedMetric): string => {
   let words = named.metric.split(/[^A-Za-z0-9:]+/).filter((word) => word !== '');
-  const { main, per } = unitWords(named.unit);
+  const { main, per } = splitUnit(named.unit);
   const mainWord = cleanUnit(main);
   const perWord = cleanUnit(per);
   const perSuffix = perWord === 'per_' ? '' : perWord.replace(/_$/, '');
   const isMissingPer = perSuffix !== '' && !words.includes(perSuffix);
   const mainSuffix = isMissingPer ? mainWord.replace(/_$/, '') : mainWord;
-  const added = [words.includes(mainWord) ? '' : mainSuffix, isMissingPer ? perSuffix : ''];
-  words = [...words, ...added.filter((word) => word !== '')];
+  const unitSuffixes = [words.includes(mainWord) ? '' : mainSuffix, isMissingPer ? perSuffix : ''];
+  words = [...words, ...unitSuffixes.filter((word) => word !== '')];
   if (isCounter(named)) words = [...words.filter((word) => word !== 'total'), 'total'];
   if (isRatio(named)) words = [...words.filter((word) => word !== 'ratio'), 'ratio'];
-  return notStartingWithDigit(words.join('_'));
+  return prefixLeadingDigit(words.join('_'));
 };
 
 /** Returns the name without a suffix and the character before it. */
-const withoutSuffix = (name: string, suffix: string): string =>
+const removeSuffix = (name: string, suffix: string): string =>
   name.endsWith(suffix) && name.length > suffix.length + 1 ? name.slice(0, -(suffix.length + 1)) : name;
 
-const plainWithSuffixes = (named: NamedMetric): string => {
-  const ends: string[] = [];
+const buildUnescapedName = (named: NamedMetric): string => {
+  const suffixes: string[] = [];
   let name = named.metric;
   const moveToEnd = (suffix: string): void => {
-    name = withoutSuffix(name, suffix);
-    ends.unshift(suffix);
+    name = removeSuffix(name, suffix);
+    suffixes.unshift(suffix);
   };
   if (isRatio(named)) moveToEnd('ratio');
   if (isCounter(named)) moveToEnd('total');
-  const { main, per } = unitWords(named.unit);
+  const { main, per } = splitUnit(named.unit);
   if (per !== '') moveToEnd(per);
   if (main !== '' && !name.endsWith(main)) name = `${name}_${main}`;
-  return [name, ...ends].join('_');
+  return [name, ...suffixes].join('_');
 };
 
 /** Returns the Prometheus name of a metric without `_bucket`, `_sum` and `_count`; empty if nothing remains. */
-export const metricNameOf = (named: NamedMetric, strategy: TranslationStrategy): string => {
-  if (!escapes(strategy)) return addsSuffixes(strategy) ? plainWithSuffixes(named) : named.metric;
+export const buildMetricName = (named: NamedMetric, strategy: TranslationStrategy): string => {
+  if (!escapesNames(strategy)) return addsSuffixes(strategy) ? buildUnescapedName(named) : named.metric;
   const name = addsSuffixes(strategy)
-    ? escapedWithSuffixes(named)
-    : notStartingWithDigit(
+    ? buildEscapedName(named)
+    : prefixLeadingDigit(
         named.metric
           .split(/[^A-Za-z0-9:_]+/)
           .filter((part) => part !== '')
@@ -128,9 +128,9 @@ export const metricNameOf = (named: NamedMetric, strategy: TranslationStrategy):
 };
 
 /** Returns the unit of a metric for its metadata. */
-export const unitNameOf = (unit: string, strategy: TranslationStrategy): string => {
-  const { main, per } = unitWords(unit);
-  const words = escapes(strategy) ? [cleanUnit(main), cleanUnit(per)] : [main, per];
+export const buildUnitName = (unit: string, strategy: TranslationStrategy): string => {
+  const { main, per } = splitUnit(unit);
+  const words = escapesNames(strategy) ? [cleanUnit(main), cleanUnit(per)] : [main, per];
   return words
     .filter((word) => word !== '')
     .join('_')
@@ -138,8 +138,8 @@ export const unitNameOf = (unit: string, strategy: TranslationStrategy): string 
 };
 
 /** Returns the name of a label; empty if nothing remains. */
-export const labelNameOf = (key: string, strategy: TranslationStrategy): string => {
-  if (!escapes(strategy) || key === '') return key;
+export const buildLabelName = (key: string, strategy: TranslationStrategy): string => {
+  if (!escapesNames(strategy) || key === '') return key;
   const name = key.replaceAll(/[^A-Za-z0-9_]/gu, '_');
   if (name !== key && /^_*$/.test(name)) return '';
   if (/^\d/.test(name)) return `key_${name}`;

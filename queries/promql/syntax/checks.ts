@@ -1,22 +1,22 @@
 import { PromqlSyntaxError } from './errors.ts';
-import { testOf } from './matchers.ts';
-import { quoted } from './quotes.ts';
+import { compileTest } from './matchers.ts';
+import { quoteText } from './quotes.ts';
 import type { ValueType } from './signatures.ts';
 import {
   type Aggregation,
   type Binary,
   type Call,
-  documentedType,
   type Expression,
+  formatType,
+  getValueType,
   isComparison,
   isSetOperator,
   type Position,
-  typeOf,
   type VectorSelector,
 } from './tree.ts';
 
 /** Checks types in the same order as Prometheus and throws the first problem. */
-export class Checks {
+export class TypeChecker {
   readonly #text: string;
 
   constructor(text: string) {
@@ -27,38 +27,38 @@ export class Checks {
   check(node: Expression): ValueType {
     switch (node.kind) {
       case 'aggregation':
-        this.#aggregation(node);
+        this.#checkAggregation(node);
         break;
       case 'binary':
-        this.#binary(node);
+        this.#checkBinary(node);
         break;
       case 'call':
-        this.#call(node);
+        this.#checkCall(node);
         break;
       case 'selector':
-        this.#selector(node);
+        this.#checkSelector(node);
         break;
       case 'number':
       case 'string':
         break;
       default:
-        this.#wrapped(node);
+        this.#checkWrapped(node);
     }
-    return typeOf(node);
+    return getValueType(node);
   }
 
   #fail(place: Position, problem: string): never {
     throw new PromqlSyntaxError(this.#text, place, problem);
   }
 
-  #wrapped(
+  #checkWrapped(
     node: Exclude<Expression, Aggregation | Binary | Call | VectorSelector | { kind: 'number' | 'string' }>,
   ): void {
     const type = this.check(node.kind === 'range' ? node.selector : node.inner);
     if (node.kind === 'unary' && type !== 'scalar' && type !== 'vector')
       this.#fail(
         node,
-        `unary expression only allowed on expressions of type scalar or instant vector, got ${quoted(documentedType(type))}`,
+        `unary expression only allowed on expressions of type scalar or instant vector, got ${quoteText(formatType(type))}`,
       );
     if (node.kind === 'subquery' && type !== 'vector')
       this.#fail(node, `subquery is only allowed on instant vector, got ${type} instead`);
@@ -67,47 +67,50 @@ export class Checks {
   #expect(node: Expression, expectedType: ValueType, context: string): void {
     const type = this.check(node);
     if (type !== expectedType)
-      this.#fail(node, `expected type ${documentedType(expectedType)} in ${context}, got ${documentedType(type)}`);
+      this.#fail(node, `expected type ${formatType(expectedType)} in ${context}, got ${formatType(type)}`);
   }
 
-  #aggregation({ operator, inner, parameter }: Aggregation): void {
+  #checkAggregation({ operator, inner, parameter }: Aggregation): void {
     this.#expect(inner, 'vector', 'aggregation expression');
     if (parameter === undefined) return;
     this.#expect(parameter, operator === 'count_values' ? 'string' : 'scalar', 'aggregation parameter');
   }
 
-  #binary(node: Binary): void {
+  #checkBinary(node: Binary): void {
     const left = this.check(node.left);
     const right = this.check(node.right);
     const bothScalars = left === 'scalar' && right === 'scalar';
     if (node.bool && !isComparison(node.operator))
-      this.#fail(this.#operatorPlace(node), 'bool modifier can only be used on comparison operators');
+      this.#fail(this.#operatorPosition(node), 'bool modifier can only be used on comparison operators');
     if (isComparison(node.operator) && !node.bool && bothScalars)
-      this.#fail(this.#operatorPlace(node), 'comparisons between scalars must use BOOL modifier');
-    this.#repeatedLabels(node);
+      this.#fail(this.#operatorPosition(node), 'comparisons between scalars must use BOOL modifier');
+    this.#checkRepeatedLabels(node);
     for (const [part, type] of [
       [node.left, left],
       [node.right, right],
     ] as const)
       if (type !== 'scalar' && type !== 'vector')
         this.#fail(part, 'binary expression must contain only scalar and instant vector types');
-    this.#matching(node, left === 'vector' && right === 'vector');
+    this.#checkMatching(node, left === 'vector' && right === 'vector');
   }
 
   /** Returns the position of the operator, without surrounding spaces. */
-  #operatorPlace(node: Binary): Position {
+  #operatorPosition(node: Binary): Position {
     const between = this.#text.slice(node.left.end);
     return { start: node.left.end + between.length - between.trimStart().length, end: node.right.start };
   }
 
-  #repeatedLabels(node: Binary): void {
+  #checkRepeatedLabels(node: Binary): void {
     const { labels = [], include = [], on = false } = node.matching ?? {};
     const repeated = on ? labels.find((label) => include.includes(label)) : undefined;
     if (repeated !== undefined)
-      this.#fail(this.#operatorPlace(node), `label ${quoted(repeated)} must not occur in ON and GROUP clause at once`);
+      this.#fail(
+        this.#operatorPosition(node),
+        `label ${quoteText(repeated)} must not occur in ON and GROUP clause at once`,
+      );
   }
 
-  #matching(node: Binary, vectors: boolean): void {
+  #checkMatching(node: Binary, vectors: boolean): void {
     const { matching } = node;
     if (matching === undefined) return;
     const filled = matching.fillLeft !== undefined || matching.fillRight !== undefined;
@@ -116,55 +119,58 @@ export class Checks {
       if (filled) this.#fail(node, 'filling in missing series only allowed between instant vectors');
       node.matching = undefined;
       if (isSetOperator(node.operator))
-        this.#fail(node, `set operator ${quoted(node.operator)} not allowed in binary scalar expression`);
+        this.#fail(node, `set operator ${quoteText(node.operator)} not allowed in binary scalar expression`);
       return;
     }
     if (!isSetOperator(node.operator)) return;
     if (matching.card !== 'one-to-one' && matching.card !== 'many-to-many')
-      this.#fail(node, `no grouping allowed for ${quoted(node.operator)} operation`);
+      this.#fail(node, `no grouping allowed for ${quoteText(node.operator)} operation`);
     if (filled) this.#fail(node, 'filling in missing series not allowed for set operators');
     node.matching = { ...matching, card: 'many-to-many' };
   }
 
-  #call(node: Call): void {
-    const { name, parameterTypes, variadic } = node.signature;
+  #checkCall(node: Call): void {
+    const { name, parameterTypes, maxAdditionalArguments } = node.signature;
     const count = node.args.length;
-    const call = `in call to ${quoted(name)}, got ${count}`;
-    if (variadic === 0 && parameterTypes.length !== count)
+    const call = `in call to ${quoteText(name)}, got ${count}`;
+    if (maxAdditionalArguments === 0 && parameterTypes.length !== count)
       this.#fail(node, `expected ${parameterTypes.length} argument(s) ${call}`);
     const minArguments = parameterTypes.length - 1;
-    if (variadic !== 0 && minArguments > count)
+    if (maxAdditionalArguments !== 0 && minArguments > count)
       this.#fail(node, `expected at least ${minArguments} argument(s) ${call}`);
-    if (variadic > 0 && minArguments + variadic < count)
-      this.#fail(node, `expected at most ${minArguments + variadic} argument(s) ${call}`);
-    if (name === 'info') this.#labelSelector(node);
+    if (maxAdditionalArguments > 0 && minArguments + maxAdditionalArguments < count)
+      this.#fail(node, `expected at most ${minArguments + maxAdditionalArguments} argument(s) ${call}`);
+    if (name === 'info') this.#checkLabelSelector(node);
     for (const [index, argument] of node.args.entries())
       this.#expect(
         argument,
         parameterTypes[index] ?? (parameterTypes.at(-1) as ValueType),
-        `call to function ${quoted(name)}`,
+        `call to function ${quoteText(name)}`,
       );
   }
 
-  #labelSelector(node: Call): void {
+  #checkLabelSelector(node: Call): void {
     const labels = node.args[1];
     if (labels === undefined) return;
-    const type = typeOf(labels);
+    const type = getValueType(labels);
     if (type !== 'vector')
-      this.#fail(node, `expected type instant vector in call to function "info", got ${documentedType(type)}`);
+      this.#fail(node, `expected type instant vector in call to function "info", got ${formatType(type)}`);
     if (labels.kind !== 'selector') this.#fail(labels, 'expected label selectors only');
     if (labels.name !== '') this.#fail(labels, 'expected label selectors only, got vector selector instead');
-    labels.labelsOnly = true;
+    labels.hasLabelsOnly = true;
   }
 
-  #selector(node: VectorSelector): void {
+  #checkSelector(node: VectorSelector): void {
     if (node.name !== '') {
-      const again = node.matchers.slice(0, -1).find(({ name }) => name === '__name__');
-      if (again !== undefined)
-        this.#fail(node, `metric name must not be set twice: ${quoted(node.name)} or ${quoted(again.value)}`);
+      const firstNameMatcher = node.matchers.slice(0, -1).find(({ name }) => name === '__name__');
+      if (firstNameMatcher !== undefined)
+        this.#fail(
+          node,
+          `metric name must not be set twice: ${quoteText(node.name)} or ${quoteText(firstNameMatcher.value)}`,
+        );
       return;
     }
-    if (!node.labelsOnly && node.matchers.every((matcher) => testOf(matcher)('')))
+    if (!node.hasLabelsOnly && node.matchers.every((matcher) => compileTest(matcher)('')))
       this.#fail(node, 'vector selector must contain at least one non-empty matcher');
   }
 }

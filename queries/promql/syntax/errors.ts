@@ -1,10 +1,10 @@
 import type { Position } from './tree.ts';
 
 /** Returns line and column, from 1 and in bytes, as in Prometheus. */
-export const positionOf = (text: string, place: Position): string => {
+export const formatPosition = (text: string, position: Position): string => {
   if (text === '') return 'unknown position';
-  if (place.start < 0 || place.start > text.length) return 'invalid position';
-  const before = Buffer.from(text.slice(0, place.start));
+  if (position.start < 0 || position.start > text.length) return 'invalid position';
+  const before = Buffer.from(text.slice(0, position.start));
   const line = before.filter((byte) => byte === 10).length + 1;
   return `${line}:${before.length - before.lastIndexOf(10)}`;
 };
@@ -13,7 +13,7 @@ export const positionOf = (text: string, place: Position): string => {
 export class PromqlSyntaxError extends Error {
   override readonly name = 'PromqlSyntaxError';
   constructor(text: string, place: Position, problem: string) {
-    super(`${positionOf(text, place)}: parse error: ${problem}`);
+    super(`${formatPosition(text, place)}: parse error: ${problem}`);
   }
 }
 

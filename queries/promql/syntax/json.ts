@@ -1,75 +1,80 @@
 import type { Matcher } from '../series.ts';
-import { plainNumber } from './numbers.ts';
-import type { DurationPart, Expression, Matching, Shift, VectorSelector } from './tree.ts';
+import { formatWithoutExponent } from './numbers.ts';
+import type { DurationPart, Expression, Matching, TimeShift, VectorSelector } from './tree.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const durationJson = (part: DurationPart | undefined): Json | null => {
+const toDurationJson = (part: DurationPart | undefined): Json | null => {
   if (part === undefined) return null;
-  if (part.kind === 'number') return { type: 'numberLiteral', val: plainNumber(part.value), duration: part.duration };
+  if (part.kind === 'number')
+    return { type: 'numberLiteral', val: formatWithoutExponent(part.value), duration: part.duration };
   const { operator: op, wrapped } = part;
-  return { type: 'durationExpr', op, lhs: durationJson(part.left), rhs: durationJson(part.right), wrapped };
+  return { type: 'durationExpr', op, lhs: toDurationJson(part.left), rhs: toDurationJson(part.right), wrapped };
 };
 
-const shiftJson = ({ offsetMs, offsetExpression, at }: Shift): Json => ({
+const toShiftJson = ({ offsetMs, offsetExpression, at }: TimeShift): Json => ({
   offset: offsetMs,
-  offsetExpr: durationJson(offsetExpression),
+  offsetExpr: toDurationJson(offsetExpression),
   timestamp: typeof at === 'number' ? at : null,
   startOrEnd: typeof at === 'string' ? at : null,
 });
 
-const matchersJson = (matchers: readonly Matcher[]): Json[] =>
+const toMatchersJson = (matchers: readonly Matcher[]): Json[] =>
   matchers.map(({ name, value, op }) => ({ name, value, type: op }));
 
-const selectorJson = (node: VectorSelector): Json => {
+const toSelectorJson = (node: VectorSelector): Json => {
   const { name, anchored, smoothed } = node;
-  return { name, matchers: matchersJson(node.matchers), anchored, smoothed, ...shiftJson(node) };
+  return { name, matchers: toMatchersJson(node.matchers), anchored, smoothed, ...toShiftJson(node) };
 };
 
 /** Returns the syntax tree of an expression, as in `/api/v1/parse_query` of Prometheus. */
-export const treeJson = (node: Expression): Json => {
+export const toTreeJson = (node: Expression): Json => {
   switch (node.kind) {
     case 'number':
-      return { type: 'numberLiteral', val: plainNumber(node.value) };
+      return { type: 'numberLiteral', val: formatWithoutExponent(node.value) };
     case 'string':
       return { type: 'stringLiteral', val: node.value };
     case 'selector':
-      return { type: 'vectorSelector', ...selectorJson(node) };
+      return { type: 'vectorSelector', ...toSelectorJson(node) };
     case 'range': {
       const { rangeMs: range, rangeExpression } = node;
-      const selector = selectorJson(node.selector as VectorSelector);
-      return { type: 'matrixSelector', range, rangeExpr: durationJson(rangeExpression), ...selector };
+      const selector = toSelectorJson(node.selector as VectorSelector);
+      return { type: 'matrixSelector', range, rangeExpr: toDurationJson(rangeExpression), ...selector };
     }
     case 'subquery': {
       const { rangeMs: range, stepMs: step } = node;
-      const rangeExpr = durationJson(node.rangeExpression);
-      const stepExpr = durationJson(node.stepExpression);
-      return { type: 'subquery', expr: treeJson(node.inner), range, rangeExpr, step, stepExpr, ...shiftJson(node) };
+      const rangeExpr = toDurationJson(node.rangeExpression);
+      const stepExpr = toDurationJson(node.stepExpression);
+      return { type: 'subquery', expr: toTreeJson(node.inner), range, rangeExpr, step, stepExpr, ...toShiftJson(node) };
     }
     case 'call': {
-      const { name, parameterTypes: argTypes, variadic, returns: returnType } = node.signature;
-      return { type: 'call', func: { name, argTypes, variadic, returnType }, args: node.args.map(treeJson) };
+      const { name, parameterTypes: argTypes, maxAdditionalArguments, returnType } = node.signature;
+      return {
+        type: 'call',
+        func: { name, argTypes, variadic: maxAdditionalArguments, returnType },
+        args: node.args.map(toTreeJson),
+      };
     }
     case 'aggregation': {
       const { operator: op, grouping, without } = node;
-      const param = node.parameter === undefined ? null : treeJson(node.parameter);
-      return { type: 'aggregation', op, expr: treeJson(node.inner), param, grouping, without };
+      const param = node.parameter === undefined ? null : toTreeJson(node.parameter);
+      return { type: 'aggregation', op, expr: toTreeJson(node.inner), param, grouping, without };
     }
     case 'binary': {
-      const { operator: op, bool, matching: found } = node;
-      const matching = found === undefined ? null : matchingJson(found);
-      return { type: 'binaryExpr', op, lhs: treeJson(node.left), rhs: treeJson(node.right), matching, bool };
+      const { operator: op, bool, matching: vectorMatching } = node;
+      const matching = vectorMatching === undefined ? null : toMatchingJson(vectorMatching);
+      return { type: 'binaryExpr', op, lhs: toTreeJson(node.left), rhs: toTreeJson(node.right), matching, bool };
     }
     case 'unary':
-      return { type: 'unaryExpr', op: node.operator, expr: treeJson(node.inner) };
+      return { type: 'unaryExpr', op: node.operator, expr: toTreeJson(node.inner) };
     case 'parentheses':
-      return { type: 'parenExpr', expr: treeJson(node.inner) };
+      return { type: 'parenExpr', expr: toTreeJson(node.inner) };
     case 'once':
-      return treeJson(node.inner);
+      return toTreeJson(node.inner);
   }
 };
 
-const matchingJson = ({ card, labels, on, include, fillLeft, fillRight }: Matching): Json => ({
+const toMatchingJson = ({ card, labels, on, include, fillLeft, fillRight }: Matching): Json => ({
   card,
   labels,
   on,

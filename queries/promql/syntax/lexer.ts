@@ -1,8 +1,8 @@
 import { syntaxLimits } from './limits.ts';
-import { quoted } from './quotes.ts';
+import { quoteText } from './quotes.ts';
 
 /** Kinds of tokens: `key` is a keyword, whose name is in `name`. */
-export type Kind =
+export type TokenKind =
   | 'end'
   | 'error'
   | 'identifier'
@@ -18,14 +18,14 @@ export type Kind =
 
 /** A token of an expression. Keywords have their name in lower case, punctuation its text. */
 export interface Token {
-  readonly kind: Kind;
+  readonly kind: TokenKind;
   readonly name: string;
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-const kinds: readonly (readonly [Kind, string])[] = [
+const kinds: readonly (readonly [TokenKind, string])[] = [
   ['operator', 'and or unless atan2'],
   ['aggregator', 'sum avg count min max group stddev stdvar topk bottomk count_values quantile limitk limit_ratio'],
   ['keyword', 'offset smoothed anchored by without on ignoring group_left group_right fill fill_left fill_right bool'],
@@ -36,18 +36,19 @@ const kinds: readonly (readonly [Kind, string])[] = [
 export const aggregators: readonly string[] = kinds
   .filter(([kind]) => kind === 'aggregator')
   .flatMap(([, names]) => names.split(' '));
-const words = new Map(kinds.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)));
+const keywordKinds = new Map(kinds.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)));
 
 const isSpace = (character: string): boolean => /^[ \t\n\r]$/.test(character);
 const isLetter = (character: string): boolean => /^[A-Za-z_]$/.test(character);
 const isDigit = (character: string): boolean => /^\d$/.test(character);
-const shown = (character: string): string => (character === '' ? quoted('\ufffd', "'") : quoted(character, "'"));
+const quoteCharacter = (character: string): string =>
+  character === '' ? quoteText('\ufffd', "'") : quoteText(character, "'");
 
 class LexicalError extends Error {
-  readonly at: number;
+  readonly offset: number;
   constructor(message: string, at: number) {
     super(message);
-    this.at = at;
+    this.offset = at;
   }
 }
 
@@ -58,12 +59,12 @@ class Lexer {
   #at = 0;
   #start = 0;
   #parentheses = 0;
-  #brace = false;
-  #bracket = false;
-  #colon = false;
-  #duration = false;
+  #isInBraces = false;
+  #isInBrackets = false;
+  #hasColon = false;
+  #hasDuration = false;
   /** Whether a duration in brackets follows, whose first tokens have special rules. */
-  #inDuration = false;
+  #isAtDuration = false;
 
   constructor(input: string) {
     this.#input = input;
@@ -71,10 +72,10 @@ class Lexer {
 
   run(): Token[] {
     try {
-      while (this.tokens.at(-1)?.kind !== 'end') this.#step();
+      while (this.tokens.at(-1)?.kind !== 'end') this.#scanToken();
     } catch (error) {
       if (!(error instanceof LexicalError)) throw error;
-      this.tokens.push({ kind: 'error', name: error.message, text: '', start: error.at, end: this.#input.length });
+      this.tokens.push({ kind: 'error', name: error.message, text: '', start: error.offset, end: this.#input.length });
     }
     return this.tokens;
   }
@@ -96,7 +97,7 @@ class Lexer {
     return point === undefined ? '' : String.fromCodePoint(point);
   }
 
-  #emit(kind: Kind, name?: string): void {
+  #emit(kind: TokenKind, name?: string): void {
     const text = this.#input.slice(this.#start, this.#at);
     this.tokens.push({ kind, name: name ?? text, text, start: this.#start, end: this.#at });
     this.#start = this.#at;
@@ -107,10 +108,10 @@ class Lexer {
     this.#start = this.#at;
   }
 
-  #step(): void {
+  #scanToken(): void {
     this.#skipSpace();
-    if (this.#inDuration) {
-      this.#inDuration = this.#durationWord();
+    if (this.#isAtDuration) {
+      this.#isAtDuration = this.#scanDurationToken();
       return;
     }
     if (this.#input[this.#at] === '#') {
@@ -118,34 +119,34 @@ class Lexer {
       this.#start = this.#at;
       return;
     }
-    if (this.#brace) this.#braceWord();
-    else this.#statementWord();
+    if (this.#isInBraces) this.#scanBraceToken();
+    else this.#scanStatementToken();
   }
 
   #end(): void {
     if (this.#parentheses !== 0) this.#fail('unclosed left parenthesis');
-    if (this.#bracket) this.#fail('unclosed left bracket');
+    if (this.#isInBrackets) this.#fail('unclosed left bracket');
     this.#emit('end');
   }
 
-  #statementWord(): void {
+  #scanStatementToken(): void {
     const first = this.#next();
     if (first === '') this.#end();
     else if ('*/%+-^@'.includes(first)) this.#emit('operator');
     else if (first === ',') this.#emit('mark');
     else if ('=!<>'.includes(first)) this.#comparison(first);
-    else if (isDigit(first) || (first === '.' && isDigit(this.#peek()))) this.#numberFrom(first);
+    else if (isDigit(first) || (first === '.' && isDigit(this.#peek()))) this.#scanNumber(first);
     else if (`"'\``.includes(first)) this.#string(first);
-    else if (isLetter(first) || first === ':') this.#word(first);
+    else if (isLetter(first) || first === ':') this.#scanWord(first);
     else this.#parenthesis(first);
   }
 
   #comparison(first: string): void {
     const next = this.#peek();
-    if (first === '=' && next === '~') this.#fail(`unexpected character after '=': ${shown(next)}`);
+    if (first === '=' && next === '~') this.#fail(`unexpected character after '=': ${quoteCharacter(next)}`);
     if (first === '!' && next !== '=') {
       this.#next();
-      this.#fail(`unexpected character after '!': ${shown(next)}`);
+      this.#fail(`unexpected character after '!': ${quoteCharacter(next)}`);
     }
     if (next === '=' || (next === '/' && (first === '<' || first === '>'))) this.#next();
     this.#emit(first === '=' && next !== '=' ? 'mark' : 'operator');
@@ -162,22 +163,22 @@ class Lexer {
         return;
       case '{':
         this.#emit('mark');
-        this.#brace = true;
+        this.#isInBraces = true;
         return;
       case '[':
-        if (this.#bracket) this.#fail(`unexpected left bracket ${shown(first)}`);
-        this.#colon = false;
+        if (this.#isInBrackets) this.#fail(`unexpected left bracket ${quoteCharacter(first)}`);
+        this.#hasColon = false;
         this.#emit('mark');
-        this.#bracket = true;
-        this.#inDuration = true;
+        this.#isInBrackets = true;
+        this.#isAtDuration = true;
         return;
       case ']':
-        if (!this.#bracket) this.#fail(`unexpected right bracket ${shown(first)}`);
+        if (!this.#isInBrackets) this.#fail(`unexpected right bracket ${quoteCharacter(first)}`);
         this.#emit('mark');
-        this.#bracket = false;
+        this.#isInBrackets = false;
         return;
       default:
-        this.#fail(`unexpected character: ${shown(first)}`);
+        this.#fail(`unexpected character: ${quoteCharacter(first)}`);
     }
   }
 
@@ -190,15 +191,15 @@ class Lexer {
     this.#emit('mark');
   }
 
-  #word(first: string): void {
-    if (this.#bracket) {
+  #scanWord(first: string): void {
+    if (this.#isInBrackets) {
       this.#wordInBrackets(first);
       return;
     }
     while (isLetter(this.#peek()) || isDigit(this.#peek()) || this.#peek() === ':') this.#at++;
     const text = this.#input.slice(this.#start, this.#at);
     const name = text.toLowerCase();
-    const kind = words.get(name);
+    const kind = keywordKinds.get(name);
     if (kind === undefined) {
       this.#emit(text.includes(':') ? 'metric' : 'identifier');
       return;
@@ -210,12 +211,12 @@ class Lexer {
 
   #wordInBrackets(first: string): void {
     if (first === ':') {
-      if (this.#colon) this.#fail("unexpected colon ':'");
+      if (this.#hasColon) this.#fail("unexpected colon ':'");
       this.#emit('mark');
-      this.#colon = true;
+      this.#hasColon = true;
       return;
     }
-    if (!this.#durationName(first)) this.#fail(`unexpected character: ${shown(first)}, expected ':'`);
+    if (!this.#durationName(first)) this.#fail(`unexpected character: ${quoteCharacter(first)}, expected ':'`);
   }
 
   /** Scans a function of durations; returns false if the word is not one. */
@@ -229,12 +230,12 @@ class Lexer {
   }
 
   /** Returns whether the next word is also part of a duration. */
-  #durationWord(): boolean {
+  #scanDurationToken(): boolean {
     const first = this.#next();
     if (first === '') this.#fail('unexpected end of input in duration expression');
     if (isDigit(first) || (first === '.' && isDigit(this.#peek()))) {
-      this.#duration = true;
-      this.#numberFrom(first);
+      this.#hasDuration = true;
+      this.#scanNumber(first);
       return false;
     }
     if ('+-*/%^'.includes(first)) this.#emit('operator');
@@ -246,15 +247,15 @@ class Lexer {
     switch (first) {
       case ']':
         this.#emit('mark');
-        this.#bracket = false;
-        this.#colon = false;
+        this.#isInBrackets = false;
+        this.#hasColon = false;
         return false;
       case ':':
-        if (!this.#duration || this.#colon) this.#start = this.#at;
-        if (!this.#duration) this.#fail('unexpected colon before duration in duration expression');
-        if (this.#colon) this.#fail('unexpected repeated colon in duration expression');
+        if (!this.#hasDuration || this.#hasColon) this.#start = this.#at;
+        if (!this.#hasDuration) this.#fail('unexpected colon before duration in duration expression');
+        if (this.#hasColon) this.#fail('unexpected repeated colon in duration expression');
         this.#emit('mark');
-        this.#colon = true;
+        this.#hasColon = true;
         return true;
       case '(':
         this.#emit('mark');
@@ -267,7 +268,7 @@ class Lexer {
         this.#emit('mark');
         return true;
       default:
-        this.#fail(`unexpected character in duration expression: ${shown(first)}`);
+        this.#fail(`unexpected character in duration expression: ${quoteCharacter(first)}`);
     }
   }
 
@@ -276,7 +277,7 @@ class Lexer {
     this.#emit('identifier');
   }
 
-  #braceWord(): void {
+  #scanBraceToken(): void {
     const first = this.#next();
     if (first === '') this.#fail('unexpected end of input inside braces');
     if (isLetter(first)) this.#identifier();
@@ -285,9 +286,9 @@ class Lexer {
     else if (first === ',') this.#emit('mark');
     else if (first === '}') {
       this.#emit('mark');
-      this.#brace = false;
+      this.#isInBraces = false;
     } else if (first === '{') this.#fail("unexpected left brace '{'");
-    else this.#fail(`unexpected character inside braces: ${shown(first)}`);
+    else this.#fail(`unexpected character inside braces: ${quoteCharacter(first)}`);
   }
 
   #matching(first: string): void {
@@ -296,7 +297,7 @@ class Lexer {
       this.#next();
       this.#emit('operator');
     } else if (first === '=') this.#emit('mark');
-    else this.#fail(`unexpected character after '!' inside braces: ${shown(next)}`);
+    else this.#fail(`unexpected character after '!' inside braces: ${quoteCharacter(next)}`);
   }
 
   #string(quote: string): void {
@@ -317,7 +318,7 @@ class Lexer {
     if ('abfnrtv\\'.includes(first) || first === quote) return;
     const octal = /^[0-7]$/.test(first);
     const places = octal ? 3 : ({ x: 2, u: 4, U: 8 }[first] ?? 0);
-    if (places === 0) this.#fail(`unknown escape sequence ${named(first)}`);
+    if (places === 0) this.#fail(`unknown escape sequence ${describeCharacter(first)}`);
     const code = this.#digits(octal ? first : '', places, octal);
     if (code > (places < 4 ? 255 : 0x10ffff) || (code >= 0xd800 && code < 0xe000))
       this.#fail('escape sequence is an invalid Unicode code point');
@@ -329,15 +330,15 @@ class Lexer {
       const next = this.#next();
       if (next === '') this.#fail('escape sequence not terminated');
       if (!(octal ? /^[0-7]$/ : /^[\da-f]$/i).test(next))
-        this.#fail(`illegal character ${named(next)} in escape sequence`);
+        this.#fail(`illegal character ${describeCharacter(next)} in escape sequence`);
       digits += next;
     }
     return Number.parseInt(digits, octal ? 8 : 16);
   }
 
-  #numberFrom(first: string): void {
+  #scanNumber(first: string): void {
     this.#at -= first.length;
-    const maxCharacters = syntaxLimits.numberCharacters;
+    const maxCharacters = syntaxLimits.maxNumberCharacters;
     // Bounds the input of the expressions below, so that none of them takes long.
     const rest = this.#input.slice(this.#at, this.#at + maxCharacters + 2);
     const number =
@@ -359,34 +360,34 @@ class Lexer {
       return;
     }
     // The length that Prometheus reads before it rejects the number.
-    const wrong =
+    const invalidText =
       /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+(?:\.\d*)?\.|^\d*(?:\.\d*)?(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
-    this.#at += wrong.length;
-    this.#fail(`bad number or duration syntax: ${quoted(wrong)}`);
+    this.#at += invalidText.length;
+    this.#fail(`bad number or duration syntax: ${quoteText(invalidText)}`);
   }
 }
 
-const named = (character: string): string => {
+const describeCharacter = (character: string): string => {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return /[\p{C}\p{Z}]/u.test(character) ? `U+${code}` : `U+${code} '${character}'`;
 };
 
 /** Returns the tokens of an expression. The last one is the end, or an error with its message as name. */
-export const wordsOf = (input: string): Token[] => new Lexer(input).run();
+export const tokenize = (input: string): Token[] => new Lexer(input).run();
 
 /** Formats a token for messages as Prometheus does. */
-export const described = (token: Token): string => {
+export const describeToken = (token: Token): string => {
   switch (token.kind) {
     case 'end':
       return 'end of input';
     case 'identifier':
-      return `identifier ${quoted(token.text)}`;
+      return `identifier ${quoteText(token.text)}`;
     case 'metric':
-      return `metric identifier ${quoted(token.text)}`;
+      return `metric identifier ${quoteText(token.text)}`;
     case 'number':
     case 'duration':
     case 'string':
-      return `${token.kind} ${shortened(token.text)}`;
+      return `${token.kind} ${shorten(token.text)}`;
     case 'operator':
       return `<op:${token.text}>`;
     case 'aggregator':
@@ -394,11 +395,11 @@ export const described = (token: Token): string => {
     case 'keyword':
       return `<${token.text}>`;
     default:
-      return shortened(token.text);
+      return shorten(token.text);
   }
 };
 
-const shortened = (text: string): string => {
+const shorten = (text: string): string => {
   const characters = [...text];
-  return Buffer.byteLength(text) > 10 ? `${quoted(characters.slice(0, 10).join(''))}...` : quoted(text);
+  return Buffer.byteLength(text) > 10 ? `${quoteText(characters.slice(0, 10).join(''))}...` : quoteText(text);
 };

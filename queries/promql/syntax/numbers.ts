@@ -1,51 +1,51 @@
 /** Parses a PromQL number: decimal, hexadecimal, octal, with underscores, Inf or NaN. Undefined if it is invalid. */
-export const readNumber = (text: string): number | undefined => {
+export const parsePromqlNumber = (text: string): number | undefined => {
   const sign = text.startsWith('-') ? -1 : 1;
-  const plain = /^[+-]/.test(text) ? text.slice(1) : text;
-  if (/^nan$/i.test(plain)) return Number.NaN;
-  if (/^inf(inity)?$/i.test(plain)) return sign * Number.POSITIVE_INFINITY;
-  const digits = plain.replaceAll(/(?<=[\da-fx])_(?=[\da-f])/gi, '');
+  const unsigned = /^[+-]/.test(text) ? text.slice(1) : text;
+  if (/^nan$/i.test(unsigned)) return Number.NaN;
+  if (/^inf(inity)?$/i.test(unsigned)) return sign * Number.POSITIVE_INFINITY;
+  const digits = unsigned.replaceAll(/(?<=[\da-fx])_(?=[\da-f])/gi, '');
   if (/^0(x[\da-f]+|o[0-7]+|b[01]+)$/i.test(digits)) return sign * Number(digits);
   if (/^0[0-7]+$/.test(digits)) return sign * Number.parseInt(digits, 8);
   return /^(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? sign * Number(digits) : undefined;
 };
 
-const special = (value: number): string | undefined => {
+const formatNonFinite = (value: number): string | undefined => {
   if (Number.isNaN(value)) return 'NaN';
   if (Number.isFinite(value)) return undefined;
   return value > 0 ? '+Inf' : '-Inf';
 };
 
 /** Returns the shortest digits that parse to the value, and the position of the decimal point. */
-const digitsOf = (value: number): { digits: string; point: number } => {
+const splitDigits = (value: number): { digits: string; point: number } => {
   const [mantissa = '', exponent = '0'] = Math.abs(value).toExponential().split('e');
   return { digits: mantissa.replace('.', ''), point: Number(exponent) + 1 };
 };
 
-const signOf = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
+const formatSign = (value: number): string => (value < 0 || Object.is(value, -0) ? '-' : '');
 
 /** Formats a value without an exponent, in the fewest digits that parse to it, as in Prometheus' answers. */
-export const plainNumber = (value: number): string => {
-  const name = special(value);
+export const formatWithoutExponent = (value: number): string => {
+  const name = formatNonFinite(value);
   if (name !== undefined) return name;
   const text = String(value);
   if (!text.includes('e')) return Object.is(value, -0) ? '-0' : text;
-  const { digits, point } = digitsOf(value);
-  if (point <= 0) return `${signOf(value)}0.${'0'.repeat(-point)}${digits}`;
-  return `${signOf(value)}${digits.padEnd(point, '0')}`;
+  const { digits, point } = splitDigits(value);
+  if (point <= 0) return `${formatSign(value)}0.${'0'.repeat(-point)}${digits}`;
+  return `${formatSign(value)}${digits.padEnd(point, '0')}`;
 };
 
 /** Formats a value with an exponent if that is below -4 or above 5, as in Prometheus' messages. */
-export const shortNumber = (value: number, maxDigits?: number): string => {
-  const name = special(value);
+export const formatWithExponent = (value: number, maxDigits?: number): string => {
+  const name = formatNonFinite(value);
   if (name !== undefined) return name;
-  if (value === 0) return plainNumber(value);
+  if (value === 0) return formatWithoutExponent(value);
   const rounded = maxDigits === undefined ? value : Number(value.toPrecision(maxDigits));
-  const { digits, point } = digitsOf(rounded);
+  const { digits, point } = splitDigits(rounded);
   const exponent = point - 1;
   if (exponent >= -4 && exponent < Math.min(6, maxDigits === undefined ? 6 : Math.max(maxDigits, 0)))
-    return plainNumber(rounded);
+    return formatWithoutExponent(rounded);
   const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
   const places = String(Math.abs(exponent)).padStart(2, '0');
-  return `${signOf(value)}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${places}`;
+  return `${formatSign(value)}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${places}`;
 };

@@ -1,11 +1,11 @@
 import type { Token } from './lexer.ts';
-import { numberFrom } from './parse-literals.ts';
-import type { Reader } from './reader.ts';
+import { parseNumberLiteral } from './parse-literals.ts';
+import type { TokenReader } from './reader.ts';
 import type { DurationExpression, DurationPart, NumberLiteral, Position } from './tree.ts';
 
 const maxSeconds = 2 ** 63 / 1e9;
 
-const zero = (place: Position): NumberLiteral => ({
+const zeroLiteral = (place: Position): NumberLiteral => ({
   kind: 'number',
   value: 0,
   duration: false,
@@ -13,17 +13,18 @@ const zero = (place: Position): NumberLiteral => ({
   end: place.end,
 });
 
-const inRange = (reader: Reader, literal: NumberLiteral, place: Position): NumberLiteral => {
+const requireInRange = (reader: TokenReader, literal: NumberLiteral, place: Position): NumberLiteral => {
   if (Math.abs(literal.value) <= maxSeconds || Number.isNaN(literal.value)) return literal;
-  reader.report(place, 'duration out of range');
-  return zero(literal);
+  reader.reportProblem(place, 'duration out of range');
+  return zeroLiteral(literal);
 };
 
-const experimental = (reader: Reader, place: Position): void => {
-  if (!reader.options.durationExpressions) reader.report(place, 'experimental duration expression is not enabled');
+const reportIfDisabled = (reader: TokenReader, place: Position): void => {
+  if (!reader.options.durationExpressions)
+    reader.reportProblem(place, 'experimental duration expression is not enabled');
 };
 
-const durationOf = (
+const createDuration = (
   operator: DurationExpression['operator'],
   place: Position,
   left?: DurationPart,
@@ -31,116 +32,118 @@ const durationOf = (
   wrapped = false,
 ): DurationExpression => ({ kind: 'duration', operator, left, right, wrapped, start: place.start, end: place.end });
 
-const wrap = (part: DurationPart, place: Position): DurationExpression =>
-  part.kind === 'duration' ? { ...part, wrapped: true } : durationOf('+', place, undefined, part, true);
+const wrapInParentheses = (part: DurationPart, place: Position): DurationExpression =>
+  part.kind === 'duration' ? { ...part, wrapped: true } : createDuration('+', place, undefined, part, true);
 
-const signed = (reader: Reader, sign: Token, part: DurationPart): DurationPart => {
+const applySign = (reader: TokenReader, sign: Token, part: DurationPart): DurationPart => {
   const place = { start: sign.start, end: part.end };
-  if (part.kind === 'duration') return sign.name === '-' ? durationOf('-', place, undefined, part) : part;
-  return inRange(reader, { ...part, ...place, value: sign.name === '-' ? -part.value : part.value }, sign);
+  if (part.kind === 'duration') return sign.name === '-' ? createDuration('-', place, undefined, part) : part;
+  return requireInRange(reader, { ...part, ...place, value: sign.name === '-' ? -part.value : part.value }, sign);
 };
 
 /** `step()`, `range()`, `min_of(…, …)` or `max_of(…, …)`. */
-const named = (reader: Reader): DurationExpression => {
+const parseDurationFunction = (reader: TokenReader): DurationExpression => {
   const name = reader.consume();
   reader.expect('(');
   const operator = name.name as DurationExpression['operator'];
   if (operator === 'step' || operator === 'range') {
     const place = { start: name.start, end: reader.expect(')').end };
-    experimental(reader, place);
-    return durationOf(operator, place);
+    reportIfDisabled(reader, place);
+    return createDuration(operator, place);
   }
-  const left = reader.deeper(() => readDurationExpression(reader));
+  const left = reader.withDepth(() => parseDurationExpression(reader));
   reader.expect(',');
-  const right = reader.deeper(() => readDurationExpression(reader));
+  const right = reader.withDepth(() => parseDurationExpression(reader));
   const place = { start: name.start, end: reader.expect(')').end };
-  experimental(reader, left);
-  return durationOf(operator, place, left, right);
+  reportIfDisabled(reader, left);
+  return createDuration(operator, place, left, right);
 };
 
-const isNamed = ({ kind, name }: Token): boolean =>
+const isDurationFunction = ({ kind, name }: Token): boolean =>
   kind === 'preprocessor' && ['step', 'range', 'min_of', 'max_of'].includes(name);
 
-const parenthesized = (reader: Reader): DurationExpression => {
+const parseParenthesized = (reader: TokenReader): DurationExpression => {
   const open = reader.expect('(');
-  const inner = reader.deeper(() => readDurationExpression(reader));
+  const inner = reader.withDepth(() => parseDurationExpression(reader));
   const place = { start: open.start, end: reader.expect(')').end };
-  experimental(reader, inner);
-  return wrap(inner, place);
+  reportIfDisabled(reader, inner);
+  return wrapInParentheses(inner, place);
 };
 
-const primary = (reader: Reader): DurationPart => {
+const parsePrimary = (reader: TokenReader): DurationPart => {
   const { kind } = reader.next;
   reader.countPart(reader.next);
   if (kind === 'number' || kind === 'duration') {
-    const literal = numberFrom(reader);
-    return inRange(reader, literal, literal);
+    const literal = parseNumberLiteral(reader);
+    return requireInRange(reader, literal, literal);
   }
-  if (reader.is('+') || reader.is('-')) {
+  if (reader.isNext('+') || reader.isNext('-')) {
     const sign = reader.consume();
-    return signed(
+    return applySign(
       reader,
       sign,
-      reader.deeper(() => binary(reader, 3)),
+      reader.withDepth(() => parseBinary(reader, 3)),
     );
   }
-  if (reader.is('(')) return parenthesized(reader);
-  return isNamed(reader.next) ? named(reader) : reader.unexpected();
+  if (reader.isNext('(')) return parseParenthesized(reader);
+  return isDurationFunction(reader.next) ? parseDurationFunction(reader) : reader.failUnexpected();
 };
 
-const binding: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 3 };
+const bindingStrength: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 3 };
 
-const continued = (reader: Reader, first: DurationPart, minStrength: number): DurationPart => {
+const parseOperators = (reader: TokenReader, first: DurationPart, minStrength: number): DurationPart => {
   let left = first;
   for (;;) {
     const operator = reader.next;
-    const strength = operator.kind === 'operator' ? (binding[operator.name] ?? 0) : 0;
+    const strength = operator.kind === 'operator' ? (bindingStrength[operator.name] ?? 0) : 0;
     if (strength < minStrength || strength === 0) return left;
     reader.consume();
-    const right = reader.deeper(() => binary(reader, operator.name === '^' ? strength : strength + 1));
-    experimental(reader, left);
-    left = joined(reader, operator, left, right);
+    const right = reader.withDepth(() => parseBinary(reader, operator.name === '^' ? strength : strength + 1));
+    reportIfDisabled(reader, left);
+    left = createBinary(reader, operator, left, right);
   }
 };
 
-const joined = (reader: Reader, operator: Token, left: DurationPart, right: DurationPart): DurationPart => {
+const createBinary = (reader: TokenReader, operator: Token, left: DurationPart, right: DurationPart): DurationPart => {
   const place = { start: left.start, end: right.end };
   if ((operator.name === '/' || operator.name === '%') && right.kind === 'number' && right.value === 0) {
-    reader.report(operator, operator.name === '/' ? 'division by zero' : 'modulo by zero');
-    return zero(place);
+    reader.reportProblem(operator, operator.name === '/' ? 'division by zero' : 'modulo by zero');
+    return zeroLiteral(place);
   }
-  return durationOf(operator.name as DurationExpression['operator'], place, left, right);
+  return createDuration(operator.name as DurationExpression['operator'], place, left, right);
 };
 
-const binary = (reader: Reader, minStrength: number): DurationPart => continued(reader, primary(reader), minStrength);
+const parseBinary = (reader: TokenReader, minStrength: number): DurationPart =>
+  parseOperators(reader, parsePrimary(reader), minStrength);
 
 /** Parses a duration or arithmetic of durations. */
-const readDurationExpression = (reader: Reader): DurationPart => binary(reader, 1);
+const parseDurationExpression = (reader: TokenReader): DurationPart => parseBinary(reader, 1);
 
 /** Parses the duration of a range or of a subquery's step, which must be positive. */
-export const readPositiveDuration = (reader: Reader): DurationPart => {
-  const part = readDurationExpression(reader);
+export const parsePositiveDuration = (reader: TokenReader): DurationPart => {
+  const part = parseDurationExpression(reader);
   if (part.kind === 'duration' || part.value > 0) return part;
-  reader.report(part, 'duration must be greater than 0');
-  return zero(part);
+  reader.reportProblem(part, 'duration must be greater than 0');
+  return zeroLiteral(part);
 };
 
 /** Parses the duration of `offset`. It ends after its first part: `a offset 1h + b` adds vectors. */
-export const readOffset = (reader: Reader): DurationPart => {
+export const parseOffset = (reader: TokenReader): DurationPart => {
   const { kind } = reader.next;
-  if (kind === 'number' || kind === 'duration') return primary(reader);
-  if (reader.is('(')) return continued(reader, parenthesized(reader), 1);
-  if (!reader.is('+') && !reader.is('-')) return isNamed(reader.next) ? named(reader) : reader.unexpected();
+  if (kind === 'number' || kind === 'duration') return parsePrimary(reader);
+  if (reader.isNext('(')) return parseOperators(reader, parseParenthesized(reader), 1);
+  if (!reader.isNext('+') && !reader.isNext('-'))
+    return isDurationFunction(reader.next) ? parseDurationFunction(reader) : reader.failUnexpected();
   const sign = reader.consume();
-  if (reader.is('+') || reader.is('-')) return signed(reader, sign, binary(reader, 3));
-  const part = reader.is('(') ? parenthesized(reader) : primary(reader);
+  if (reader.isNext('+') || reader.isNext('-')) return applySign(reader, sign, parseBinary(reader, 3));
+  const part = reader.isNext('(') ? parseParenthesized(reader) : parsePrimary(reader);
   return part.kind === 'duration' && sign.name === '+' && part.operator !== '+'
-    ? durationOf('+', { start: sign.start, end: part.end }, undefined, part)
-    : signed(reader, sign, part);
+    ? createDuration('+', { start: sign.start, end: part.end }, undefined, part)
+    : applySign(reader, sign, part);
 };
 
 /** Returns milliseconds of a constant duration, or its expression. */
-export const lengthOf = (part: DurationPart): { ms: number; expression: DurationExpression | undefined } =>
+export const toDurationParts = (part: DurationPart): { ms: number; expression: DurationExpression | undefined } =>
   part.kind === 'duration'
     ? { ms: 0, expression: part }
     : { ms: Math.trunc(Math.round(part.value * 1e9) / 1e6), expression: undefined };

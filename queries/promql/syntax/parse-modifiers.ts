@@ -1,25 +1,25 @@
-import { lengthOf, readOffset, readPositiveDuration } from './parse-durations.ts';
-import { signedNumber } from './parse-literals.ts';
-import type { Reader } from './reader.ts';
-import type { Expression, MatrixSelector, Shift, Subquery, VectorSelector } from './tree.ts';
+import { parseOffset, parsePositiveDuration, toDurationParts } from './parse-durations.ts';
+import { parseSignedNumber } from './parse-literals.ts';
+import type { TokenReader } from './reader.ts';
+import type { Expression, MatrixSelector, Subquery, TimeShift, VectorSelector } from './tree.ts';
 
-const fixed = (value: number): string => (Number.isFinite(value) ? value.toFixed(6) : shownInfinity(value));
-const shownInfinity = (value: number): string => {
+const formatFixed = (value: number): string => (Number.isFinite(value) ? value.toFixed(6) : formatNonFinite(value));
+const formatNonFinite = (value: number): string => {
   if (Number.isNaN(value)) return 'NaN';
   return value > 0 ? '+Inf' : '-Inf';
 };
 
 /** Returns the part that `offset` and `@` apply to: the selector within a range, or the subquery itself. */
-const shiftOf = (node: Expression): Shift | 'none' | 'range of no selector' => {
+const findShift = (node: Expression): TimeShift | 'none' | 'range of no selector' => {
   if (node.kind === 'selector' || node.kind === 'subquery') return node;
   if (node.kind !== 'range') return 'none';
   return node.selector.kind === 'selector' ? node.selector : 'range of no selector';
 };
 
-const shiftFor = (reader: Reader, node: Expression, modifier: string): Shift | undefined => {
-  const shift = shiftOf(node);
+const requireShift = (reader: TokenReader, node: Expression, modifier: string): TimeShift | undefined => {
+  const shift = findShift(node);
   if (typeof shift !== 'string') return shift;
-  reader.report(
+  reader.reportProblem(
     node,
     shift === 'none'
       ? `${modifier} modifier must be preceded by an instant vector selector or range vector selector or a subquery`
@@ -28,53 +28,53 @@ const shiftFor = (reader: Reader, node: Expression, modifier: string): Shift | u
   return undefined;
 };
 
-const offsetFrom = (reader: Reader, node: Expression): Expression => {
+const parseOffsetModifier = (reader: TokenReader, node: Expression): Expression => {
   reader.consume();
-  const part = reader.within('offset', 'number, duration, step(), or range()', () => readOffset(reader));
-  const { ms, expression } = lengthOf(part);
-  const shift = shiftFor(reader, node, 'offset');
+  const part = reader.withContext('offset', 'number, duration, step(), or range()', () => parseOffset(reader));
+  const { ms, expression } = toDurationParts(part);
+  const shift = requireShift(reader, node, 'offset');
   if (shift === undefined) return node;
   if (shift.offsetMs !== 0 || shift.offsetExpression !== undefined)
-    reader.report(node, 'offset may not be set multiple times');
+    reader.reportProblem(node, 'offset may not be set multiple times');
   shift.offsetMs = ms;
   shift.offsetExpression = expression;
-  return ending(node, part.end);
+  return setEnd(node, part.end);
 };
 
 /** Returns the same node with a new end, which its parents then see as well. */
-const ending = (node: Expression, end: number): Expression => Object.assign(node, { end });
+const setEnd = (node: Expression, end: number): Expression => Object.assign(node, { end });
 
-const atFrom = (reader: Reader, node: Expression): Expression => {
+const parseAtModifier = (reader: TokenReader, node: Expression): Expression => {
   reader.consume();
-  const at = reader.within('@', 'timestamp', () => {
+  const at = reader.withContext('@', 'timestamp', () => {
     const edge = reader.consumeIf('start') ?? reader.consumeIf('end');
-    if (edge === undefined) return signedNumber(reader);
+    if (edge === undefined) return parseSignedNumber(reader);
     reader.expect('(');
     reader.expect(')');
     return edge.name as 'start' | 'end';
   });
   if (typeof at === 'number' && !(Math.abs(at) < 2 ** 63))
-    reader.report(node, `timestamp out of bounds for @ modifier: ${fixed(at)}`);
-  const shift = shiftFor(reader, node, '@');
+    reader.reportProblem(node, `timestamp out of bounds for @ modifier: ${formatFixed(at)}`);
+  const shift = requireShift(reader, node, '@');
   if (shift === undefined) return node;
-  if (shift.at !== undefined) reader.report(node, '@ <timestamp> may not be set multiple times');
+  if (shift.at !== undefined) reader.reportProblem(node, '@ <timestamp> may not be set multiple times');
   shift.at = typeof at === 'number' ? Math.round(at * 1000) : at;
-  return ending(node, reader.ahead(-1).end);
+  return setEnd(node, reader.peek(-1).end);
 };
 
-const rangeFrom = (reader: Reader, node: Expression): MatrixSelector | Subquery => {
+const parseRange = (reader: TokenReader, node: Expression): MatrixSelector | Subquery => {
   const open = reader.consume();
   reader.countPart(open);
-  const range = lengthOf(
-    reader.within('subquery or range selector', 'number, duration, step(), or range()', () =>
-      readPositiveDuration(reader),
+  const range = toDurationParts(
+    reader.withContext('subquery or range selector', 'number, duration, step(), or range()', () =>
+      parsePositiveDuration(reader),
     ),
   );
-  if (reader.is(':')) return subqueryFrom(reader, node, range);
-  if (!reader.is(']')) reader.unexpected('subquery or range', '":" or "]"');
+  if (reader.isNext(':')) return parseSubquery(reader, node, range);
+  if (!reader.isNext(']')) reader.failUnexpected('subquery or range', '":" or "]"');
   const { end } = reader.consume();
-  const problem = rangeProblem(node);
-  if (problem !== undefined) reader.report({ start: open.start, end }, problem);
+  const problem = findRangeProblem(node);
+  if (problem !== undefined) reader.reportProblem({ start: open.start, end }, problem);
   return {
     kind: 'range',
     selector: node,
@@ -85,22 +85,22 @@ const rangeFrom = (reader: Reader, node: Expression): MatrixSelector | Subquery 
   };
 };
 
-const rangeProblem = (node: Expression): string | undefined => {
+const findRangeProblem = (node: Expression): string | undefined => {
   if (node.kind !== 'selector') return 'ranges only allowed for vector selectors';
   if (node.offsetMs !== 0 || node.offsetExpression !== undefined) return 'no offset modifiers allowed before range';
   return node.at === undefined ? undefined : 'no @ modifiers allowed before range';
 };
 
-const subqueryFrom = (reader: Reader, inner: Expression, range: ReturnType<typeof lengthOf>): Subquery => {
+const parseSubquery = (reader: TokenReader, inner: Expression, range: ReturnType<typeof toDurationParts>): Subquery => {
   reader.consume();
-  const step = reader.is(']')
+  const step = reader.isNext(']')
     ? undefined
-    : lengthOf(
-        reader.within('subquery selector', 'number, duration, step(), range(), or "]"', () =>
-          readPositiveDuration(reader),
+    : toDurationParts(
+        reader.withContext('subquery selector', 'number, duration, step(), range(), or "]"', () =>
+          parsePositiveDuration(reader),
         ),
       );
-  if (!reader.is(']')) reader.unexpected('subquery selector', '"]"');
+  if (!reader.isNext(']')) reader.failUnexpected('subquery selector', '"]"');
   return {
     kind: 'subquery',
     inner,
@@ -114,37 +114,37 @@ const subqueryFrom = (reader: Reader, inner: Expression, range: ReturnType<typeo
   };
 };
 
-const selectorOf = (node: Expression): VectorSelector | undefined => {
+const findSelector = (node: Expression): VectorSelector | undefined => {
   if (node.kind === 'selector') return node;
   return node.kind === 'range' && node.selector.kind === 'selector' ? node.selector : undefined;
 };
 
-const extendedFrom = (reader: Reader, node: Expression): Expression => {
+const parseExtendedModifier = (reader: TokenReader, node: Expression): Expression => {
   const word = reader.consume().name as 'anchored' | 'smoothed';
   if (!reader.options.extendedRangeSelectors) {
-    reader.report(node, `${word} modifier is experimental and not enabled`);
+    reader.reportProblem(node, `${word} modifier is experimental and not enabled`);
     return node;
   }
-  const selector = selectorOf(node);
+  const selector = findSelector(node);
   if (selector === undefined) {
-    if (node.kind === 'subquery') reader.report(node, `${word} modifier is not supported for subqueries`);
-    else if (node.kind !== 'range') reader.report(node, `${word} modifier not implemented`);
+    if (node.kind === 'subquery') reader.reportProblem(node, `${word} modifier is not supported for subqueries`);
+    else if (node.kind !== 'range') reader.reportProblem(node, `${word} modifier not implemented`);
     return node;
   }
   selector[word] = true;
   if (selector.anchored && selector.smoothed)
-    reader.report(node, 'anchored and smoothed modifiers cannot be used together');
+    reader.reportProblem(node, 'anchored and smoothed modifiers cannot be used together');
   return node;
 };
 
 /** Parses the suffixes of a part: ranges, subqueries, `offset`, `@`, `anchored` and `smoothed`. */
-export const continueSelection = (reader: Reader, first: Expression): Expression => {
+export const parseSuffixes = (reader: TokenReader, first: Expression): Expression => {
   let node = first;
   for (;;) {
-    if (reader.is('[')) node = rangeFrom(reader, node);
-    else if (reader.is('offset')) node = offsetFrom(reader, node);
-    else if (reader.is('@')) node = atFrom(reader, node);
-    else if (reader.is('anchored') || reader.is('smoothed')) node = extendedFrom(reader, node);
+    if (reader.isNext('[')) node = parseRange(reader, node);
+    else if (reader.isNext('offset')) node = parseOffsetModifier(reader, node);
+    else if (reader.isNext('@')) node = parseAtModifier(reader, node);
+    else if (reader.isNext('anchored') || reader.isNext('smoothed')) node = parseExtendedModifier(reader, node);
     else return node;
   }
 };

@@ -1,52 +1,53 @@
 import type { Matcher } from '../series.ts';
-import { costOfMatcher, problemOfMatcher } from './matchers.ts';
-import { textFrom } from './parse-literals.ts';
-import type { Reader } from './reader.ts';
+import { findMatcherProblem, matcherRegexCost } from './matchers.ts';
+import { parseStringLiteral } from './parse-literals.ts';
+import type { TokenReader } from './reader.ts';
 import type { VectorSelector } from './tree.ts';
 
-const operators = new Set(['=', '!=', '=~', '!~']);
+const matcherOperators = new Set(['=', '!=', '=~', '!~']);
 
 /** Parses one matcher in braces, or a quoted metric name. */
-const matcherFrom = (reader: Reader): Matcher => {
+const parseMatcher = (reader: TokenReader): Matcher => {
   const label = reader.next;
-  if (label.kind !== 'identifier' && label.kind !== 'string') reader.unexpected('label matching', 'identifier or "}"');
+  if (label.kind !== 'identifier' && label.kind !== 'string')
+    reader.failUnexpected('label matching', 'identifier or "}"');
   reader.consume();
-  const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
+  const name = label.kind === 'string' ? parseStringLiteral(reader, label) : label.text;
   const operator = reader.next;
-  if (operator.kind === 'end' || !operators.has(operator.name) || operator.kind === 'string') {
+  if (operator.kind === 'end' || !matcherOperators.has(operator.name) || operator.kind === 'string') {
     if (label.kind === 'string') return { name: '__name__', op: '=', value: name };
-    reader.unexpected('label matching', 'label matching operator');
+    reader.failUnexpected('label matching', 'label matching operator');
   }
   reader.consume();
   const value = reader.next;
-  if (value.kind !== 'string') reader.unexpected('label matching', 'string');
+  if (value.kind !== 'string') reader.failUnexpected('label matching', 'string');
   reader.consume();
-  const matcher: Matcher = { name, op: operator.name as Matcher['op'], value: textFrom(reader, value) };
-  reader.countRegex(costOfMatcher(matcher), { start: label.start, end: value.end });
-  const problem = problemOfMatcher(matcher);
-  if (problem !== undefined) reader.report({ start: label.start, end: value.end }, problem);
+  const matcher: Matcher = { name, op: operator.name as Matcher['op'], value: parseStringLiteral(reader, value) };
+  reader.countRegex(matcherRegexCost(matcher), { start: label.start, end: value.end });
+  const problem = findMatcherProblem(matcher);
+  if (problem !== undefined) reader.reportProblem({ start: label.start, end: value.end }, problem);
   return matcher;
 };
 
-const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
+const parseMatchers = (reader: TokenReader): { matchers: Matcher[]; end: number } => {
   reader.expect('{');
   const matchers: Matcher[] = [];
-  while (!reader.is('}')) {
+  while (!reader.isNext('}')) {
     reader.countListItem(matchers, 'label matchers in a selector');
-    matchers.push(matcherFrom(reader));
-    if (reader.is('}')) break;
-    if (!reader.is(',')) reader.unexpected('label matching', '"," or "}"');
+    matchers.push(parseMatcher(reader));
+    if (reader.isNext('}')) break;
+    if (!reader.isNext(',')) reader.failUnexpected('label matching', '"," or "}"');
     reader.consume();
   }
   return { matchers, end: reader.expect('}').end };
 };
 
 /** Parses a metric name, matchers in braces, or both. */
-export const selectorFrom = (reader: Reader): VectorSelector => {
+export const parseVectorSelector = (reader: TokenReader): VectorSelector => {
   const { start, end, text } = reader.next;
-  const name = reader.is('{') ? '' : text;
+  const name = reader.isNext('{') ? '' : text;
   if (name !== '') reader.consume();
-  const braces = reader.is('{') ? matchersFrom(reader) : { matchers: [], end };
+  const braces = reader.isNext('{') ? parseMatchers(reader) : { matchers: [], end };
   if (name !== '') braces.matchers.push({ name: '__name__', op: '=', value: name });
   return {
     kind: 'selector',
@@ -55,7 +56,7 @@ export const selectorFrom = (reader: Reader): VectorSelector => {
     offsetMs: 0,
     anchored: false,
     smoothed: false,
-    labelsOnly: false,
+    hasLabelsOnly: false,
     start,
     end: braces.end,
   };

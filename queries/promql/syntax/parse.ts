@@ -1,46 +1,46 @@
 import type { Matcher } from '../series.ts';
-import { Checks } from './checks.ts';
+import { TypeChecker } from './checks.ts';
 import { PromqlSyntaxError } from './errors.ts';
 import { syntaxLimits } from './limits.ts';
-import { selectorFrom } from './parse-selectors.ts';
-import { expressionFrom } from './parser.ts';
-import { everySyntax, Reader, type SyntaxOptions } from './reader.ts';
-import { type DurationPart, type Expression, everyPartOf } from './tree.ts';
+import { parseVectorSelector } from './parse-selectors.ts';
+import { parseBinaryExpression } from './parser.ts';
+import { everySyntax, type SyntaxOptions, TokenReader } from './reader.ts';
+import { type DurationPart, type Expression, getAllParts } from './tree.ts';
 
 /** Throws if tokens remain or a problem was reported. */
-const ended = (reader: Reader): void => {
-  if (reader.next.kind !== 'end') reader.unexpected();
-  reader.finish();
+const finishParsing = (reader: TokenReader): void => {
+  if (reader.next.kind !== 'end') reader.failUnexpected();
+  reader.throwFirstProblem();
 };
 
 /** Throws if an expression is too deep. Chains such as `1 + 1 + …` are parsed in a loop but are deep. */
-const requireShallow = (reader: Reader, expression: Expression): void => {
+const requireMaxDepth = (reader: TokenReader, expression: Expression): void => {
   let level: readonly (Expression | DurationPart)[] = [expression];
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > syntaxLimits.depth) throw reader.tooDeep(level[0]);
-    level = level.flatMap(everyPartOf);
+    if (depth > syntaxLimits.maxDepth) throw reader.createDepthError(level[0]);
+    level = level.flatMap(getAllParts);
   }
 };
 
 /** Parses an expression and checks its types; throws `PromqlSyntaxError` with Prometheus' text if it is invalid. */
 export const parseExpression = (text: string, options: SyntaxOptions = everySyntax): Expression => {
-  const reader = new Reader(text, options);
+  const reader = new TokenReader(text, options);
   if (reader.next.kind === 'end')
     throw new PromqlSyntaxError(text, { start: 0, end: 0 }, 'no expression found in input');
-  const expression = expressionFrom(reader, 1);
-  ended(reader);
-  requireShallow(reader, expression);
-  new Checks(text).check(expression);
+  const expression = parseBinaryExpression(reader, 1);
+  finishParsing(reader);
+  requireMaxDepth(reader, expression);
+  new TypeChecker(text).check(expression);
   return expression;
 };
 
 /** Parses a selector of the parameter `match[]`: a name, matchers in braces, or both. */
 export const parseSelector = (text: string): readonly Matcher[] => {
-  const reader = new Reader(text, everySyntax);
+  const reader = new TokenReader(text, everySyntax);
   const { kind } = reader.next;
-  if (!reader.is('{') && !['identifier', 'metric', 'aggregator', 'keyword', 'preprocessor'].includes(kind))
-    reader.unexpected();
-  const { matchers } = selectorFrom(reader);
-  ended(reader);
+  if (!reader.isNext('{') && !['identifier', 'metric', 'aggregator', 'keyword', 'preprocessor'].includes(kind))
+    reader.failUnexpected();
+  const { matchers } = parseVectorSelector(reader);
+  finishParsing(reader);
   return matchers;
 };

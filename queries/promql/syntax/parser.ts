@@ -1,14 +1,14 @@
 import type { Token } from './lexer.ts';
-import { numberFrom, signedNumber, textFrom } from './parse-literals.ts';
-import { continueSelection } from './parse-modifiers.ts';
-import { selectorFrom } from './parse-selectors.ts';
-import { quoted } from './quotes.ts';
-import type { Reader } from './reader.ts';
-import { regexCost } from './regex-cost.ts';
+import { parseNumberLiteral, parseSignedNumber, parseStringLiteral } from './parse-literals.ts';
+import { parseSuffixes } from './parse-modifiers.ts';
+import { parseVectorSelector } from './parse-selectors.ts';
+import { quoteText } from './quotes.ts';
+import type { TokenReader } from './reader.ts';
+import { estimateRegexCost } from './regex-cost.ts';
 import { type Signature, signatures } from './signatures.ts';
 import type { Aggregation, Aggregator, Binary, BinaryOperator, Call, Expression, Matching } from './tree.ts';
 
-const binding: Readonly<Record<string, number>> = {
+const bindingStrength: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
   unless: 2,
@@ -30,65 +30,72 @@ const binding: Readonly<Record<string, number>> = {
 };
 
 /** Keywords that are metric names at the start of an expression. */
-const names = new Set(
+const metricNameKeywords = new Set(
   'by fill fill_left fill_right and or unless offset without start end step range anchored smoothed max_of min_of'.split(
     ' ',
   ),
 );
 /** Like experimental functions, these must be enabled. */
 export const experimentalAggregators: ReadonlySet<string> = new Set(['limitk', 'limit_ratio']);
-const withParameter = new Set(['topk', 'bottomk', 'count_values', 'quantile', 'limitk', 'limit_ratio']);
+const parameterizedAggregators = new Set(['topk', 'bottomk', 'count_values', 'quantile', 'limitk', 'limit_ratio']);
 
 const isLabel = ({ kind, name }: Token): boolean =>
   ['identifier', 'metric', 'aggregator', 'keyword', 'preprocessor'].includes(kind) ||
   (kind === 'operator' && ['and', 'or', 'unless', 'atan2'].includes(name));
 
 /** Parses label names in parentheses, after `by`, `on` and similar keywords. */
-const labelsFrom = (reader: Reader): string[] => {
-  if (!reader.is('(')) reader.unexpected('grouping opts', '"("');
+const parseLabels = (reader: TokenReader): string[] => {
+  if (!reader.isNext('(')) reader.failUnexpected('grouping opts', '"("');
   reader.consume();
   const labels: string[] = [];
-  while (!reader.is(')')) {
+  while (!reader.isNext(')')) {
     const label = reader.next;
     reader.countListItem(labels, 'labels in a grouping');
-    if (label.kind !== 'string' && !isLabel(label)) reader.unexpected('grouping opts', 'label');
+    if (label.kind !== 'string' && !isLabel(label)) reader.failUnexpected('grouping opts', 'label');
     reader.consume();
-    const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
-    if (name === '' || !name.isWellFormed()) reader.report(label, `invalid label name for grouping: ${quoted(name)}`);
+    const name = label.kind === 'string' ? parseStringLiteral(reader, label) : label.text;
+    if (name === '' || !name.isWellFormed())
+      reader.reportProblem(label, `invalid label name for grouping: ${quoteText(name)}`);
     labels.push(name);
-    if (!reader.is(',') && !reader.is(')')) reader.unexpected('grouping opts', '"," or ")"');
+    if (!reader.isNext(',') && !reader.isNext(')')) reader.failUnexpected('grouping opts', '"," or ")"');
     reader.consumeIf(',');
   }
   reader.expect(')');
   return labels;
 };
 
-const argumentsFrom = (reader: Reader): { args: Expression[]; end: number } => {
+const parseArguments = (reader: TokenReader): { args: Expression[]; end: number } => {
   reader.expect('(');
   const args: Expression[] = [];
-  while (!reader.is(')')) {
+  while (!reader.isNext(')')) {
     reader.countListItem(args, 'arguments in a call');
-    args.push(expressionFrom(reader, 1));
+    args.push(parseBinaryExpression(reader, 1));
     const comma = reader.consumeIf(',');
     if (comma === undefined) break;
-    if (reader.is(')')) reader.report(comma, 'trailing commas not allowed in function call args');
+    if (reader.isNext(')')) reader.reportProblem(comma, 'trailing commas not allowed in function call args');
   }
   return { args, end: reader.expect(')').end };
 };
 
-const unknown: Signature = { name: '', parameterTypes: [], variadic: -1, returns: 'vector', experimental: false };
+const unknownSignature: Signature = {
+  name: '',
+  parameterTypes: [],
+  maxAdditionalArguments: -1,
+  returnType: 'vector',
+  isExperimental: false,
+};
 
-const callFrom = (reader: Reader): Call => {
+const parseCall = (reader: TokenReader): Call => {
   const token = reader.consume();
-  const { args, end } = argumentsFrom(reader);
+  const { args, end } = parseArguments(reader);
   const signature = signatures.get(token.text);
   // Its expression is compiled during evaluation.
   const regex = token.text === 'label_replace' ? args[4] : undefined;
-  if (regex?.kind === 'string') reader.countRegex(regexCost(regex.value), regex);
-  if (signature === undefined) reader.report(token, `unknown function with name ${quoted(token.text)}`);
-  if (signature?.experimental && !reader.options.experimentalFunctions)
-    reader.report(token, `function ${quoted(token.text)} is not enabled`);
-  return { kind: 'call', signature: signature ?? unknown, args, start: token.start, end };
+  if (regex?.kind === 'string') reader.countRegex(estimateRegexCost(regex.value), regex);
+  if (signature === undefined) reader.reportProblem(token, `unknown function with name ${quoteText(token.text)}`);
+  if (signature?.isExperimental && !reader.options.experimentalFunctions)
+    reader.reportProblem(token, `function ${quoteText(token.text)} is not enabled`);
+  return { kind: 'call', signature: signature ?? unknownSignature, args, start: token.start, end };
 };
 
 interface Grouping {
@@ -96,39 +103,39 @@ interface Grouping {
   readonly without: boolean;
 }
 
-const groupingFrom = (reader: Reader): Grouping | undefined => {
+const parseGrouping = (reader: TokenReader): Grouping | undefined => {
   const word = reader.consumeIf('by') ?? reader.consumeIf('without');
-  return word === undefined ? undefined : { labels: labelsFrom(reader), without: word.name === 'without' };
+  return word === undefined ? undefined : { labels: parseLabels(reader), without: word.name === 'without' };
 };
 
-const aggregationFrom = (reader: Reader): Expression => {
+const parseAggregation = (reader: TokenReader): Expression => {
   const word = reader.consume();
-  let grouping = groupingFrom(reader);
-  const { args, end } = reader.within('aggregation', '', () => argumentsFrom(reader));
-  const before = reader.ahead(0).end;
-  const behind = grouping === undefined ? groupingFrom(reader) : undefined;
-  grouping ??= behind;
-  const place = { start: word.start, end: behind === undefined ? end : Math.max(end, before) };
-  return aggregationOf(reader, word, args, grouping, place);
+  let grouping = parseGrouping(reader);
+  const { args, end } = reader.withContext('aggregation', '', () => parseArguments(reader));
+  const before = reader.peek(0).end;
+  const trailingGrouping = grouping === undefined ? parseGrouping(reader) : undefined;
+  grouping ??= trailingGrouping;
+  const place = { start: word.start, end: trailingGrouping === undefined ? end : Math.max(end, before) };
+  return createAggregation(reader, word, args, grouping, place);
 };
 
-const aggregationOf = (
-  reader: Reader,
+const createAggregation = (
+  reader: TokenReader,
   word: Token,
   args: Expression[],
   grouping: Grouping | undefined,
   place: { start: number; end: number },
 ): Aggregation => {
   const operator = word.name as Aggregator;
-  const expectedCount = withParameter.has(operator) ? 2 : 1;
-  if (args.length === 0) reader.report(place, 'no arguments for aggregate expression provided');
+  const expectedCount = parameterizedAggregators.has(operator) ? 2 : 1;
+  if (args.length === 0) reader.reportProblem(place, 'no arguments for aggregate expression provided');
   else if (experimentalAggregators.has(operator) && !reader.options.experimentalFunctions)
-    reader.report(
+    reader.reportProblem(
       place,
       `${operator}() is experimental and must be enabled with --enable-feature=promql-experimental-functions`,
     );
   else if (args.length !== expectedCount)
-    reader.report(
+    reader.reportProblem(
       place,
       `wrong number of arguments for aggregate expression provided, expected ${expectedCount}, got ${args.length}`,
     );
@@ -144,98 +151,100 @@ const aggregationOf = (
   };
 };
 
-const signedFrom = (reader: Reader): Expression => {
+const parseSigned = (reader: TokenReader): Expression => {
   const sign = reader.consume();
-  const inner = reader.deeper(() => expressionFrom(reader, 6));
+  const inner = reader.withDepth(() => parseBinaryExpression(reader, 6));
   const place = { start: sign.start, end: inner.end };
   if (inner.kind === 'number') return { ...inner, ...place, value: sign.name === '-' ? -inner.value : inner.value };
   return { kind: 'unary', operator: sign.name as '+' | '-', inner, ...place };
 };
 
-const parenthesizedFrom = (reader: Reader): Expression => {
+const parseParenthesized = (reader: TokenReader): Expression => {
   const { start } = reader.expect('(');
-  const inner = reader.deeper(() => expressionFrom(reader, 1));
+  const inner = reader.withDepth(() => parseBinaryExpression(reader, 1));
   return { kind: 'parentheses', inner, start, end: reader.expect(')').end };
 };
 
-const markedFrom = (reader: Reader): Expression => {
-  if (reader.is('{')) return selectorFrom(reader);
-  if (reader.is('(')) return parenthesizedFrom(reader);
-  return reader.is('+') || reader.is('-') ? signedFrom(reader) : reader.unexpected();
+const parseMarked = (reader: TokenReader): Expression => {
+  if (reader.isNext('{')) return parseVectorSelector(reader);
+  if (reader.isNext('(')) return parseParenthesized(reader);
+  return reader.isNext('+') || reader.isNext('-') ? parseSigned(reader) : reader.failUnexpected();
 };
 
-const primaryFrom = (reader: Reader): Expression => {
+const parsePrimary = (reader: TokenReader): Expression => {
   const token = reader.next;
   reader.countPart(token);
-  const called = reader.ahead(1).kind === 'mark' && reader.ahead(1).text === '(';
+  const isCall = reader.peek(1).kind === 'mark' && reader.peek(1).text === '(';
   switch (token.kind) {
     case 'number':
     case 'duration':
-      return numberFrom(reader);
+      return parseNumberLiteral(reader);
     case 'string':
       reader.consume();
-      return { kind: 'string', value: textFrom(reader, token), start: token.start, end: token.end };
+      return { kind: 'string', value: parseStringLiteral(reader, token), start: token.start, end: token.end };
     case 'identifier':
-      return called ? reader.deeper(() => callFrom(reader)) : selectorFrom(reader);
+      return isCall ? reader.withDepth(() => parseCall(reader)) : parseVectorSelector(reader);
     case 'metric':
-      return selectorFrom(reader);
+      return parseVectorSelector(reader);
     case 'aggregator':
-      return called || ['by', 'without'].includes(reader.ahead(1).name)
-        ? aggregationFrom(reader)
-        : selectorFrom(reader);
+      return isCall || ['by', 'without'].includes(reader.peek(1).name)
+        ? parseAggregation(reader)
+        : parseVectorSelector(reader);
     default:
-      if (token.kind === 'preprocessor' && called) return reader.deeper(() => callFrom(reader));
-      return token.text !== '' && names.has(token.name) ? selectorFrom(reader) : markedFrom(reader);
+      if (token.kind === 'preprocessor' && isCall) return reader.withDepth(() => parseCall(reader));
+      return token.text !== '' && metricNameKeywords.has(token.name)
+        ? parseVectorSelector(reader)
+        : parseMarked(reader);
   }
 };
 
-const fillFrom = (reader: Reader): number => {
+const parseFillValue = (reader: TokenReader): number => {
   reader.expect('(');
-  const value = signedNumber(reader);
+  const value = parseSignedNumber(reader);
   reader.expect(')');
   return value;
 };
 
-const fillsFrom = (reader: Reader): Pick<Matching, 'fillLeft' | 'fillRight'> => {
+const parseFillModifiers = (reader: TokenReader): Pick<Matching, 'fillLeft' | 'fillRight'> => {
   if (reader.consumeIf('fill')) {
-    const value = fillFrom(reader);
+    const value = parseFillValue(reader);
     return { fillLeft: value, fillRight: value };
   }
-  const left = reader.consumeIf('fill_left') && fillFrom(reader);
-  const right = reader.consumeIf('fill_right') && fillFrom(reader);
+  const left = reader.consumeIf('fill_left') && parseFillValue(reader);
+  const right = reader.consumeIf('fill_right') && parseFillValue(reader);
   if (left !== undefined || right === undefined) return { fillLeft: left, fillRight: right };
-  return { fillLeft: reader.consumeIf('fill_left') && fillFrom(reader), fillRight: right };
+  return { fillLeft: reader.consumeIf('fill_left') && parseFillValue(reader), fillRight: right };
 };
 
-const matchingFrom = (reader: Reader): Matching => {
+const parseMatching = (reader: TokenReader): Matching => {
   const word = reader.consumeIf('on') ?? reader.consumeIf('ignoring');
-  const labels = word === undefined ? [] : labelsFrom(reader);
+  const labels = word === undefined ? [] : parseLabels(reader);
   const group = word === undefined ? undefined : (reader.consumeIf('group_left') ?? reader.consumeIf('group_right'));
-  const include = group !== undefined && reader.is('(') ? labelsFrom(reader) : [];
+  const include = group !== undefined && reader.isNext('(') ? parseLabels(reader) : [];
   const grouped = group?.name === 'group_left' ? 'many-to-one' : 'one-to-many';
   const card = group === undefined ? 'one-to-one' : grouped;
-  return { card, labels, on: word?.name === 'on', include, ...fillsFrom(reader) };
+  return { card, labels, on: word?.name === 'on', include, ...parseFillModifiers(reader) };
 };
 
-const binaryFrom = (reader: Reader, left: Expression, strength: number): Binary => {
+const parseBinary = (reader: TokenReader, left: Expression, strength: number): Binary => {
   const operator = reader.consume();
   reader.countPart(operator);
   const bool = reader.consumeIf('bool') !== undefined;
-  const matching = matchingFrom(reader);
-  const right = reader.deeper(() => expressionFrom(reader, operator.name === '^' ? strength : strength + 1));
+  const matching = parseMatching(reader);
+  const right = reader.withDepth(() => parseBinaryExpression(reader, operator.name === '^' ? strength : strength + 1));
   const place = { start: left.start, end: right.end };
   if (!reader.options.fillModifiers && (matching.fillLeft !== undefined || matching.fillRight !== undefined))
-    reader.report(place, 'binop fill modifiers are experimental and not enabled');
+    reader.reportProblem(place, 'binop fill modifiers are experimental and not enabled');
   return { kind: 'binary', operator: operator.name as BinaryOperator, left, right, bool, matching, ...place };
 };
 
 /** Parses an expression whose operators bind at least as strongly as `minStrength`. */
-export const expressionFrom = (reader: Reader, minStrength: number): Expression => {
-  let left = continueSelection(reader, primaryFrom(reader));
+export const parseBinaryExpression = (reader: TokenReader, minStrength: number): Expression => {
+  let left = parseSuffixes(reader, parsePrimary(reader));
   for (;;) {
     const { kind, name } = reader.next;
-    const strength = kind === 'operator' ? (binding[name] ?? 0) : 0;
+    const strength = kind === 'operator' ? (bindingStrength[name] ?? 0) : 0;
     if (strength === 0 || strength < minStrength) return left;
-    left = binaryFrom(reader, left, strength);
+    left = parseBinary(reader, left, strength);
   }
 };

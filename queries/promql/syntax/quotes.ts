@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-const names = new Map([
+const escapeNames = new Map([
   [7, 'a'],
   [8, 'b'],
   [12, 'f'],
@@ -10,29 +10,29 @@ const names = new Map([
   [11, 'v'],
   [92, '\\'],
 ]);
-const codes = new Map([...names].map(([code, name]) => [name, code]));
+const escapeCodes = new Map([...escapeNames].map(([code, name]) => [name, code]));
 
-const hex = (code: number, places: number): string => code.toString(16).padStart(places, '0');
+const formatHex = (code: number, places: number): string => code.toString(16).padStart(places, '0');
 
-const escaped = (character: string, quote: string): string => {
+const escapeCharacter = (character: string, quote: string): string => {
   const code = character.codePointAt(0) as number;
   if (character === quote) return `\\${quote}`;
-  const name = names.get(code);
+  const name = escapeNames.get(code);
   if (name !== undefined) return `\\${name}`;
-  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${hex(code - 0xdc00, 2)}`;
-  if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`;
+  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${formatHex(code - 0xdc00, 2)}`;
+  if (code < 0x20 || code === 0x7f) return `\\x${formatHex(code, 2)}`;
   if (code < 0x7f || !/[\p{C}\p{Z}]/u.test(character)) return character;
-  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+  return code > 0xffff ? `\\U${formatHex(code, 8)}` : `\\u${formatHex(code, 4)}`;
 };
 
 /** Returns a text in double quotes with unprintable characters escaped, as in Prometheus' messages and expressions. */
-export const quoted = (text: string, quote: '"' | "'" = '"'): string =>
-  quote + [...text].map((character) => escaped(character, quote)).join('') + quote;
+export const quoteText = (text: string, quote: '"' | "'" = '"'): string =>
+  quote + [...text].map((character) => escapeCharacter(character, quote)).join('') + quote;
 
 /** Parses an escape after its backslash: bytes, and number of characters. Undefined if it is invalid. */
-const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number } | undefined => {
+const parseEscape = (text: string, quote: string): { bytes: Buffer; length: number } | undefined => {
   const first = text[0] ?? '';
-  const code = codes.get(first);
+  const code = escapeCodes.get(first);
   if (code !== undefined) return { bytes: Buffer.of(code), length: 1 };
   if (first === quote) return { bytes: Buffer.from(quote), length: 1 };
   const digits = /^(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-3][0-7]{2}))/.exec(text);
@@ -44,14 +44,15 @@ const escapeOf = (text: string, quote: string): { bytes: Buffer; length: number 
   return point > 0x10ffff ? undefined : { bytes: Buffer.from(String.fromCodePoint(point)), length: whole.length };
 };
 
-const sequence = /[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
+const utf8Sequence =
+  /[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 
 /** Decodes bytes as text. Bytes that are not UTF-8 become lone surrogates, so that the text is not well-formed. */
-const decoded = (bytes: Buffer): string => {
+const decodeBytes = (bytes: Buffer): string => {
   if (isUtf8(bytes)) return bytes.toString();
   return bytes
     .toString('latin1')
-    .replaceAll(sequence, (part) =>
+    .replaceAll(utf8Sequence, (part) =>
       /^[\x80-\xff]$/.test(part)
         ? String.fromCharCode(0xdc00 + part.charCodeAt(0))
         : Buffer.from(part, 'latin1').toString(),
@@ -59,27 +60,27 @@ const decoded = (bytes: Buffer): string => {
 };
 
 /** Returns the text between quotes with escapes replaced; undefined if one is invalid. */
-const unescaped = (inner: string, quote: string): string | undefined => {
+const unescapeText = (inner: string, quote: string): string | undefined => {
   const parts: Buffer[] = [];
   for (let at = 0; at < inner.length; ) {
     const next = inner.indexOf('\\', at);
     const end = next < 0 ? inner.length : next;
     if (end > at) parts.push(Buffer.from(inner.slice(at, end)));
     if (next < 0) break;
-    const found = escapeOf(inner.slice(next + 1, next + 10), quote);
+    const found = parseEscape(inner.slice(next + 1, next + 10), quote);
     if (found === undefined) return undefined;
     parts.push(found.bytes);
     at = next + 1 + found.length;
   }
-  return decoded(Buffer.concat(parts));
+  return decodeBytes(Buffer.concat(parts));
 };
 
 /** Returns the text of a literal in `"`, `'` or backquotes; undefined if it is invalid. */
-export const unquoted = (literal: string): string | undefined => {
+export const unquoteText = (literal: string): string | undefined => {
   const quote = literal[0] ?? '';
   const inner = literal.slice(1, -1);
   if (literal.length < 2 || literal.at(-1) !== quote) return undefined;
   if (quote === '`') return inner.includes('`') ? undefined : inner;
   if ((quote !== '"' && quote !== "'") || inner.includes('\n')) return undefined;
-  return inner.includes('\\') ? unescaped(inner, quote) : inner;
+  return inner.includes('\\') ? unescapeText(inner, quote) : inner;
 };

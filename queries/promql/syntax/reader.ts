@@ -1,5 +1,5 @@
 import { PromqlSyntaxError } from './errors.ts';
-import { described, type Token, wordsOf } from './lexer.ts';
+import { describeToken, type Token, tokenize } from './lexer.ts';
 import { syntaxLimits } from './limits.ts';
 import type { Position } from './tree.ts';
 
@@ -20,40 +20,43 @@ export const everySyntax: SyntaxOptions = {
 };
 
 /** Context of an unexpected token in error messages: the part it is in, and the expected token. */
-interface Scope {
+interface ErrorContext {
   readonly context: string;
   readonly expected: string;
 }
 
 /** Reads the tokens of one expression and collects problems; Prometheus reports the first one. */
-export class Reader {
+export class TokenReader {
   readonly text: string;
   readonly options: SyntaxOptions;
   readonly #tokens: readonly Token[];
   #at = 0;
-  #scope: Scope = { context: '', expected: '' };
+  #scope: ErrorContext = { context: '', expected: '' };
   #depth = 0;
-  #parts = 0;
+  #partCount = 0;
   #regexCost = 0;
-  #first: PromqlSyntaxError | undefined;
+  #firstError: PromqlSyntaxError | undefined;
 
   constructor(text: string, options: SyntaxOptions) {
     this.text = text;
     this.options = options;
-    if (text.length > syntaxLimits.characters)
-      throw this.#tooMuch({ start: 0, end: 0 }, `expression has more than ${syntaxLimits.characters} characters`);
-    this.#tokens = wordsOf(text);
+    if (text.length > syntaxLimits.maxCharacters)
+      throw this.#createLimitError(
+        { start: 0, end: 0 },
+        `expression has more than ${syntaxLimits.maxCharacters} characters`,
+      );
+    this.#tokens = tokenize(text);
   }
 
   /** The next token, without consuming it. */
   get next(): Token {
-    const token = this.ahead(0);
-    if (token.kind === 'error') throw this.#first ?? new PromqlSyntaxError(this.text, token, token.name);
+    const token = this.peek(0);
+    if (token.kind === 'error') throw this.#firstError ?? new PromqlSyntaxError(this.text, token, token.name);
     return token;
   }
 
   /** Returns a token further ahead; the last one repeats. */
-  ahead(distance: number): Token {
+  peek(distance: number): Token {
     return this.#tokens[Math.min(this.#at + distance, this.#tokens.length - 1)] as Token;
   }
 
@@ -65,25 +68,25 @@ export class Reader {
 
   /** Consumes a punctuation mark, operator or keyword if it is next. */
   consumeIf(name: string): Token | undefined {
-    return this.is(name) ? this.consume() : undefined;
+    return this.isNext(name) ? this.consume() : undefined;
   }
 
-  is(name: string): boolean {
+  isNext(name: string): boolean {
     const { kind, name: next } = this.next;
     return next === name && kind !== 'string' && kind !== 'identifier' && kind !== 'metric';
   }
 
   /** Consumes the required next token. */
   expect(name: string): Token {
-    return this.consumeIf(name) ?? this.unexpected();
+    return this.consumeIf(name) ?? this.failUnexpected();
   }
 
   /** Parses with its own context for unexpected tokens. */
-  within<T>(context: string, expected: string, read: () => T): T {
+  withContext<T>(context: string, expected: string, read: () => T): T {
     const before = this.#scope;
     this.#scope = { context, expected };
     this.#depth++;
-    if (this.#depth > syntaxLimits.depth) throw this.tooDeep();
+    if (this.#depth > syntaxLimits.maxDepth) throw this.createDepthError();
     const result = read();
     this.#depth--;
     this.#scope = before;
@@ -91,51 +94,52 @@ export class Reader {
   }
 
   /** Parses with the same context, one level deeper. */
-  deeper<T>(read: () => T): T {
-    return this.within(this.#scope.context, this.#scope.expected, read);
+  withDepth<T>(read: () => T): T {
+    return this.withContext(this.#scope.context, this.#scope.expected, read);
   }
 
   /** Returns the error for exceeded nesting depth. */
-  tooDeep(place: Position = this.next): PromqlSyntaxError {
-    return this.#tooMuch(place, `expression is nested more than ${syntaxLimits.depth} levels deep`);
+  createDepthError(place: Position = this.next): PromqlSyntaxError {
+    return this.#createLimitError(place, `expression is nested more than ${syntaxLimits.maxDepth} levels deep`);
   }
 
   /** Counts a number, string, selector, call or operator. */
   countPart(place: Position): void {
-    if (++this.#parts > syntaxLimits.parts)
-      throw this.#tooMuch(place, `expression has more than ${syntaxLimits.parts} parts`);
+    if (++this.#partCount > syntaxLimits.maxParts)
+      throw this.#createLimitError(place, `expression has more than ${syntaxLimits.maxParts} parts`);
   }
 
   /** Checks that a list may have another item. */
   countListItem(items: readonly unknown[], what: string, place: Position = this.next): void {
-    if (items.length >= syntaxLimits.listed) throw this.#tooMuch(place, `more than ${syntaxLimits.listed} ${what}`);
+    if (items.length >= syntaxLimits.maxListItems)
+      throw this.#createLimitError(place, `more than ${syntaxLimits.maxListItems} ${what}`);
   }
 
   /** Counts the cost of compiling a regular expression, before it is compiled. */
   countRegex(cost: number, place: Position): void {
     this.#regexCost += cost;
-    if (this.#regexCost > syntaxLimits.regexCost)
-      throw this.#tooMuch(place, 'error parsing regexp: expression too large');
+    if (this.#regexCost > syntaxLimits.maxRegexCost)
+      throw this.#createLimitError(place, 'error parsing regexp: expression too large');
   }
 
-  #tooMuch(place: Position, problem: string): PromqlSyntaxError {
+  #createLimitError(place: Position, problem: string): PromqlSyntaxError {
     return new PromqlSyntaxError(this.text, place, problem);
   }
 
-  unexpected(context = this.#scope.context, expected = this.#scope.expected): never {
+  failUnexpected(context = this.#scope.context, expected = this.#scope.expected): never {
     const where = context === '' ? '' : ` in ${context}`;
     const expectation = expected === '' ? '' : `, expected ${expected}`;
-    this.report(this.next, `unexpected ${described(this.next)}${where}${expectation}`);
-    throw this.#first as PromqlSyntaxError;
+    this.reportProblem(this.next, `unexpected ${describeToken(this.next)}${where}${expectation}`);
+    throw this.#firstError as PromqlSyntaxError;
   }
 
   /** Records a problem and continues. */
-  report(place: Position, problem: string): void {
-    this.#first ??= new PromqlSyntaxError(this.text, place, problem);
+  reportProblem(place: Position, problem: string): void {
+    this.#firstError ??= new PromqlSyntaxError(this.text, place, problem);
   }
 
   /** Throws the first reported problem, if any. */
-  finish(): void {
-    if (this.#first !== undefined) throw this.#first;
+  throwFirstProblem(): void {
+    if (this.#firstError !== undefined) throw this.#firstError;
   }
 }

@@ -1,4 +1,4 @@
-const repetitions = /\{(\d+)(?:,(\d*))?\}/g;
+const repetitionPattern = /\{(\d+)(?:,(\d*))?\}/g;
 /** Maximum that RE2 accepts. */
 const maxRepetitions = 1_000;
 /** A Unicode class has about a hundred ranges; case-insensitive ranges are read character by character. */
@@ -6,10 +6,10 @@ const classCost = 100;
 const foldedClassCost = 400;
 const foldedRangeCost = 10_000;
 
-const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
-const repeated = (source: string): number => {
-  const counts = [...source.matchAll(repetitions)].map(([, min, max]) => Math.max(1, Number(max || min)));
+const costOfRepetitions = (source: string): number => {
+  const counts = [...source.matchAll(repetitionPattern)].map(([, min, max]) => Math.max(1, Number(max || min)));
   if (!source.includes('){')) return source.length + counts.reduce((sum, count) => sum + count, 0);
   return source.length * counts.reduce((product, count) => Math.min(maxRepetitions, product * count), 1);
 };
@@ -18,9 +18,9 @@ const repeated = (source: string): number => {
  * Returns the approximate number of instructions of a compiled RE2 expression, and never much less, from its text
  * without compiling.
  */
-export const regexCost = (source: string): number => {
+export const estimateRegexCost = (source: string): number => {
   const isFolded = /\(\?[a-zA-Z]*i/.test(source);
-  const classes = countOf(source, /\\[pP]/g) * (isFolded ? foldedClassCost : classCost);
-  const ranges = isFolded ? countOf(source, /-(?:\\x|[^\0-\x7f])/g) * foldedRangeCost : 0;
-  return repeated(source) + classes + ranges;
+  const classes = countMatches(source, /\\[pP]/g) * (isFolded ? foldedClassCost : classCost);
+  const ranges = isFolded ? countMatches(source, /-(?:\\x|[^\0-\x7f])/g) * foldedRangeCost : 0;
+  return costOfRepetitions(source) + classes + ranges;
 };

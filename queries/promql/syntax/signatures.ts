@@ -6,18 +6,18 @@ export interface Signature {
   readonly name: string;
   readonly parameterTypes: readonly ValueType[];
   /** Maximum number of additional arguments of the last type; -1 for any number, 0 for none. */
-  readonly variadic: number;
-  readonly returns: ValueType;
-  readonly experimental: boolean;
+  readonly maxAdditionalArguments: number;
+  readonly returnType: ValueType;
+  readonly isExperimental: boolean;
 }
 
-const short = { V: 'vector', M: 'matrix', S: 'scalar', T: 'string' } as const;
+const typeCodes = { V: 'vector', M: 'matrix', S: 'scalar', T: 'string' } as const;
 
 /**
  * One line for each shape: arguments, number of additional ones, result type, and `!` for functions that Prometheus
  * calls experimental.
  */
-const shapes = `
+const signatureTable = `
   V 0 V abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count histogram_sum histogram_stddev histogram_stdvar ln log10 log2 rad sgn sin sinh sort sort_desc sqrt tan tanh timestamp
   V 1 V days_in_month day_of_month day_of_week day_of_year hour minute month year
   V 0 V! start_timestamp
@@ -42,22 +42,23 @@ const shapes = `
   - 0 S! start end step range
   S 0 V vector`;
 
-const signaturesOf = (line: string): Signature[] => {
+const parseSignatures = (line: string): Signature[] => {
   const [parameterCodes = '', variadic = '', returns = '', ...names] = line.trim().split(' ');
   return names.map((name) => ({
     name,
-    parameterTypes: parameterCodes === '-' ? [] : [...parameterCodes].map((code) => short[code as keyof typeof short]),
-    variadic: Number(variadic),
-    returns: short[returns[0] as keyof typeof short],
-    experimental: returns.endsWith('!'),
+    parameterTypes:
+      parameterCodes === '-' ? [] : [...parameterCodes].map((code) => typeCodes[code as keyof typeof typeCodes]),
+    maxAdditionalArguments: Number(variadic),
+    returnType: typeCodes[returns[0] as keyof typeof typeCodes],
+    isExperimental: returns.endsWith('!'),
   }));
 };
 
 /** All functions of Prometheus 3.15 by name. */
 export const signatures: ReadonlyMap<string, Signature> = new Map(
-  shapes
+  signatureTable
     .trim()
     .split('\n')
-    .flatMap(signaturesOf)
+    .flatMap(parseSignatures)
     .map((signature) => [signature.name, signature]),
 );

@@ -54,13 +54,13 @@ export interface Matching {
 }
 
 /** Time that `@` fixes: milliseconds, or an end of the query's range. */
-export type At = number | 'start' | 'end';
+export type FixedTime = number | 'start' | 'end';
 
 /** `offset` and `@` of a selector or subquery. */
-export interface Shift {
+export interface TimeShift {
   offsetMs: number;
   offsetExpression?: DurationExpression | undefined;
-  at?: At | undefined;
+  at?: FixedTime | undefined;
 }
 
 export interface NumberLiteral extends Position {
@@ -75,14 +75,14 @@ export interface StringLiteral extends Position {
   readonly value: string;
 }
 
-export interface VectorSelector extends Position, Shift {
+export interface VectorSelector extends Position, TimeShift {
   readonly kind: 'selector';
   readonly name: string;
   readonly matchers: readonly Matcher[];
   anchored: boolean;
   smoothed: boolean;
   /** Whether it may match every series, like the labels in `info()`. */
-  labelsOnly: boolean;
+  hasLabelsOnly: boolean;
 }
 
 export interface MatrixSelector extends Position {
@@ -92,7 +92,7 @@ export interface MatrixSelector extends Position {
   readonly rangeExpression?: DurationExpression | undefined;
 }
 
-export interface Subquery extends Position, Shift {
+export interface Subquery extends Position, TimeShift {
   readonly kind: 'subquery';
   readonly inner: Expression;
   rangeMs: number;
@@ -138,7 +138,7 @@ export interface Parentheses extends Position {
 }
 
 /** An expression that does not depend on the step and is evaluated once. */
-export interface Constant extends Position {
+export interface ConstantExpression extends Position {
   readonly kind: 'once';
   readonly inner: Expression;
 }
@@ -165,10 +165,10 @@ export type Expression =
   | Binary
   | Unary
   | Parentheses
-  | Constant;
+  | ConstantExpression;
 
 /** Returns the type of an expression's value, which is known before evaluation. */
-export const typeOf = (node: Expression): ValueType => {
+export const getValueType = (node: Expression): ValueType => {
   switch (node.kind) {
     case 'number':
       return 'scalar';
@@ -181,16 +181,16 @@ export const typeOf = (node: Expression): ValueType => {
     case 'subquery':
       return 'matrix';
     case 'call':
-      return node.signature.returns;
+      return node.signature.returnType;
     case 'binary':
-      return typeOf(node.left) === 'scalar' && typeOf(node.right) === 'scalar' ? 'scalar' : 'vector';
+      return getValueType(node.left) === 'scalar' && getValueType(node.right) === 'scalar' ? 'scalar' : 'vector';
     default:
-      return typeOf(node.inner);
+      return getValueType(node.inner);
   }
 };
 
 /** Returns the sub-expressions of an expression, in evaluation order. */
-export const partsOf = (node: Expression): readonly Expression[] => {
+export const getSubexpressions = (node: Expression): readonly Expression[] => {
   switch (node.kind) {
     case 'number':
     case 'string':
@@ -209,28 +209,28 @@ export const partsOf = (node: Expression): readonly Expression[] => {
   }
 };
 
-const durationsOf = (node: Expression): readonly (DurationPart | undefined)[] => {
+const getDurations = (node: Expression): readonly (DurationPart | undefined)[] => {
   if (node.kind === 'selector') return [node.offsetExpression];
   if (node.kind === 'range') return [node.rangeExpression];
   return node.kind === 'subquery' ? [node.rangeExpression, node.stepExpression, node.offsetExpression] : [];
 };
 
 /** Returns all parts of an expression or a duration, including durations. */
-export const everyPartOf = (node: Expression | DurationPart): readonly (Expression | DurationPart)[] => {
-  const durations = node.kind === 'duration' ? [node.left, node.right] : durationsOf(node);
-  const expressions = node.kind === 'duration' ? [] : partsOf(node);
+export const getAllParts = (node: Expression | DurationPart): readonly (Expression | DurationPart)[] => {
+  const durations = node.kind === 'duration' ? [node.left, node.right] : getDurations(node);
+  const expressions = node.kind === 'duration' ? [] : getSubexpressions(node);
   return [...expressions, ...durations.filter((part) => part !== undefined)];
 };
 
 /** Calls `visit` for an expression and then its parts, with the enclosing expressions from the outermost on. */
-export const walk = (
+export const visitExpressions = (
   node: Expression,
   visit: (node: Expression, path: readonly Expression[]) => void,
   path: readonly Expression[] = [],
 ): void => {
   visit(node, path);
   const inner = [...path, node];
-  for (const part of partsOf(node)) walk(part, visit, inner);
+  for (const part of getSubexpressions(node)) visitExpressions(part, visit, inner);
 };
 
 export const isComparison = (operator: BinaryOperator): boolean =>
@@ -239,7 +239,7 @@ export const isComparison = (operator: BinaryOperator): boolean =>
 export const isSetOperator = (operator: BinaryOperator): boolean => ['and', 'or', 'unless'].includes(operator);
 
 /** Returns the name of a type in Prometheus' documentation. */
-export const documentedType = (type: ValueType): string => {
+export const formatType = (type: ValueType): string => {
   if (type === 'vector') return 'instant vector';
   return type === 'matrix' ? 'range vector' : type;
 };

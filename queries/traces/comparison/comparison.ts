@@ -5,18 +5,24 @@
 import { z } from 'zod';
 import { invalid } from '../../errors.ts';
 import type { Range } from '../../range.ts';
-import { refuseBeyondRetention } from '../../range.ts';
+import { requireRetained } from '../../range.ts';
 import type { Reading } from '../../reading.ts';
 import { Unknown } from '../../result.ts';
-import { candidatesOf, unitsOf } from './counts.ts';
-import { correlationsOf, type Difference, falseDiscoveryRate, groupsOf, rankedDifferences } from './ranking.ts';
+import { findCandidates, readUnits } from './counts.ts';
+import {
+  computeCorrelations,
+  type Difference,
+  falseDiscoveryRate,
+  groupByCorrelation,
+  rankDifferences,
+} from './ranking.ts';
 import { Sample, type Selection, sampleSize } from './sample.ts';
 
 /** Maximum number of differences checked for correlation. */
-const maxCorrelated = 60;
+const maxCorrelatedDifferences = 60;
 
-const share = z.strictObject({ count: z.int(), share: z.number() });
-const set = z.strictObject({
+const shareSchema = z.strictObject({ count: z.int(), share: z.number() });
+const setSchema = z.strictObject({
   count: z.int().describe('Number in the range; for traces, an approximation'),
   sampled: z.int().describe('Number of sampled units'),
 });
@@ -26,8 +32,8 @@ const TraceDifference = z.strictObject({
   field: z.string().describe('Name as in searches; `statement` is a database statement without its literals'),
   value,
   test: z.enum(['g', 'fisher', 'rank']),
-  selected: share.describe('Number of units with the value'),
-  baseline: share,
+  selected: shareSchema.describe('Number of units with the value'),
+  baseline: shareSchema,
   difference: z
     .number()
     .describe(
@@ -44,8 +50,8 @@ const TraceDifference = z.strictObject({
 
 export const TraceComparison = z.strictObject({
   by: z.enum(['spans', 'traces']),
-  selected: set,
-  baseline: set,
+  selected: setSchema,
+  baseline: setSchema,
   isSampled: z.boolean().describe(`Whether a sample of about ${sampleSize} of one set was used`),
   tests: z.int().describe('Number of tests'),
   falseDiscoveryRate: z.number().describe('Maximum expected share of false differences'),
@@ -64,7 +70,7 @@ export const compareTraces = async (
   reading: Reading,
   { range, limit }: { readonly range: Range; readonly limit: number },
 ): Promise<TraceComparison> => {
-  refuseBeyondRetention(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+  requireRetained(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
   const { selection: search, status, minDurationNs, maxDurationNs } = selection;
   if (search === undefined && status === undefined && minDurationNs === undefined && maxDurationNs === undefined)
     throw invalid(
@@ -72,66 +78,70 @@ export const compareTraces = async (
       'is required, or minDuration, maxDuration or status: they select what is compared with the rest',
     );
   const sample = new Sample(selection, range);
-  const sizes = await sample.measure(reading);
-  const nothing = reasonOf(selection.by, sizes);
+  const sizes = await sample.measureSizes(reading);
+  const emptyReason = explainEmpty(selection.by, sizes);
   const {
     candidates,
     excluded,
     sizes: sampled,
-  } = nothing === null ? await candidatesOf(reading, sample) : { candidates: [], excluded: [], sizes: { n: 0, m: 0 } };
-  const { tests, found } = rankedDifferences(candidates);
+  } = emptyReason === null
+    ? await findCandidates(reading, sample)
+    : { candidates: [], excluded: [], sizes: { n: 0, m: 0 } };
+  const { tests, significant } = rankDifferences(candidates);
   return {
     by: selection.by,
     selected: { count: sizes.selected, sampled: sampled.n },
     baseline: { count: sizes.baseline, sampled: sampled.m },
-    isSampled: sample.isThinned,
+    isSampled: sample.isSampled,
     tests,
     falseDiscoveryRate,
-    found: found.length,
-    items: (await grouped(reading, sample, found)).slice(0, limit),
+    found: significant.length,
+    items: (await groupCorrelated(reading, sample, significant)).slice(0, limit),
     excluded: [...excluded],
-    reason: nothing,
+    reason: emptyReason,
   };
 };
 
-const reasonOf = (by: string, { selected, baseline }: { selected: number; baseline: number }): string | null => {
+const explainEmpty = (by: string, { selected, baseline }: { selected: number; baseline: number }): string | null => {
   if (selected + baseline === 0) return `there are no ${by} to compare`;
   if (selected === 0) return `none of ${baseline} ${by} is selected`;
   return baseline === 0 ? `all ${selected} ${by} are selected: there are no others to compare with` : null;
 };
 
 /** Returns one item for each group of correlated differences. */
-const grouped = async (
+const groupCorrelated = async (
   reading: Reading,
   sample: Sample,
   found: readonly Difference[],
 ): Promise<TraceComparison['items']> => {
-  const first = found.slice(0, maxCorrelated);
-  if (first.length === 0) return [];
-  const units = await unitsOf(
+  const largestDifferences = found.slice(0, maxCorrelatedDifferences);
+  if (largestDifferences.length === 0) return [];
+  const units = await readUnits(
     reading,
     sample,
-    first.map(({ candidate }) => candidate),
+    largestDifferences.map(({ candidate }) => candidate),
   );
-  const correlation = correlationsOf(units, first.length);
-  return groupsOf(first.length, correlation).map(([one = 0, ...others]) => ({
-    ...itemOf(first[one] as Difference),
+  const correlation = computeCorrelations(units, largestDifferences.length);
+  return groupByCorrelation(largestDifferences.length, correlation).map(([one = 0, ...others]) => ({
+    ...toItem(largestDifferences[one] as Difference),
     correlated: others.map((other) => ({
-      ...nameOf(first[other] as Difference),
+      ...toFieldAndValue(largestDifferences[other] as Difference),
       correlation: correlation(one, other),
     })),
   }));
 };
 
-const nameOf = ({ candidate: { kind, key, value: text } }: Difference): { field: string; value: string | null } => ({
+const toFieldAndValue = ({
+  candidate: { kind, key, value: text },
+}: Difference): { field: string; value: string | null } => ({
   field: kind === 'field' ? key : `${kind}.${key}`,
   value: text ?? null,
 });
 
-const itemOf = (each: Difference): Omit<TraceComparison['items'][number], 'correlated'> => {
+const toItem = (each: Difference): Omit<TraceComparison['items'][number], 'correlated'> => {
   const { a, n, b, m } = each.candidate.counts;
   return {
-    ...nameOf(each),
+    ...toFieldAndValue(each),
     test: each.test,
     difference: each.difference,
     pValue: each.p,

@@ -1,5 +1,5 @@
 /** Counts of each value in both sets of a sample. */
-import { quote } from '../../../schemas/tables/literal.ts';
+import { quoteString } from '../../../schemas/tables/literal.ts';
 import type { Reading } from '../../reading.ts';
 import { spanKinds } from '../../signals/span-record.ts';
 import { statementKeys } from '../statement.ts';
@@ -9,10 +9,10 @@ import type { Sample } from './sample.ts';
 /** Maximum number of tested values per field, most frequent first. */
 const maxValues = 100;
 /** Maximum number of fields whose numbers are tested by rank. */
-const maxNumbers = 50;
+const maxRankedFields = 50;
 /** Number of values above which a numeric field is tested by rank. */
-const fewNumbers = 20;
-const buckets = 20;
+const minRankedValues = 20;
+const bucketCount = 20;
 
 type Kind = Candidate['kind'];
 
@@ -36,23 +36,23 @@ interface FieldRow {
  * Returns SQL of a sample's rows with every field, attribute and resource attribute as `pair`: kind, key, text, type
  * character. Literals are removed from database statements, because they would make each unique.
  */
-const pairsOf = (sample: Sample): string => {
-  const listed = (kind: Kind, attributes: string, types: string): string =>
+const pairsSql = (sample: Sample): string => {
+  const attributePairsSql = (kind: Kind, attributes: string, types: string): string =>
     `arrayMap((k, v, at) -> ('${kind}', toString(k), v, substring(${types}, at, 1)), mapKeys(${attributes}), mapValues(${attributes}), arrayEnumerate(mapKeys(${attributes})))`;
   const fields = ['service', 'name', 'kind'].map((field) => `('field', '${field}', toString(${field}), 's')`);
-  const others = `arrayFilter(pair -> pair.2 NOT IN (${statementKeys.map(quote).join(', ')}), ${listed('attribute', 'attributes', 'attribute_types')})`;
+  const others = `arrayFilter(pair -> pair.2 NOT IN (${statementKeys.map(quoteString).join(', ')}), ${attributePairsSql('attribute', 'attributes', 'attribute_types')})`;
   return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], if(statement = '', [], [('field', 'statement', statement, 's')]), ${others},
-      ${listed('resource', 'of_resource', 'resource_types')})) AS pair
-    FROM ${withResources(sample)})`;
+      ${attributePairsSql('resource', 'of_resource', 'resource_types')})) AS pair
+    FROM ${withResourcesSql(sample)})`;
 };
 
-const withResources = (sample: Sample): string =>
-  `(SELECT * FROM ${sample.rows} AS sampled LEFT JOIN (
+const withResourcesSql = (sample: Sample): string =>
+  `(SELECT * FROM ${sample.rowsSql} AS sampled LEFT JOIN (
       SELECT resource_id, any(attributes) AS of_resource, any(attribute_types) AS resource_types FROM resources
       WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS sender USING (resource_id))`;
 
 /** Returns what to test, and what to omit. `service.name` is the field `service`. */
-export const candidatesOf = async (
+export const findCandidates = async (
   reading: Reading,
   sample: Sample,
 ): Promise<{
@@ -64,38 +64,43 @@ export const candidatesOf = async (
   const [fields, sizes] = await Promise.all([readFields(reading, sample), readSizes(reading, sample)]);
   const excluded: OmittedField[] = [];
   const candidates: Candidate[] = [];
-  const ranked: FieldRow[] = [];
+  const numericFields: FieldRow[] = [];
   for (const field of fields) {
-    const presence = candidateOf(field, undefined, field.having, sizes);
-    const reason = reasonOf(field);
+    const presence = toCandidate(field, undefined, field.having, sizes);
+    const reason = explainOmission(field);
     if (isNumeric(field)) {
-      ranked.push(field);
+      numericFields.push(field);
       candidates.push(presence);
     } else if (reason !== undefined) {
-      excluded.push({ field: nameOf(field), reason });
+      excluded.push({ field: formatFieldName(field), reason });
       candidates.push(presence);
     } else {
-      for (const [value, a, b] of field.top) candidates.push(candidateOf(field, shown(field, value), [a, b], sizes));
+      for (const [value, a, b] of field.top)
+        candidates.push(toCandidate(field, formatValue(field, value), [a, b], sizes));
       if (Number(field.values) > maxValues)
         excluded.push({
-          field: nameOf(field),
+          field: formatFieldName(field),
           reason: `${field.values} values: the ${maxValues} most frequent are compared`,
         });
     }
   }
-  const tested = ranked.slice(0, maxNumbers);
-  for (const field of ranked.slice(maxNumbers))
-    excluded.push({ field: nameOf(field), reason: `there are more than ${maxNumbers} fields of numbers` });
-  candidates.push(...(await readRanks(reading, sample, tested)));
+  const testedFields = numericFields.slice(0, maxRankedFields);
+  for (const field of numericFields.slice(maxRankedFields))
+    excluded.push({
+      field: formatFieldName(field),
+      reason: `there are more than ${maxRankedFields} fields of numbers`,
+    });
+  candidates.push(...(await readRanks(reading, sample, testedFields)));
   return { candidates, excluded, sizes };
 };
 
-const nameOf = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => (kind === 'field' ? key : `${kind}.${key}`);
+const formatFieldName = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string =>
+  kind === 'field' ? key : `${kind}.${key}`;
 
-const shown = ({ kind, key }: FieldRow, value: string): string =>
+const formatValue = ({ kind, key }: FieldRow, value: string): string =>
   kind === 'field' && key === 'kind' ? (spanKinds[Number(value)] ?? value) : value;
 
-const candidateOf = (
+const toCandidate = (
   { kind, key }: FieldRow,
   value: string | undefined,
   [a, b]: readonly [string, string],
@@ -107,10 +112,10 @@ const candidateOf = (
   ...(value === undefined ? {} : { value }),
 });
 
-const isNumeric = ({ values, numbers }: FieldRow): boolean => numbers === values && Number(values) > fewNumbers;
+const isNumeric = ({ values, numbers }: FieldRow): boolean => numbers === values && Number(values) > minRankedValues;
 
 /** Returns why a field is omitted. An id has a unique value nearly everywhere, so none of its values can stand out. */
-const reasonOf = ({ values, occurrences }: FieldRow): string | undefined =>
+const explainOmission = ({ values, occurrences }: FieldRow): string | undefined =>
   Number(values) > maxValues && Number(values) > Number(occurrences) / 2
     ? `${values} values in ${occurrences} occurrences: probably an id`
     : undefined;
@@ -119,7 +124,7 @@ const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
   // Fields are counted from the counts of their values, because reading all spans again would be expensive.
   const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.countState('selected')} AS of_selected,
       ${sample.countState('NOT selected')} AS of_others, finalizeAggregation(of_selected) AS a, finalizeAggregation(of_others) AS b
-      FROM ${pairsOf(sample)} GROUP BY kind, key, value`;
+      FROM ${pairsSql(sample)} GROUP BY kind, key, value`;
   return reading.columns.query<FieldRow>(
     `SELECT kind, key, toString(count()) AS values, toString(countIf(type IN ('i', 'd'))) AS numbers, toString(sum(a + b)) AS occurrences,
       (toString(${sample.countMerge('of_selected')}), toString(${sample.countMerge('of_others')})) AS having,
@@ -131,38 +136,38 @@ const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
 
 const readSizes = async (reading: Reading, sample: Sample): Promise<{ n: number; m: number }> => {
   const [found] = await reading.columns.query<{ n: string; m: string }>(
-    `SELECT toString(${sample.count('selected')}) AS n, toString(${sample.count('NOT selected')}) AS m FROM ${sample.rows}`,
+    `SELECT toString(${sample.count('selected')}) AS n, toString(${sample.count('NOT selected')}) AS m FROM ${sample.rowsSql}`,
     sample.parameters,
   );
   return { n: Number(found?.n ?? 0), m: Number(found?.m ?? 0) };
 };
 
 /** Returns a key in the syntax of the statement. */
-const keyOf = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quote(key)})`;
+const keySql = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quoteString(key)})`;
 
 /** Reads numbers in buckets of equal frequency. For a trace, the largest number of a field counts. */
 const readRanks = async (reading: Reading, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
   if (fields.length === 0) return [];
   const one = sample.by === 'spans' ? 'number' : 'max(number) AS number';
   const numbers = `SELECT kind, key, selected, ${one} FROM (
-      SELECT trace_id, selected, pair.1 AS kind, pair.2 AS key, toFloat64OrNull(pair.3) AS number FROM ${pairsOf(sample)}
-      WHERE (kind, key) IN (${fields.map(keyOf).join(', ')}) AND isFinite(number))${
+      SELECT trace_id, selected, pair.1 AS kind, pair.2 AS key, toFloat64OrNull(pair.3) AS number FROM ${pairsSql(sample)}
+      WHERE (kind, key) IN (${fields.map(keySql).join(', ')}) AND isFinite(number))${
         sample.by === 'spans' ? '' : ' GROUP BY trace_id, selected, kind, key'
       }`;
-  const levels = Array.from({ length: buckets - 1 }, (_, index) => (index + 1) / buckets).join(', ');
+  const levels = Array.from({ length: bucketCount - 1 }, (_, index) => (index + 1) / bucketCount).join(', ');
   const edges = await reading.columns.query<{ kind: Kind; key: string; edges: readonly number[] }>(
     `SELECT kind, key, arrayDistinct(quantilesExact(${levels})(number)) AS edges FROM (${numbers}) GROUP BY kind, key`,
     sample.parameters,
   );
-  const edgesOf = edges.map((each) => `(kind, key) = ${keyOf(each)}, [${each.edges.join(', ')}]`).join(', ');
-  if (edgesOf === '') return [];
+  const bucketEdgesSql = edges.map((each) => `(kind, key) = ${keySql(each)}, [${each.edges.join(', ')}]`).join(', ');
+  if (bucketEdgesSql === '') return [];
   const rows = await reading.columns.query<{ kind: Kind; key: string; bucket: number; a: string; b: string }>(
-    `SELECT kind, key, arrayCount(edge -> edge < number, multiIf(${edgesOf}, emptyArrayFloat64())) AS bucket,
+    `SELECT kind, key, arrayCount(edge -> edge < number, multiIf(${bucketEdgesSql}, emptyArrayFloat64())) AS bucket,
       countIf(selected) AS a, countIf(NOT selected) AS b FROM (${numbers}) GROUP BY kind, key, bucket`,
     sample.parameters,
   );
   return edges.map(({ kind, key, edges: middle }) => {
-    const [selected, baseline] = [new Array<number>(buckets).fill(0), new Array<number>(buckets).fill(0)];
+    const [selected, baseline] = [new Array<number>(bucketCount).fill(0), new Array<number>(bucketCount).fill(0)];
     for (const row of rows.filter((each) => each.kind === kind && each.key === key)) {
       selected[row.bucket] = Number(row.a);
       baseline[row.bucket] = Number(row.b);
@@ -175,38 +180,38 @@ const readRanks = async (reading: Reading, sample: Sample, fields: readonly Fiel
       kind,
       key,
       counts: { a: n, n, b: m, m },
-      ranked: { selected, baseline },
-      middle: middle[middle.length >> 1] ?? 0,
+      rankCounts: { selected, baseline },
+      median: middle[middle.length >> 1] ?? 0,
     };
   });
 };
 
 /** Returns how many units of the sample have which of some candidates: bits in their order, at most 60. */
-export const unitsOf = async (
+export const readUnits = async (
   reading: Reading,
   sample: Sample,
   candidates: readonly Candidate[],
 ): Promise<{ readonly bits: bigint; readonly count: number }[]> => {
   const bits = candidates
-    .map((candidate, bit) => `bitShiftLeft(toUInt64(${conditionOf(candidate)}), ${bit})`)
+    .map((candidate, bit) => `bitShiftLeft(toUInt64(${conditionSql(candidate)}), ${bit})`)
     .join(' + ');
   const rows = await reading.columns.query<{ bits: string; units: string }>(
     sample.by === 'spans'
-      ? `SELECT toString(${bits}) AS bits, count() AS units FROM ${withResources(sample)} GROUP BY bits`
-      : `SELECT toString(bits) AS bits, count() AS units FROM (SELECT trace_id, groupBitOr(${bits}) AS bits FROM ${withResources(sample)} GROUP BY trace_id) GROUP BY bits`,
+      ? `SELECT toString(${bits}) AS bits, count() AS units FROM ${withResourcesSql(sample)} GROUP BY bits`
+      : `SELECT toString(bits) AS bits, count() AS units FROM (SELECT trace_id, groupBitOr(${bits}) AS bits FROM ${withResourcesSql(sample)} GROUP BY trace_id) GROUP BY bits`,
     sample.parameters,
   );
   return rows.map(({ bits: text, units }) => ({ bits: BigInt(text), count: Number(units) }));
 };
 
-const conditionOf = ({ kind, key, value, middle }: Candidate): string => {
+const conditionSql = ({ kind, key, value, median }: Candidate): string => {
   if (kind === 'field') {
     const number = key === 'kind' ? spanKinds.findIndex((each) => each === value) : -1;
     if (number >= 0) return `kind = ${number}`;
-    return value === undefined ? `${key} != ''` : `${key} = ${quote(value)}`;
+    return value === undefined ? `${key} != ''` : `${key} = ${quoteString(value)}`;
   }
   const attributes = kind === 'attribute' ? 'attributes' : 'of_resource';
-  const exists = `mapContains(${attributes}, ${quote(key)})`;
-  if (middle !== undefined) return `(${exists} AND toFloat64OrZero(${attributes}[${quote(key)}]) > ${middle})`;
-  return value === undefined ? exists : `(${exists} AND ${attributes}[${quote(key)}] = ${quote(value)})`;
+  const exists = `mapContains(${attributes}, ${quoteString(key)})`;
+  if (median !== undefined) return `(${exists} AND toFloat64OrZero(${attributes}[${quoteString(key)}]) > ${median})`;
+  return value === undefined ? exists : `(${exists} AND ${attributes}[${quoteString(key)}] = ${quoteString(value)})`;
 };

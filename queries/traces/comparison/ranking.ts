@@ -1,22 +1,22 @@
 /** Finds the values that distinguish the selected set, from counts of both sets. */
 import {
-  adjustedPs,
+  adjustPValues,
   type Counts,
-  differenceOf,
+  compareShares,
   fisherExact,
   gTest,
   type Interval,
   minExpected,
-  type Ranked,
+  type RankCounts,
   rankTest,
 } from './statistics.ts';
 
 /** Maximum share of reported differences that may be false. */
 export const falseDiscoveryRate = 0.05;
 /** Minimum number of units with a value for a test. */
-const fewest = 5;
+const minUnits = 5;
 /** Minimum expected count of a cell for the approximation of the G-test. */
-const fewestExpected = 5;
+const minExpectedCount = 5;
 
 /** A tested value. `value` is undefined for the presence of a field, and for its numbers. */
 export interface Candidate {
@@ -25,9 +25,9 @@ export interface Candidate {
   readonly value?: string;
   readonly counts: Counts;
   /** For numbers: counts of each set by bucket. `counts` then has the units with a number. */
-  readonly ranked?: Ranked;
+  readonly rankCounts?: RankCounts;
   /** For numbers: approximate median. */
-  readonly middle?: number;
+  readonly median?: number;
 }
 
 export interface Difference {
@@ -43,23 +43,23 @@ export interface Difference {
   readonly interval: Interval;
 }
 
-type Tested = Omit<Difference, 'adjustedP'>;
+type TestResult = Omit<Difference, 'adjustedP'>;
 
 /**
  * Returns the significant differences, largest first by the bound of the interval nearer to 0, and the number of tests.
  * Values that too few or all units have are not tested; the total over both sets is independent of a difference.
  */
-export const rankedDifferences = (
+export const rankDifferences = (
   candidates: readonly Candidate[],
-): { readonly tests: number; readonly found: readonly Difference[] } => {
-  const tested = candidates.flatMap((candidate) => testOf(candidate) ?? []);
-  const adjusted = adjustedPs(tested.map(({ p }) => p));
-  const found = tested
+): { readonly tests: number; readonly significant: readonly Difference[] } => {
+  const testResults = candidates.flatMap((candidate) => testCandidate(candidate) ?? []);
+  const adjusted = adjustPValues(testResults.map(({ p }) => p));
+  const found = testResults
     .map((each, index): Difference => ({ ...each, adjustedP: adjusted[index] as number }))
     .filter(({ adjustedP }) => adjustedP <= falseDiscoveryRate);
   return {
-    tests: tested.length,
-    found: found.sort(
+    tests: testResults.length,
+    significant: found.sort(
       (one, other) => distanceFromZero(other) - distanceFromZero(one) || one.p - other.p || compareNames(one, other),
     ),
   };
@@ -68,14 +68,14 @@ export const rankedDifferences = (
 /** Returns the distance of the interval from 0. */
 const distanceFromZero = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
 
-const nameOf = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
-const compareNames = (one: Difference, other: Difference): number => (nameOf(one) < nameOf(other) ? -1 : 1);
+const sortName = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
+const compareNames = (one: Difference, other: Difference): number => (sortName(one) < sortName(other) ? -1 : 1);
 
-const testOf = (candidate: Candidate): Tested | undefined => {
-  const { counts, ranked } = candidate;
-  if (ranked !== undefined) {
-    if (Math.min(counts.a, counts.b) < fewest) return undefined;
-    const { p, superiority, interval } = rankTest(ranked);
+const testCandidate = (candidate: Candidate): TestResult | undefined => {
+  const { counts, rankCounts } = candidate;
+  if (rankCounts !== undefined) {
+    if (Math.min(counts.a, counts.b) < minUnits) return undefined;
+    const { p, superiority, interval } = rankTest(rankCounts);
     return {
       candidate,
       test: 'rank',
@@ -84,14 +84,14 @@ const testOf = (candidate: Candidate): Tested | undefined => {
       interval: { low: 2 * interval.low - 1, high: 2 * interval.high - 1 },
     };
   }
-  const having = counts.a + counts.b;
-  if (having < fewest || having === counts.n + counts.m) return undefined;
-  const isSmall = minExpected(counts) < fewestExpected;
+  const unitsWithValue = counts.a + counts.b;
+  if (unitsWithValue < minUnits || unitsWithValue === counts.n + counts.m) return undefined;
+  const isSmall = minExpected(counts) < minExpectedCount;
   return {
     candidate,
     test: isSmall ? 'fisher' : 'g',
     p: (isSmall ? fisherExact : gTest)(counts),
-    ...differenceOf(counts),
+    ...compareShares(counts),
   };
 };
 
@@ -99,7 +99,7 @@ const testOf = (candidate: Candidate): Tested | undefined => {
  * Returns the correlation of two binary values, from the number of units by combination; `bits` of a unit are its
  * values.
  */
-export const correlationsOf = (
+export const computeCorrelations = (
   units: readonly { readonly bits: bigint; readonly count: number }[],
   size: number,
 ): ((one: number, other: number) => number) => {
@@ -125,7 +125,7 @@ export const correlationsOf = (
 };
 
 /** Groups correlated differences: each group has its members' indexes, with the representative first. */
-export const groupsOf = (
+export const groupByCorrelation = (
   size: number,
   correlation: (one: number, other: number) => number,
   minCorrelation = 0.8,

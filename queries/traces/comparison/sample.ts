@@ -1,13 +1,13 @@
 /** SQL of the compared units: spans or entire traces of both sets, sampled if there are many. */
 
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
-import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../project-scope.ts';
 import type { Range } from '../../range.ts';
 import type { Reading } from '../../reading.ts';
-import { rangeValues, withinRange } from '../../records.ts';
+import { rangeCondition, rangeParameterValues } from '../../records.ts';
 import { searchCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
-import { normalizedStatement } from '../statement.ts';
+import { normalizedStatementSql } from '../statement.ts';
 
 export type Unit = 'spans' | 'traces';
 
@@ -34,7 +34,7 @@ export interface SetSizes {
 }
 
 /** Sampling interval of each set. */
-interface Thinning {
+interface SamplingIntervals {
   readonly selected: number;
   readonly baseline: number;
 }
@@ -45,9 +45,10 @@ const traceStatus = {
   ok: 'countIf(status_code = 2) = 0',
   unset: 'countIf(status_code != 0) = 0',
 } as const;
-const traceLasts = 'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
+const traceDurationSql =
+  'max(toUnixTimestamp64Nano(timestamp) + toInt64(duration)) - min(toUnixTimestamp64Nano(timestamp))';
 
-/** A sample: statements read from `rows`, whose columns are those of spans, `selected` and `unit`. */
+/** A sample: statements read from `rowsSql`, whose columns are those of spans, `selected` and `unit`. */
 export class Sample {
   readonly parameters: QueryParameters;
   /** Returns SQL that counts each unit once, by a condition. */
@@ -59,29 +60,33 @@ export class Sample {
   readonly #base: string;
   readonly #population: string;
   readonly #selected: string;
-  #thinning: Thinning = { selected: 1, baseline: 1 };
+  #samplingIntervals: SamplingIntervals = { selected: 1, baseline: 1 };
 
   constructor(selection: Selection, range: Range) {
-    const parameters: Record<string, string> = { ...rangeValues(range), ...projectScopeValues(selection) };
+    const parameters: Record<string, string> = {
+      ...rangeParameterValues(range),
+      ...projectScopeParameterValues(selection),
+    };
     this.by = selection.by;
     this.parameters = parameters;
     this.count = (condition) => (this.by === 'spans' ? `countIf(${condition})` : `uniqExactIf(trace_id, ${condition})`);
     this.countState = (condition) =>
       this.by === 'spans' ? `countIfState(${condition})` : `uniqExactIfState(trace_id, ${condition})`;
     this.countMerge = (state) => (this.by === 'spans' ? `countIfMerge(${state})` : `uniqExactIfMerge(${state})`);
-    this.#base = `tenant_id = {tenant:String} AND ${withinRange('traces')}${projectScopeCondition(selection)}`;
+    this.#base = `tenant_id = {tenant:String} AND ${rangeCondition('traces')}${projectScopeCondition(selection)}`;
     const population: string[] = [];
     if (selection.service !== undefined) {
       parameters['service'] = selection.service;
       population.push('service = {service:String}');
     }
-    if (selection.search !== undefined) population.push(conditionOf(selection.search, 'search', 'p_', parameters));
-    this.#population = this.#ofUnit(population);
-    this.#selected = this.by === 'spans' ? spanSelection(selection, parameters) : this.#traces(selection, parameters);
+    if (selection.search !== undefined) population.push(buildCondition(selection.search, 'search', 'p_', parameters));
+    this.#population = this.#populationCondition(population);
+    this.#selected =
+      this.by === 'spans' ? spanCondition(selection, parameters) : this.#traceCondition(selection, parameters);
   }
 
-  /** Measures the sizes of the sets. From then on, `rows` has about `sampleSize` units of each. */
-  async measure({ columns }: Reading): Promise<SetSizes> {
+  /** Measures the sizes of the sets. From then on, `rowsSql` has about `sampleSize` units of each. */
+  async measureSizes({ columns }: Reading): Promise<SetSizes> {
     const size = (condition: string): string =>
       this.by === 'spans' ? `countIf(${condition})` : `uniqIf(trace_id, ${condition})`;
     const [found] = await columns.query<{ n: string; m: string }>(
@@ -90,29 +95,29 @@ export class Sample {
       this.parameters,
     );
     const sizes = { selected: Number(found?.n ?? 0), baseline: Number(found?.m ?? 0) };
-    this.#thinning = {
+    this.#samplingIntervals = {
       selected: Math.max(1, Math.ceil(sizes.selected / sampleSize)),
       baseline: Math.max(1, Math.ceil(sizes.baseline / sampleSize)),
     };
     return sizes;
   }
 
-  get isThinned(): boolean {
-    return this.#thinning.selected > 1 || this.#thinning.baseline > 1;
+  get isSampled(): boolean {
+    return this.#samplingIntervals.selected > 1 || this.#samplingIntervals.baseline > 1;
   }
 
   /** Sampled by the hash of the trace, so that the sample is reproducible and contains entire traces. */
-  get rows(): string {
-    const { selected, baseline } = this.#thinning;
-    const thin = this.isThinned
+  get rowsSql(): string {
+    const { selected, baseline } = this.#samplingIntervals;
+    const samplingCondition = this.isSampled
       ? ` AND cityHash64(trace_id) % if(${this.#selected}, ${selected}, ${baseline}) = 0`
       : '';
-    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${normalizedStatement} AS statement, ${this.#selected} AS selected
-      FROM spans WHERE ${this.#base}${this.#population}${thin})`;
+    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${normalizedStatementSql} AS statement, ${this.#selected} AS selected
+      FROM spans WHERE ${this.#base}${this.#population}${samplingCondition})`;
   }
 
   /** Traces with a matching span are selected entirely. */
-  #ofUnit(conditions: readonly string[]): string {
+  #populationCondition(conditions: readonly string[]): string {
     if (conditions.length === 0) return '';
     const all = conditions.join(' AND ');
     return this.by === 'spans'
@@ -120,17 +125,17 @@ export class Sample {
       : ` AND trace_id IN (SELECT trace_id FROM spans WHERE ${this.#base} AND ${all})`;
   }
 
-  #traces(selection: Selection, parameters: Record<string, string>): string {
+  #traceCondition(selection: Selection, parameters: Record<string, string>): string {
     const having: string[] = [];
     if (selection.status !== undefined) having.push(traceStatus[selection.status]);
     for (const [name, comparison] of durationBounds) {
       const bound = selection[name];
       if (bound === undefined) continue;
       parameters[name] = String(bound);
-      having.push(`${traceLasts} ${comparison} {${name}:Int64}`);
+      having.push(`${traceDurationSql} ${comparison} {${name}:Int64}`);
     }
     if (selection.selection !== undefined)
-      having.push(`countIf(${conditionOf(selection.selection, 'selection', 's_', parameters)}) > 0`);
+      having.push(`countIf(${buildCondition(selection.selection, 'selection', 's_', parameters)}) > 0`);
     return `(trace_id IN (SELECT trace_id FROM spans WHERE ${this.#base} GROUP BY trace_id HAVING ${having.join(' AND ')}))`;
   }
 }
@@ -140,13 +145,13 @@ const durationBounds = [
   ['maxDurationNs', '<='],
 ] as const;
 
-const conditionOf = (text: string, path: string, prefix: string, parameters: Record<string, string>): string => {
+const buildCondition = (text: string, path: string, prefix: string, parameters: Record<string, string>): string => {
   const found = searchCondition(parseSearch(text, 'traces', { path }), 'traces', { prefix });
   Object.assign(parameters, found.parameters);
   return found.sql;
 };
 
-const spanSelection = (selection: Selection, parameters: Record<string, string>): string => {
+const spanCondition = (selection: Selection, parameters: Record<string, string>): string => {
   const conditions: string[] = [];
   if (selection.status !== undefined) conditions.push(spanStatus[selection.status]);
   for (const [name, comparison] of durationBounds) {
@@ -156,6 +161,6 @@ const spanSelection = (selection: Selection, parameters: Record<string, string>)
     conditions.push(`spans.duration ${comparison} {${name}:UInt64}`);
   }
   if (selection.selection !== undefined)
-    conditions.push(conditionOf(selection.selection, 'selection', 's_', parameters));
+    conditions.push(buildCondition(selection.selection, 'selection', 's_', parameters));
   return `(${conditions.join(' AND ')})`;
 };

@@ -32,7 +32,7 @@ const erfc = (x: number): number => {
 };
 
 /** Returns the probability of a standard normal value at least this far from 0. */
-const twoSided = (z: number): number => Math.min(1, erfc(Math.abs(z) / Math.SQRT2));
+const twoSidedP = (z: number): number => Math.min(1, erfc(Math.abs(z) / Math.SQRT2));
 
 const logFactorials: number[] = [0];
 const logFactorial = (n: number): number => {
@@ -47,14 +47,14 @@ const logChoose = (n: number, k: number): number => logFactorial(n) - logFactori
  * one.
  */
 export const fisherExact = ({ a, n, b, m }: Counts): number => {
-  const having = a + b;
-  const all = logChoose(n + m, having);
-  const logProbability = (k: number): number => logChoose(n, k) + logChoose(m, having - k) - all;
-  const own = logProbability(a) + 1e-7;
+  const withValue = a + b;
+  const all = logChoose(n + m, withValue);
+  const logProbability = (k: number): number => logChoose(n, k) + logChoose(m, withValue - k) - all;
+  const observedLogProbability = logProbability(a) + 1e-7;
   let sum = 0;
-  for (let k = Math.max(0, having - m); k <= Math.min(n, having); k++) {
+  for (let k = Math.max(0, withValue - m); k <= Math.min(n, withValue); k++) {
     const log = logProbability(k);
-    if (log <= own) sum += Math.exp(log);
+    if (log <= observedLogProbability) sum += Math.exp(log);
   }
   return Math.min(1, sum);
 };
@@ -63,10 +63,15 @@ export const fisherExact = ({ a, n, b, m }: Counts): number => {
 export const gTest = ({ a, n, b, m }: Counts): number => {
   const all = n + m;
   const having = a + b;
-  const part = (seen: number, row: number, column: number): number =>
+  const cellTerm = (seen: number, row: number, column: number): number =>
     seen === 0 ? 0 : seen * Math.log((seen * all) / (row * column));
-  const g = 2 * (part(a, n, having) + part(n - a, n, all - having) + part(b, m, having) + part(m - b, m, all - having));
-  return twoSided(Math.sqrt(Math.max(0, g)));
+  const g =
+    2 *
+    (cellTerm(a, n, having) +
+      cellTerm(n - a, n, all - having) +
+      cellTerm(b, m, having) +
+      cellTerm(m - b, m, all - having));
+  return twoSidedP(Math.sqrt(Math.max(0, g)));
 };
 
 /** Returns the smallest expected cell count of the table if the sets do not differ. */
@@ -76,42 +81,45 @@ export const minExpected = ({ a, n, b, m }: Counts): number => {
 };
 
 /** Returns Wilson's interval of a share. */
-const wilson = (count: number, of: number): Interval => {
-  const share = count / of;
+const wilsonInterval = (count: number, total: number): Interval => {
+  const share = count / total;
   const square = z95 * z95;
-  const middle = share + square / (2 * of);
-  const half = z95 * Math.sqrt((share * (1 - share)) / of + square / (4 * of * of));
-  return { low: (middle - half) / (1 + square / of), high: (middle + half) / (1 + square / of) };
+  const middle = share + square / (2 * total);
+  const half = z95 * Math.sqrt((share * (1 - share)) / total + square / (4 * total * total));
+  return { low: (middle - half) / (1 + square / total), high: (middle + half) / (1 + square / total) };
 };
 
 /** Returns the difference of two shares with its 95 % interval (Newcombe 1998, method 10). */
-export const differenceOf = ({ a, n, b, m }: Counts): { difference: number; interval: Interval } => {
+export const compareShares = ({ a, n, b, m }: Counts): { difference: number; interval: Interval } => {
   const [one, other] = [a / n, b / m];
-  const [ofOne, ofOther] = [wilson(a, n), wilson(b, m)];
+  const [oneInterval, otherInterval] = [wilsonInterval(a, n), wilsonInterval(b, m)];
   const difference = one - other;
   return {
     difference,
     interval: {
-      low: difference - Math.hypot(one - ofOne.low, ofOther.high - other),
-      high: difference + Math.hypot(ofOne.high - one, other - ofOther.low),
+      low: difference - Math.hypot(one - oneInterval.low, otherInterval.high - other),
+      high: difference + Math.hypot(oneInterval.high - one, other - otherInterval.low),
     },
   };
 };
 
 /** Counts of numbers of the two sets by bucket, smallest numbers first. */
-export interface Ranked {
+export interface RankCounts {
   readonly selected: readonly number[];
   readonly baseline: readonly number[];
 }
 
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+const sumCounts = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /**
  * Mann–Whitney rank test over buckets, whose numbers count as equal. `superiority` is the probability that a selected
  * number is the larger one of a pair, ties counted half, with its 95 % interval (Hanley and McNeil 1982).
  */
-export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiority: number; interval: Interval } => {
-  const [n, m] = [sumOf(selected), sumOf(baseline)];
+export const rankTest = ({
+  selected,
+  baseline,
+}: RankCounts): { p: number; superiority: number; interval: Interval } => {
+  const [n, m] = [sumCounts(selected), sumCounts(baseline)];
   const all = n + m;
   let below = 0;
   let wins = 0;
@@ -127,7 +135,7 @@ export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiori
   const [both, each] = [a / (2 - a), (2 * a * a) / (1 + a)];
   const error = Math.sqrt((a * (1 - a) + (n - 1) * (both - a * a) + (m - 1) * (each - a * a)) / (n * m));
   return {
-    p: variance <= 0 ? 1 : twoSided((wins - (n * m) / 2) / Math.sqrt(variance)),
+    p: variance <= 0 ? 1 : twoSidedP((wins - (n * m) / 2) / Math.sqrt(variance)),
     superiority: a,
     interval: { low: Math.max(0, a - z95 * error), high: Math.min(1, a + z95 * error) },
   };
@@ -137,7 +145,7 @@ export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiori
  * Benjamini and Hochberg's adjusted p-values (1995). Among tests with an adjusted value of at most q, the expected
  * share of false ones is at most q. This holds for tests that are independent or positively dependent.
  */
-export const adjustedPs = (ps: readonly number[]): number[] => {
+export const adjustPValues = (ps: readonly number[]): number[] => {
   const order = ps.map((_, index) => index).sort((one, other) => (ps[one] as number) - (ps[other] as number));
   const adjusted = new Array<number>(ps.length);
   let min = 1;

@@ -6,23 +6,23 @@ import type { AlertRule } from '../rule.ts';
 import type { AlertMemo, RuleState } from '../state.ts';
 
 /** Alerts of a rule after an evaluation. */
-export interface AlertsOf {
+export interface RuleAlerts {
   readonly rule: AlertRule;
   readonly state: Pick<RuleState, 'alerts'>;
 }
 
-const labelsOf = (rule: AlertRule, memo: AlertMemo, nowMs: number): Record<string, string> => {
+const alertSeriesLabels = (rule: AlertRule, memo: AlertMemo, nowMs: number): Record<string, string> => {
   const { labels, severity, held } = memo;
   const values = { labels, severity, atMs: nowMs, value: held?.value ?? memo.value };
-  const all = alertLabels(rule, { ...values, threshold: held?.compared?.limit ?? null });
-  return Object.fromEntries(Object.entries(all).filter(([, text]) => text !== ''));
+  const alertLabelValues = alertLabels(rule, { ...values, threshold: held?.compared?.limit ?? null });
+  return Object.fromEntries(Object.entries(alertLabelValues).filter(([, text]) => text !== ''));
 };
 
-const seriesOf = ({ rule, state }: AlertsOf, nowMs: number): RecordedSeries[] =>
+const toSeries = ({ rule, state }: RuleAlerts, nowMs: number): RecordedSeries[] =>
   Object.values(state.alerts)
     .filter((memo) => isActive(memo.state))
     .flatMap((memo) => {
-      const labels = labelsOf(rule, memo, nowMs);
+      const labels = alertSeriesLabels(rule, memo, nowMs);
       const alertstate = memo.state === 'pending' ? 'pending' : 'firing';
       return [
         { labels: { ...labels, alertstate, __name__: 'ALERTS' }, value: 1 },
@@ -30,17 +30,21 @@ const seriesOf = ({ rule, state }: AlertsOf, nowMs: number): RecordedSeries[] =>
       ];
     });
 
-const keyOf = ({ labels }: RecordedSeries): string =>
+const seriesKey = ({ labels }: RecordedSeries): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /**
  * Returns the series of pending and firing alerts, and end markers of previous series that no longer exist, each once.
  */
-export const alertSeries = (before: AlertsOf | undefined, after: AlertsOf, nowMs: number): RecordedSeries[] => {
-  const written = new Map(seriesOf(after, nowMs).map((one) => [keyOf(one), one]));
-  for (const one of before === undefined ? [] : seriesOf(before, nowMs)) {
-    const key = keyOf(one);
-    if (!written.has(key)) written.set(key, { labels: one.labels, value: 'stale' });
+export const createAlertSeries = (
+  before: RuleAlerts | undefined,
+  after: RuleAlerts,
+  nowMs: number,
+): RecordedSeries[] => {
+  const seriesByKey = new Map(toSeries(after, nowMs).map((one) => [seriesKey(one), one]));
+  for (const one of before === undefined ? [] : toSeries(before, nowMs)) {
+    const key = seriesKey(one);
+    if (!seriesByKey.has(key)) seriesByKey.set(key, { labels: one.labels, value: 'stale' });
   }
-  return [...written.values()];
+  return [...seriesByKey.values()];
 };

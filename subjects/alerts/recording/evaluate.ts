@@ -2,12 +2,12 @@
  * Evaluates a group of recording rules, with Prometheus's semantics. A function of the group, the previous state and
  * the query results.
  */
-import { stale } from '../../../queries/promql/fetch/deltas.ts';
+import { staleMarker } from '../../../queries/promql/fetch/deltas.ts';
 import type { Labels, NativeHistogram, Series } from '../../../queries/promql/series.ts';
-import { type RecordedSeries, recordedNumber } from '../../../schemas/recorded-samples.ts';
+import { type RecordedSeries, toRecordedNumber } from '../../../schemas/recorded-samples.ts';
 import type { RecordingGroup, RecordingRule } from '../../../schemas/resources/recording-group.ts';
-import { msOf } from '../durations.ts';
-import { roundsOf } from './order.ts';
+import { parseDurationMs } from '../durations.ts';
+import { orderInRounds } from './order.ts';
 
 /** Maximum number of series of one group: they are stored between evaluations, to mark those that end. */
 const maxRecordedSeries = 50_000;
@@ -21,12 +21,15 @@ export interface RecordingState {
 export const emptyRecording = (): RecordingState => ({ series: {} });
 
 /** Result of an expression at an instant, or its error. */
-export type Answered =
+export type ExpressionResult =
   | { readonly elements: readonly { readonly labels: Labels; readonly value: number | NativeHistogram }[] }
   | { readonly error: string };
 
 /** Evaluates several expressions at the evaluation time. `added` counts as stored. Rejects if no query can run. */
-export type RunExpressions = (expressions: readonly string[], added: readonly Series[]) => Promise<readonly Answered[]>;
+export type RunExpressions = (
+  expressions: readonly string[],
+  added: readonly Series[],
+) => Promise<readonly ExpressionResult[]>;
 
 /** Result of one rule. */
 export interface RuleOutcome {
@@ -45,60 +48,61 @@ export interface GroupEvaluation {
   readonly rules: readonly RuleOutcome[];
 }
 
-interface Recorded {
+interface RecordedElement {
   readonly labels: Labels;
   readonly value: number | NativeHistogram | 'stale';
 }
 
-const sorted = (labels: Labels): Labels =>
+const sortLabels = (labels: Labels): Labels =>
   Object.fromEntries(
     Object.entries(labels)
       .filter(([, text]) => text !== '')
       .sort(([one], [other]) => (one < other ? -1 : 1)),
   );
 
-const keyOf = (labels: Labels): string => JSON.stringify(labels);
+const labelsKey = (labels: Labels): string => JSON.stringify(labels);
 
 /** Returns the series that a rule records for a result by their labels, or the error. */
-const seriesOf = (
-  { record, labels: own }: RecordingRule,
-  answered: Answered,
-  { limit, left }: { readonly limit: number; readonly left: number },
-): ReadonlyMap<string, Recorded> | string => {
+const recordSeries = (
+  { record, labels: ruleLabels }: RecordingRule,
+  answered: ExpressionResult,
+  { limit, remainingSeries }: { readonly limit: number; readonly remainingSeries: number },
+): ReadonlyMap<string, RecordedElement> | string => {
   if ('error' in answered) return answered.error;
   const { elements } = answered;
-  const made = new Map<string, Recorded>();
+  const recordedByKey = new Map<string, RecordedElement>();
   for (const { labels: all, value } of elements) {
-    const labels = sorted({ ...all, ...own, __name__: record });
-    const key = keyOf(labels);
+    const labels = sortLabels({ ...all, ...ruleLabels, __name__: record });
+    const key = labelsKey(labels);
     if (key.length > maxLabelText)
       return `a series has labels of ${key.length} characters; the maximum is ${maxLabelText}`;
-    made.set(key, { labels, value });
+    recordedByKey.set(key, { labels, value });
   }
   // In Prometheus's wording.
-  if (made.size < elements.length) return 'vector contains metrics with the same labelset after applying rule labels';
-  if (limit > 0 && made.size > limit) return `exceeded limit of ${limit} with ${made.size} series`;
-  if (made.size > left)
+  if (recordedByKey.size < elements.length)
+    return 'vector contains metrics with the same labelset after applying rule labels';
+  if (limit > 0 && recordedByKey.size > limit) return `exceeded limit of ${limit} with ${recordedByKey.size} series`;
+  if (recordedByKey.size > remainingSeries)
     return `the rules of the group return more than ${maxRecordedSeries} series: split the group, or use expressions that return fewer series`;
-  return made;
+  return recordedByKey;
 };
 
-const asAdded = ({ labels, value }: Recorded, atMs: number): Series => {
+const toSeries = ({ labels, value }: RecordedElement, atMs: number): Series => {
   const values = new Float64Array(1);
-  if (value === 'stale') values.set(stale);
+  if (value === 'stale') values.set(staleMarker);
   else if (typeof value === 'number') values[0] = value;
   return { labels, times: Float64Array.of(atMs), values, ...(typeof value === 'object' && { histograms: [value] }) };
 };
 
-const asRecorded = ({ labels, value }: Recorded): RecordedSeries => {
+const toRecordedSeries = ({ labels, value }: RecordedElement): RecordedSeries => {
   if (value === 'stale') return { labels, value };
-  if (typeof value === 'number') return { labels, value: recordedNumber(value) };
+  if (typeof value === 'number') return { labels, value: toRecordedNumber(value) };
   const { resetHint: _, positiveSpans, negativeSpans, positiveBuckets, negativeBuckets, customValues, ...rest } = value;
   return {
     labels,
     value: {
       ...rest,
-      sum: recordedNumber(rest.sum),
+      sum: toRecordedNumber(rest.sum),
       positiveSpans: [...positiveSpans],
       negativeSpans: [...negativeSpans],
       positiveBuckets: [...positiveBuckets],
@@ -109,27 +113,27 @@ const asRecorded = ({ labels, value }: Recorded): RecordedSeries => {
 };
 
 /** Keys of rules. A second rule with the same name has a different key. */
-const keysOf = (rules: readonly RecordingRule[]): string[] => {
+const createRuleKeys = (rules: readonly RecordingRule[]): string[] => {
   const seen = new Map<string, number>();
   return rules.map(({ record }) => {
-    const nth = (seen.get(record) ?? 0) + 1;
-    seen.set(record, nth);
-    return `${record} ${nth}`;
+    const occurrence = (seen.get(record) ?? 0) + 1;
+    seen.set(record, occurrence);
+    return `${record} ${occurrence}`;
   });
 };
 
 /** One evaluation in progress */
-class Recording {
+class GroupRecording {
   readonly #keys: readonly string[];
   readonly #atMs: number;
   readonly #prior: RecordingState['series'];
-  readonly #written = new Map<string, Recorded>();
+  readonly #recorded = new Map<string, RecordedElement>();
   readonly #next: Record<string, readonly string[]> = {};
   /** Series that a rule recorded before and did not record now */
   readonly #ended = new Set<string>();
 
   constructor(rules: readonly RecordingRule[], prior: RecordingState, atMs: number) {
-    this.#keys = keysOf(rules);
+    this.#keys = createRuleKeys(rules);
     this.#atMs = atMs;
     this.#prior = prior.series;
     // Series of rules that are no longer in the group.
@@ -138,7 +142,7 @@ class Recording {
   }
 
   get size(): number {
-    return this.#written.size;
+    return this.#recorded.size;
   }
 
   /** A failed rule ends no series. */
@@ -148,23 +152,23 @@ class Recording {
     if (before !== undefined) this.#next[key] = before;
   }
 
-  write(index: number, made: ReadonlyMap<string, Recorded>): void {
+  write(index: number, made: ReadonlyMap<string, RecordedElement>): void {
     const key = this.#keys[index] as string;
-    for (const [labels, one] of made) if (!this.#written.has(labels)) this.#written.set(labels, one);
+    for (const [labels, one] of made) if (!this.#recorded.has(labels)) this.#recorded.set(labels, one);
     for (const labels of this.#prior[key] ?? []) if (!made.has(labels)) this.#ended.add(labels);
     if (made.size > 0) this.#next[key] = [...made.keys()];
   }
 
   /** Returns the series recorded so far, and those that ended. */
-  *all(): Iterable<Recorded> {
-    yield* this.#written.values();
+  *all(): Iterable<RecordedElement> {
+    yield* this.#recorded.values();
     const current = new Set(Object.values(this.#next).flat());
     for (const labels of this.#ended)
       if (!current.has(labels)) yield { labels: JSON.parse(labels) as Labels, value: 'stale' };
   }
 
-  added(): Series[] {
-    return Array.from(this.all(), (one) => asAdded(one, this.#atMs));
+  toInputSeries(): Series[] {
+    return Array.from(this.all(), (one) => toSeries(one, this.#atMs));
   }
 
   get state(): RecordingState {
@@ -173,7 +177,7 @@ class Recording {
 }
 
 /** Evaluates the rules of a group for a time. Each rule sees the results of the previous rules for the same time. */
-export const evaluateGroup = async (
+export const evaluateRecordingGroup = async (
   group: Pick<RecordingGroup, 'rules' | 'limit' | 'delay'>,
   {
     prior,
@@ -182,18 +186,18 @@ export const evaluateGroup = async (
   }: { readonly prior: RecordingState; readonly nowMs: number; readonly runExpressions: RunExpressions },
 ): Promise<GroupEvaluation> => {
   const { rules } = group;
-  const atMs = nowMs - msOf(group.delay);
-  const recording = new Recording(rules, prior, atMs);
+  const atMs = nowMs - parseDurationMs(group.delay);
+  const recording = new GroupRecording(rules, prior, atMs);
   const outcomes: RuleOutcome[] = [];
-  for (const round of roundsOf(rules)) {
+  for (const round of orderInRounds(rules)) {
     const begun = performance.now();
     const expressions = round.map((index) => (rules[index] as RecordingRule).expression);
-    const answers = await runExpressions(expressions, recording.added());
+    const answers = await runExpressions(expressions, recording.toInputSeries());
     const durationMs = (performance.now() - begun) / round.length;
     for (const [at, index] of round.entries()) {
-      const left = maxRecordedSeries - recording.size;
+      const remainingSeries = maxRecordedSeries - recording.size;
       const answered = answers[at] ?? { error: 'the expression was not run' };
-      const made = seriesOf(rules[index] as RecordingRule, answered, { limit: group.limit, left });
+      const made = recordSeries(rules[index] as RecordingRule, answered, { limit: group.limit, remainingSeries });
       if (typeof made === 'string') recording.retain(index);
       else recording.write(index, made);
       outcomes[index] =
@@ -202,11 +206,11 @@ export const evaluateGroup = async (
           : { series: made.size, error: undefined, durationMs };
     }
   }
-  return { state: recording.state, atMs, series: Array.from(recording.all(), asRecorded), rules: outcomes };
+  return { state: recording.state, atMs, series: Array.from(recording.all(), toRecordedSeries), rules: outcomes };
 };
 
 /** Returns the end markers of all last recorded series, for a disabled or deleted group. */
-export const endOfRecording = ({ series }: RecordingState): RecordedSeries[] =>
+export const createStaleMarkers = ({ series }: RecordingState): RecordedSeries[] =>
   [...new Set(Object.values(series).flat())].map((labels) => ({
     labels: JSON.parse(labels) as Labels,
     value: 'stale',

@@ -1,7 +1,7 @@
 /** Schema of a group of recording rules, for the API, rule files and evaluation. */
 import { z } from 'zod';
 import { PromqlQuery } from '../../../queries/query.ts';
-import { duration, minInterval } from '../durations.ts';
+import { durationSchema, minInterval } from '../durations.ts';
 
 /** Maximum number of rules in one group. */
 const maxRecordingRules = 500;
@@ -24,8 +24,10 @@ export const RecordingGroupFields = z.strictObject({
   name: z.string().min(1).max(256).describe('Name, unique within its file'),
   file: z.string().max(256).default('').describe('Rule file of origin; importing the file again replaces the group'),
   enabled: z.boolean().default(true).describe('Whether the group records series; when it is disabled, its series end'),
-  interval: duration(minInterval, '1d').default('1m').describe('Evaluation interval of the rules, which run in order'),
-  delay: duration('0s', '1h')
+  interval: durationSchema(minInterval, '1d')
+    .default('1m')
+    .describe('Evaluation interval of the rules, which run in order'),
+  delay: durationSchema('0s', '1h')
     .default('0s')
     .describe(
       'How far before the evaluation time rules query, for data that arrives late; `query_offset` in a rule file',

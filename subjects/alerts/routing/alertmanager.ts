@@ -1,9 +1,9 @@
 /** Converts an Alertmanager configuration file to a routing document. */
 import type { z } from 'zod';
-import { inWorker } from '../../../queries/worker.ts';
-import { readYaml, YamlError } from '../../../queries/yaml.ts';
+import { runInWorker } from '../../../queries/worker.ts';
+import { parseYaml, YamlError } from '../../../queries/yaml.ts';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
-import { type RoutingProblem, routingProblems } from './problems.ts';
+import { findRoutingProblems, type RoutingProblem } from './problems.ts';
 
 /** Result of an import. Receivers have no channels yet, since the file contains its own addresses and secrets. */
 export interface ImportedRouting {
@@ -27,103 +27,103 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const scalar = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
-const listed = (value: unknown): unknown =>
-  value === undefined || value === null ? undefined : listOf(value).map(scalar);
+const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
+const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const numberToText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+const toOptionalList = (value: unknown): unknown =>
+  value === undefined || value === null ? undefined : toList(value).map(numberToText);
 
 /** A matcher with trailing commas. Each part begins unambiguously, so that matching takes linear time. */
-const matcherText =
+const matcherPattern =
   /("(?:[^"\\]|\\.)*"|[^\s"=!~{},]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"\s*|[^\s",][^",]*|)(?:,[\s,]*|$)/sy;
 
-const unquoted = (text: string): string => {
+const unquote = (text: string): string => {
   if (!text.startsWith('"')) return text;
   return text.slice(1, -1).replaceAll(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 };
 
 /** Parses the matchers of one text: `a="b"`, or several in braces or separated by commas. */
 export const parseMatchers = (text: string): Matcher[] | undefined => {
-  const whole = text.trim();
-  const inner = whole.startsWith('{') && whole.endsWith('}') ? whole.slice(1, -1) : whole;
+  const trimmed = text.trim();
+  const inner = trimmed.startsWith('{') && trimmed.endsWith('}') ? trimmed.slice(1, -1) : trimmed;
   const listed = inner.replace(/^[\s,]+/, '');
-  const found: Matcher[] = [];
-  for (matcherText.lastIndex = 0; found.length === 0 || matcherText.lastIndex < listed.length; ) {
-    const [match, name = '', operator = '=', value = ''] = matcherText.exec(listed) ?? [];
+  const matchers: Matcher[] = [];
+  for (matcherPattern.lastIndex = 0; matchers.length === 0 || matcherPattern.lastIndex < listed.length; ) {
+    const [match, name = '', operator = '=', value = ''] = matcherPattern.exec(listed) ?? [];
     if (match === undefined) return undefined;
-    found.push({
-      name: unquoted(name),
+    matchers.push({
+      name: unquote(name),
       operator: operator as (typeof matcherOperators)[number],
-      value: unquoted(value.trimEnd()),
+      value: unquote(value.trimEnd()),
     });
   }
-  return found;
+  return matchers;
 };
 
-const matchersOf = (
+const convertMatchers = (
   given: Fields,
   [equal, expression, texts]: readonly [string, string, string],
   path: string,
 ): Matcher[] => {
-  const pairs = (field: string, operator: '=' | '=~'): Matcher[] =>
-    Object.entries(fieldsOf(given[field])).map(([name, value]) => ({ name, operator, value: String(value) }));
-  const parsed = listOf(given[texts]).flatMap((text, index) => {
+  const convertPairs = (field: string, operator: '=' | '=~'): Matcher[] =>
+    Object.entries(toFields(given[field])).map(([name, value]) => ({ name, operator, value: String(value) }));
+  const parsed = toList(given[texts]).flatMap((text, index) => {
     const matchers = parseMatchers(String(text));
     if (matchers !== undefined) return matchers;
     throw new AlertmanagerFileError([
       { path: `${path}.${texts}.${index}`, message: `${String(text)} is not a matcher` },
     ]);
   });
-  return [...pairs(equal, '='), ...pairs(expression, '=~'), ...parsed];
+  return [...convertPairs(equal, '='), ...convertPairs(expression, '=~'), ...parsed];
 };
 
-const routeOf = (given: Fields, path: string): object => ({
+const convertRoute = (given: Fields, path: string): object => ({
   receiver: given['receiver'],
-  matchers: matchersOf(given, ['match', 'match_re', 'matchers'], path),
+  matchers: convertMatchers(given, ['match', 'match_re', 'matchers'], path),
   continue: given['continue'] ?? false,
-  groupBy: listed(given['group_by']),
+  groupBy: toOptionalList(given['group_by']),
   groupWait: given['group_wait'],
   groupInterval: given['group_interval'],
   repeatInterval: given['repeat_interval'],
-  muteTimeIntervals: listed(given['mute_time_intervals']),
-  activeTimeIntervals: listed(given['active_time_intervals']),
-  routes: listOf(given['routes']).map((child, index) => routeOf(fieldsOf(child), `${path}.routes.${index}`)),
+  muteTimeIntervals: toOptionalList(given['mute_time_intervals']),
+  activeTimeIntervals: toOptionalList(given['active_time_intervals']),
+  routes: toList(given['routes']).map((child, index) => convertRoute(toFields(child), `${path}.routes.${index}`)),
 });
 
-const intervalOf = (given: Fields): object => ({
+const convertInterval = (given: Fields): object => ({
   times: Array.isArray(given['times'])
     ? given['times'].map((range) => ({
-        startTime: fieldsOf(range)['start_time'],
-        endTime: fieldsOf(range)['end_time'],
+        startTime: toFields(range)['start_time'],
+        endTime: toFields(range)['end_time'],
       }))
     : undefined,
-  weekdays: listed(given['weekdays']),
-  daysOfMonth: listed(given['days_of_month']),
-  months: listed(given['months']),
-  years: listed(given['years']),
+  weekdays: toOptionalList(given['weekdays']),
+  daysOfMonth: toOptionalList(given['days_of_month']),
+  months: toOptionalList(given['months']),
+  years: toOptionalList(given['years']),
   location: given['location'] ?? given['time_zone'],
 });
 
-const integrationsOf = (receiver: Fields): string[] =>
+const describeIntegrations = (receiver: Fields): string[] =>
   Object.entries(receiver).flatMap(([field, value]) =>
-    field.endsWith('_configs') && listOf(value).length > 0 ? [`${listOf(value).length} × ${field.slice(0, -8)}`] : [],
+    field.endsWith('_configs') && toList(value).length > 0 ? [`${toList(value).length} × ${field.slice(0, -8)}`] : [],
   );
 
 /** Integrations whose `send_resolved` defaults to false; for all others it defaults to true. */
-const silentAtTheEnd = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
+const withoutResolvedByDefault = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
 
 const sendsResolved = (receiver: Fields): boolean => {
   const sends = Object.entries(receiver).flatMap(([field, value]) =>
     field.endsWith('_configs')
-      ? listOf(value).map((config) => fieldsOf(config)['send_resolved'] ?? !silentAtTheEnd.has(field))
+      ? toList(value).map((config) => toFields(config)['send_resolved'] ?? !withoutResolvedByDefault.has(field))
       : [],
   );
   return sends.length === 0 || sends.some((send) => send !== false);
 };
 
-const read = (text: string): Fields => {
+const parseFile = (text: string): Fields => {
   try {
-    const value = readYaml(text).value();
+    const value = parseYaml(text).value();
     if (isFields(value)) return value;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
@@ -136,36 +136,36 @@ const read = (text: string): Fields => {
 
 /** Converts a file. Throws `AlertmanagerFileError` with all problems. */
 export const importAlertmanager = (text: string): ImportedRouting => {
-  const file = read(text);
-  const receivers = listOf(file['receivers']).map(fieldsOf);
-  const given = {
-    route: routeOf(fieldsOf(file['route']), 'route'),
+  const file = parseFile(text);
+  const receivers = toList(file['receivers']).map(toFields);
+  const converted = {
+    route: convertRoute(toFields(file['route']), 'route'),
     receivers: receivers.map((receiver) => ({ name: receiver['name'], sendResolved: sendsResolved(receiver) })),
-    inhibitRules: listOf(file['inhibit_rules']).map((rule, index) => ({
-      sourceMatchers: matchersOf(
-        fieldsOf(rule),
+    inhibitRules: toList(file['inhibit_rules']).map((rule, index) => ({
+      sourceMatchers: convertMatchers(
+        toFields(rule),
         ['source_match', 'source_match_re', 'source_matchers'],
         `inhibit_rules.${index}`,
       ),
-      targetMatchers: matchersOf(
-        fieldsOf(rule),
+      targetMatchers: convertMatchers(
+        toFields(rule),
         ['target_match', 'target_match_re', 'target_matchers'],
         `inhibit_rules.${index}`,
       ),
-      equal: listed(fieldsOf(rule)['equal']),
+      equal: toOptionalList(toFields(rule)['equal']),
     })),
-    timeIntervals: [...listOf(file['time_intervals']), ...listOf(file['mute_time_intervals'])].map((one) => ({
-      name: fieldsOf(one)['name'],
-      timeIntervals: listOf(fieldsOf(one)['time_intervals']).map((part) => intervalOf(fieldsOf(part))),
+    timeIntervals: [...toList(file['time_intervals']), ...toList(file['mute_time_intervals'])].map((one) => ({
+      name: toFields(one)['name'],
+      timeIntervals: toList(toFields(one)['time_intervals']).map((part) => convertInterval(toFields(part))),
     })),
   };
   // Absent fields get their defaults.
-  const result = AlertRouting.safeParse(JSON.parse(JSON.stringify(given)));
-  if (!result.success) throw new AlertmanagerFileError(issuesOf(result.error));
-  const problems = routingProblems(result.data);
+  const result = AlertRouting.safeParse(JSON.parse(JSON.stringify(converted)));
+  if (!result.success) throw new AlertmanagerFileError(toProblems(result.error));
+  const problems = findRoutingProblems(result.data);
   if (problems.length > 0) throw new AlertmanagerFileError(problems);
   const notes = receivers.flatMap((receiver) => {
-    const integrations = integrationsOf(receiver);
+    const integrations = describeIntegrations(receiver);
     if (integrations.length === 0) return [];
     return [
       `receiver ${String(receiver['name'])} had ${integrations.join(', ')}: create channels for them and name them in its channelIds`,
@@ -176,7 +176,7 @@ export const importAlertmanager = (text: string): ImportedRouting => {
   return { routing: result.data, notes };
 };
 
-const issuesOf = (error: z.ZodError): RoutingProblem[] =>
+const toProblems = (error: z.ZodError): RoutingProblem[] =>
   error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
 
 /** Returns the converted file, or all its problems. */
@@ -189,4 +189,4 @@ export const readAlertmanager = (text: string): ImportedRouting | { readonly pro
   }
 };
 
-export const readAlertmanagerInWorker = inWorker(import.meta.url, readAlertmanager);
+export const readAlertmanagerInWorker = runInWorker(import.meta.url, readAlertmanager);

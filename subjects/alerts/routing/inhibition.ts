@@ -1,29 +1,30 @@
 /** Inhibition: firing alerts that mute others. */
 import type { InhibitRule } from '../../../schemas/resources/alert-routing.ts';
-import { compileMatchers, type Labels, type Matching } from './matching.ts';
+import { type CompiledMatchers, compileMatchers, type Labels } from './matching.ts';
 
-interface Source {
+interface FiringSource {
   readonly id: string;
   /** Whether the alert is also a target of the same rule: then it does not mute others that are both. */
   readonly isTarget: boolean;
 }
 
-interface Rule {
-  readonly source: Matching;
-  readonly target: Matching;
+interface CompiledInhibitRule {
+  readonly source: CompiledMatchers;
+  readonly target: CompiledMatchers;
   readonly equal: readonly string[];
   /** Firing sources by the values of the labels that must be equal */
-  readonly sources: Map<string, Source[]>;
+  readonly sources: Map<string, FiringSource[]>;
 }
 
-const valuesOf = ({ equal }: Rule, labels: Labels): string => JSON.stringify(equal.map((name) => labels[name] ?? ''));
+const equalLabelsKey = ({ equal }: CompiledInhibitRule, labels: Labels): string =>
+  JSON.stringify(equal.map((name) => labels[name] ?? ''));
 
 /**
  * Firing alerts that may mute others. A target that is also a source is not muted by alerts that are both, so that two
  * alerts cannot mute each other.
  */
 export class Inhibition {
-  readonly #rules: readonly Rule[];
+  readonly #rules: readonly CompiledInhibitRule[];
 
   constructor(rules: readonly InhibitRule[]) {
     this.#rules = rules.map(({ sourceMatchers, targetMatchers, equal }) => ({
@@ -38,9 +39,9 @@ export class Inhibition {
   add(id: string, labels: Labels): void {
     for (const rule of this.#rules) {
       if (!rule.source.matches(labels)) continue;
-      const values = valuesOf(rule, labels);
-      const others = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
-      rule.sources.set(values, [...others, { id, isTarget: rule.target.matches(labels) }]);
+      const values = equalLabelsKey(rule, labels);
+      const otherSources = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
+      rule.sources.set(values, [...otherSources, { id, isTarget: rule.target.matches(labels) }]);
     }
   }
 
@@ -48,7 +49,7 @@ export class Inhibition {
   remove(id: string, labels: Labels): void {
     for (const rule of this.#rules) {
       if (!rule.source.matches(labels)) continue;
-      const values = valuesOf(rule, labels);
+      const values = equalLabelsKey(rule, labels);
       const others = (rule.sources.get(values) ?? []).filter((source) => source.id !== id);
       if (others.length > 0) rule.sources.set(values, others);
       else rule.sources.delete(values);
@@ -56,12 +57,14 @@ export class Inhibition {
   }
 
   /** Returns the ID of an alert that mutes these labels; `undefined` if there is none. */
-  mutes(labels: Labels): string | undefined {
+  findMutingAlert(labels: Labels): string | undefined {
     for (const rule of this.#rules) {
       if (!rule.target.matches(labels)) continue;
       const isSource = rule.source.matches(labels);
-      const found = rule.sources.get(valuesOf(rule, labels))?.find(({ isTarget }) => !(isSource && isTarget));
-      if (found !== undefined) return found.id;
+      const mutingSource = rule.sources
+        .get(equalLabelsKey(rule, labels))
+        ?.find(({ isTarget }) => !(isSource && isTarget));
+      if (mutingSource !== undefined) return mutingSource.id;
     }
     return undefined;
   }

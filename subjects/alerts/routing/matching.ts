@@ -1,21 +1,21 @@
 /** Label matchers, compiled once. */
 
-import { regexOf } from '../../../queries/search/regex.ts';
+import { compileRegex } from '../../../queries/search/regex.ts';
 import type { Matcher } from '../../../schemas/resources/alert-routing.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
 /** A compiled list of matchers, all of which must match. */
-export interface Matching {
+export interface CompiledMatchers {
   matches(labels: Labels): boolean;
   /** Returns the first matcher that does not match. */
-  unmet(labels: Labels): Matcher | undefined;
+  findUnmatched(labels: Labels): Matcher | undefined;
 }
 
-const labelOf = (labels: Labels, name: string): string => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : '');
+const labelValue = (labels: Labels, name: string): string => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : '');
 
 /** The expression of a matcher. It matches the entire value, and `.` does not match line breaks, as in Alertmanager. */
-const wholeRegex = (value: string) => regexOf(`^(?-s:(?:${value}))$`);
+const wholeRegex = (value: string) => compileRegex(`^(?-s:(?:${value}))$`);
 
 /** Returns the problem of a matcher; `undefined` if it is valid. */
 export const matcherProblem = ({ operator, value }: Matcher): string | undefined => {
@@ -24,25 +24,26 @@ export const matcherProblem = ({ operator, value }: Matcher): string | undefined
   return typeof compiled === 'string' ? `is not a valid expression: ${compiled}` : undefined;
 };
 
-const testOf = ({ name, operator, value }: Matcher): ((labels: Labels) => boolean) => {
-  if (operator === '=') return (labels) => labelOf(labels, name) === value;
-  if (operator === '!=') return (labels) => labelOf(labels, name) !== value;
+const createTest = ({ name, operator, value }: Matcher): ((labels: Labels) => boolean) => {
+  if (operator === '=') return (labels) => labelValue(labels, name) === value;
+  if (operator === '!=') return (labels) => labelValue(labels, name) !== value;
   const regex = wholeRegex(value);
   // Validated when it was written. An expression that is no longer valid matches nothing.
   if (typeof regex === 'string') return () => false;
   const isMatchExpected = operator === '=~';
-  return (labels) => regex.test(labelOf(labels, name)) === isMatchExpected;
+  return (labels) => regex.test(labelValue(labels, name)) === isMatchExpected;
 };
 
-export const compileMatchers = (matchers: readonly Matcher[]): Matching => {
-  const tests = matchers.map((matcher) => ({ matcher, holds: testOf(matcher) }));
+export const compileMatchers = (matchers: readonly Matcher[]): CompiledMatchers => {
+  const tests = matchers.map((matcher) => ({ matcher, holds: createTest(matcher) }));
   return {
     matches: (labels) => tests.every(({ holds }) => holds(labels)),
-    unmet: (labels) => tests.find(({ holds }) => !holds(labels))?.matcher,
+    findUnmatched: (labels) => tests.find(({ holds }) => !holds(labels))?.matcher,
   };
 };
 
 /** Returns the matcher in Alertmanager's format: `severity="critical"`. */
-export const matcherText = ({ name, operator, value }: Matcher): string => `${name}${operator}${JSON.stringify(value)}`;
+export const formatMatcher = ({ name, operator, value }: Matcher): string =>
+  `${name}${operator}${JSON.stringify(value)}`;
 
-export const matchersText = (matchers: readonly Matcher[]): string => `{${matchers.map(matcherText).join(',')}}`;
+export const formatMatchers = (matchers: readonly Matcher[]): string => `{${matchers.map(formatMatcher).join(',')}}`;

@@ -11,17 +11,17 @@ export interface RoutingProblem {
 /** Maximum number of routes in a document: each is evaluated for each alert. */
 const maxRoutes = 2000;
 
-const twice = (names: readonly string[]): string[] => [
+const findDuplicates = (names: readonly string[]): string[] => [
   ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
 ];
 
-const matchersProblems = (matchers: readonly Matcher[], path: string): RoutingProblem[] =>
+const findMatcherProblems = (matchers: readonly Matcher[], path: string): RoutingProblem[] =>
   matchers.flatMap((matcher, index) => {
     const message = matcherProblem(matcher);
     return message === undefined ? [] : [{ path: `${path}.${index}.value`, message }];
   });
 
-const intervalProblems = (route: Route, path: string, intervals: ReadonlySet<string>): RoutingProblem[] =>
+const findIntervalProblems = (route: Route, path: string, intervals: ReadonlySet<string>): RoutingProblem[] =>
   (['muteTimeIntervals', 'activeTimeIntervals'] as const).flatMap((field) =>
     route[field]
       .filter((name) => !intervals.has(name))
@@ -31,46 +31,55 @@ const intervalProblems = (route: Route, path: string, intervals: ReadonlySet<str
       })),
   );
 
-const routeProblems = (
+const findRouteProblems = (
   route: Route,
   path: string,
-  known: { readonly receivers: ReadonlySet<string>; readonly intervals: ReadonlySet<string> },
+  defined: { readonly receivers: ReadonlySet<string>; readonly intervals: ReadonlySet<string> },
 ): RoutingProblem[] => {
-  const found = matchersProblems(route.matchers, `${path}.matchers`);
-  if (route.receiver !== undefined && !known.receivers.has(route.receiver))
-    found.push({ path: `${path}.receiver`, message: `names ${route.receiver}, which is not a defined receiver` });
-  found.push(...intervalProblems(route, path, known.intervals));
+  const problems = findMatcherProblems(route.matchers, `${path}.matchers`);
+  if (route.receiver !== undefined && !defined.receivers.has(route.receiver))
+    problems.push({ path: `${path}.receiver`, message: `names ${route.receiver}, which is not a defined receiver` });
+  problems.push(...findIntervalProblems(route, path, defined.intervals));
   if (route.groupBy?.includes('...') === true && route.groupBy.length > 1)
-    found.push({ path: `${path}.groupBy`, message: 'contains ... and other labels: ... already means all labels' });
-  for (const name of twice(route.groupBy ?? []))
-    found.push({ path: `${path}.groupBy`, message: `names ${name} twice` });
+    problems.push({ path: `${path}.groupBy`, message: 'contains ... and other labels: ... already means all labels' });
+  for (const name of findDuplicates(route.groupBy ?? []))
+    problems.push({ path: `${path}.groupBy`, message: `names ${name} twice` });
   for (const field of ['groupInterval', 'repeatInterval'] as const)
     if (/^[0wdhms]+$/.test(route[field] ?? 'none'))
-      found.push({ path: `${path}.${field}`, message: 'must be longer than 0' });
-  return [...found, ...route.routes.flatMap((child, index) => routeProblems(child, `${path}.routes.${index}`, known))];
+      problems.push({ path: `${path}.${field}`, message: 'must be longer than 0' });
+  return [
+    ...problems,
+    ...route.routes.flatMap((child, index) => findRouteProblems(child, `${path}.routes.${index}`, defined)),
+  ];
 };
 
-const countOf = ({ routes }: Route): number => routes.reduce((sum, route) => sum + countOf(route), 1);
+const countRoutes = ({ routes }: Route): number => routes.reduce((sum, route) => sum + countRoutes(route), 1);
 
 /** Returns all problems of a document with a valid schema, except for channels. */
-export const routingProblems = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): RoutingProblem[] => {
+export const findRoutingProblems = ({
+  route,
+  receivers,
+  inhibitRules,
+  timeIntervals,
+}: AlertRouting): RoutingProblem[] => {
   const found: RoutingProblem[] = [];
-  const refuse = (path: string, message: string): void => void found.push({ path, message });
-  if (route.receiver === undefined) refuse('route.receiver', 'is missing: the root needs a receiver');
-  if (route.matchers.length > 0) refuse('route.matchers', 'must be empty: the root matches every alert');
-  if (route.continue) refuse('route.continue', 'must be false: the root has no sibling routes');
+  const addProblem = (path: string, message: string): void => void found.push({ path, message });
+  if (route.receiver === undefined) addProblem('route.receiver', 'is missing: the root needs a receiver');
+  if (route.matchers.length > 0) addProblem('route.matchers', 'must be empty: the root matches every alert');
+  if (route.continue) addProblem('route.continue', 'must be false: the root has no sibling routes');
   for (const field of ['muteTimeIntervals', 'activeTimeIntervals'] as const)
-    if (route[field].length > 0) refuse(`route.${field}`, 'must be empty at the root: set them on child routes');
-  if (countOf(route) > maxRoutes) refuse('route', `has ${countOf(route)} routes; the maximum is ${maxRoutes}`);
+    if (route[field].length > 0) addProblem(`route.${field}`, 'must be empty at the root: set them on child routes');
+  if (countRoutes(route) > maxRoutes)
+    addProblem('route', `has ${countRoutes(route)} routes; the maximum is ${maxRoutes}`);
   const names = receivers.map(({ name }) => name);
-  for (const name of twice(names)) refuse('receivers', `holds ${name} twice`);
+  for (const name of findDuplicates(names)) addProblem('receivers', `holds ${name} twice`);
   const intervals = timeIntervals.map(({ name }) => name);
-  for (const name of twice(intervals)) refuse('timeIntervals', `holds ${name} twice`);
+  for (const name of findDuplicates(intervals)) addProblem('timeIntervals', `holds ${name} twice`);
   const known = { receivers: new Set(names), intervals: new Set(intervals) };
-  found.push(...routeProblems(route, 'route', known));
+  found.push(...findRouteProblems(route, 'route', known));
   for (const [index, { sourceMatchers, targetMatchers }] of inhibitRules.entries()) {
-    found.push(...matchersProblems(sourceMatchers, `inhibitRules.${index}.sourceMatchers`));
-    found.push(...matchersProblems(targetMatchers, `inhibitRules.${index}.targetMatchers`));
+    found.push(...findMatcherProblems(sourceMatchers, `inhibitRules.${index}.sourceMatchers`));
+    found.push(...findMatcherProblems(targetMatchers, `inhibitRules.${index}.targetMatchers`));
   }
   return found;
 };

@@ -18,10 +18,10 @@ interface WallTime {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-const formatOf = (timeZone: string): Intl.DateTimeFormat => {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
+const getTimeFormat = (timeZone: string): Intl.DateTimeFormat => {
+  const cachedFormat = formats.get(timeZone);
+  if (cachedFormat !== undefined) return cachedFormat;
+  const timeFormat = new Intl.DateTimeFormat('en-US', {
     timeZone,
     calendar: 'iso8601',
     numberingSystem: 'latn',
@@ -32,13 +32,13 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
     hour: 'numeric',
     minute: 'numeric',
   });
-  formats.set(timeZone, made);
-  return made;
+  formats.set(timeZone, timeFormat);
+  return timeFormat;
 };
 
-const wallTimeOf = (atMs: number, timeZone: string): WallTime => {
+const toWallTime = (atMs: number, timeZone: string): WallTime => {
   const parts: Record<string, number> = {};
-  for (const { type, value } of formatOf(timeZone).formatToParts(atMs)) parts[type] = Number(value);
+  for (const { type, value } of getTimeFormat(timeZone).formatToParts(atMs)) parts[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts;
   return {
     year,
@@ -49,44 +49,45 @@ const wallTimeOf = (atMs: number, timeZone: string): WallTime => {
   };
 };
 
-const isIn = (value: number, [first, last]: Bounds): boolean => value >= first && value <= last;
+const isWithin = (value: number, [first, last]: Bounds): boolean => value >= first && value <= last;
 
-const hasDay = ({ year, month, day }: WallTime, [first, last]: Bounds): boolean => {
+const isDayWithin = ({ year, month, day }: WallTime, [first, last]: Bounds): boolean => {
   const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
   const from = first < 0 ? days + first + 1 : first;
-  return from <= days && isIn(day, [from, last < 0 ? days + last + 1 : last]);
+  return from <= days && isWithin(day, [from, last < 0 ? days + last + 1 : last]);
 };
 
 /** Returns whether the value is in one of the ranges; `true` without ranges. */
-const some = (
+const isInAnyRange = (
   texts: readonly string[] | undefined,
   read: (text: string) => Bounds | undefined,
-  holds: (bounds: Bounds) => boolean,
+  isInRange: (bounds: Bounds) => boolean,
 ): boolean =>
   texts === undefined ||
   texts.some((text) => {
     const bounds = read(text);
-    return bounds !== undefined && holds(bounds);
+    return bounds !== undefined && isInRange(bounds);
   });
 
 /** Returns whether the interval contains that time. */
-export const holdsAt = (interval: TimeInterval, atMs: number): boolean => {
-  const wall = wallTimeOf(atMs, interval.location);
-  const { minute, ...ranges } = timeRanges;
+export const intervalContains = (interval: TimeInterval, atMs: number): boolean => {
+  const wall = toWallTime(atMs, interval.location);
+  const { parseMinute, ...ranges } = timeRanges;
   return (
     (interval.times === undefined ||
       interval.times.some(
-        ({ startTime, endTime }) => wall.minute >= (minute(startTime) ?? 1440) && wall.minute < (minute(endTime) ?? 0),
+        ({ startTime, endTime }) =>
+          wall.minute >= (parseMinute(startTime) ?? 1440) && wall.minute < (parseMinute(endTime) ?? 0),
       )) &&
-    some(interval.daysOfMonth, ranges.daysOfMonth, (bounds) => hasDay(wall, bounds)) &&
-    some(interval.months, ranges.months, (bounds) => isIn(wall.month, bounds)) &&
-    some(interval.weekdays, ranges.weekdays, (bounds) => isIn(wall.weekday, bounds)) &&
-    some(interval.years, ranges.years, (bounds) => isIn(wall.year, bounds))
+    isInAnyRange(interval.daysOfMonth, ranges.daysOfMonth, (bounds) => isDayWithin(wall, bounds)) &&
+    isInAnyRange(interval.months, ranges.months, (bounds) => isWithin(wall.month, bounds)) &&
+    isInAnyRange(interval.weekdays, ranges.weekdays, (bounds) => isWithin(wall.weekday, bounds)) &&
+    isInAnyRange(interval.years, ranges.years, (bounds) => isWithin(wall.year, bounds))
   );
 };
 
 /** Returns the reason why a route is muted at a time; `undefined` if it is active. */
-export const mutedByTime = (
+export const findTimeMuteReason = (
   { timeIntervals }: Pick<AlertRouting, 'timeIntervals'>,
   {
     muteTimeIntervals,
@@ -94,12 +95,12 @@ export const mutedByTime = (
   }: { readonly muteTimeIntervals: readonly string[]; readonly activeTimeIntervals: readonly string[] },
   atMs: number,
 ): string | undefined => {
-  const holds = (intervalName: string): boolean =>
+  const intervalApplies = (intervalName: string): boolean =>
     timeIntervals.some(
-      ({ name, timeIntervals: parts }) => name === intervalName && parts.some((part) => holdsAt(part, atMs)),
+      ({ name, timeIntervals: parts }) => name === intervalName && parts.some((part) => intervalContains(part, atMs)),
     );
-  const muting = muteTimeIntervals.find(holds);
+  const muting = muteTimeIntervals.find(intervalApplies);
   if (muting !== undefined) return `it is muted by the time interval ${muting}`;
-  if (activeTimeIntervals.length === 0 || activeTimeIntervals.some(holds)) return undefined;
+  if (activeTimeIntervals.length === 0 || activeTimeIntervals.some(intervalApplies)) return undefined;
   return `no active time interval applies: ${activeTimeIntervals.join(', ')}`;
 };

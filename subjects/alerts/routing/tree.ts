@@ -2,10 +2,10 @@
 import {
   type AlertRouting,
   type Matcher,
+  parseRoutingDurationMs,
   type Route,
-  routingDurationMs,
 } from '../../../schemas/resources/alert-routing.ts';
-import { compileMatchers, type Labels, type Matching, matchersText } from './matching.ts';
+import { type CompiledMatchers, compileMatchers, formatMatchers, type Labels } from './matching.ts';
 
 /** A route with all inherited settings. */
 export interface CompiledRoute {
@@ -15,7 +15,7 @@ export interface CompiledRoute {
   readonly key: string;
   readonly receiver: string;
   readonly matchers: readonly Matcher[];
-  readonly matching: Matching;
+  readonly matching: CompiledMatchers;
   readonly continues: boolean;
   /** Undefined if all labels form the group. */
   readonly groupBy: readonly string[] | undefined;
@@ -27,9 +27,12 @@ export interface CompiledRoute {
   readonly routes: readonly CompiledRoute[];
 }
 
-type Inherited = Pick<CompiledRoute, 'receiver' | 'groupBy' | 'groupWaitMs' | 'groupIntervalMs' | 'repeatIntervalMs'>;
+type InheritedSettings = Pick<
+  CompiledRoute,
+  'receiver' | 'groupBy' | 'groupWaitMs' | 'groupIntervalMs' | 'repeatIntervalMs'
+>;
 
-const defaults: Inherited = {
+const defaultSettings: InheritedSettings = {
   receiver: '',
   groupBy: [],
   groupWaitMs: 30_000,
@@ -37,25 +40,25 @@ const defaults: Inherited = {
   repeatIntervalMs: 14_400_000,
 };
 
-const msOf = (text: string | undefined, inherited: number): number =>
-  text === undefined ? inherited : (routingDurationMs(text) ?? inherited);
+const durationOr = (text: string | undefined, inherited: number): number =>
+  text === undefined ? inherited : (parseRoutingDurationMs(text) ?? inherited);
 
-const groupByOf = (labels: readonly string[] | undefined, inherited: readonly string[] | undefined) => {
+const resolveGroupBy = (labels: readonly string[] | undefined, inherited: readonly string[] | undefined) => {
   if (labels === undefined) return inherited;
   return labels.includes('...') ? undefined : labels.toSorted();
 };
 
-const compile = (route: Route, above: Inherited, id: string, aboveKey: string): CompiledRoute => {
-  const own: Inherited = {
+const compileRoute = (route: Route, above: InheritedSettings, id: string, aboveKey: string): CompiledRoute => {
+  const settings: InheritedSettings = {
     receiver: route.receiver ?? above.receiver,
-    groupBy: groupByOf(route.groupBy, above.groupBy),
-    groupWaitMs: msOf(route.groupWait, above.groupWaitMs),
-    groupIntervalMs: msOf(route.groupInterval, above.groupIntervalMs),
-    repeatIntervalMs: msOf(route.repeatInterval, above.repeatIntervalMs),
+    groupBy: resolveGroupBy(route.groupBy, above.groupBy),
+    groupWaitMs: durationOr(route.groupWait, above.groupWaitMs),
+    groupIntervalMs: durationOr(route.groupInterval, above.groupIntervalMs),
+    repeatIntervalMs: durationOr(route.repeatInterval, above.repeatIntervalMs),
   };
-  const key = `${aboveKey}${matchersText(route.matchers)}`;
+  const key = `${aboveKey}${formatMatchers(route.matchers)}`;
   return {
-    ...own,
+    ...settings,
     id,
     key,
     matchers: route.matchers,
@@ -63,26 +66,26 @@ const compile = (route: Route, above: Inherited, id: string, aboveKey: string): 
     continues: route.continue,
     muteTimeIntervals: route.muteTimeIntervals,
     activeTimeIntervals: route.activeTimeIntervals,
-    routes: route.routes.map((child, index) => compile(child, own, `${id}/${index}`, `${key}/`)),
+    routes: route.routes.map((child, index) => compileRoute(child, settings, `${id}/${index}`, `${key}/`)),
   };
 };
 
 /** Compiles the tree of a document. */
 export const compileRoutes = ({ route }: Pick<AlertRouting, 'route'>): CompiledRoute =>
-  compile(route, defaults, '0', '');
+  compileRoute(route, defaultSettings, '0', '');
 
 /**
  * Returns the final routes of labels, in order: for a matching route, those of its matching children, or else itself.
  */
-export const routesOf = (route: CompiledRoute, labels: Labels): CompiledRoute[] => {
+export const findRoutes = (route: CompiledRoute, labels: Labels): CompiledRoute[] => {
   if (!route.matching.matches(labels)) return [];
-  const found: CompiledRoute[] = [];
+  const finalRoutes: CompiledRoute[] = [];
   for (const child of route.routes) {
-    const reached = routesOf(child, labels);
-    found.push(...reached);
+    const reached = findRoutes(child, labels);
+    finalRoutes.push(...reached);
     if (reached.length > 0 && !child.continues) break;
   }
-  return found.length > 0 ? found : [route];
+  return finalRoutes.length > 0 ? finalRoutes : [route];
 };
 
 /** Result of one route for a set of labels. */
@@ -100,39 +103,43 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
   const step = (outcome: RouteStep['outcome'], reason: string): RouteStep => ({
     id: route.id,
     receiver: route.receiver,
-    matchers: matchersText(route.matchers),
+    matchers: formatMatchers(route.matchers),
     outcome,
     reason,
   });
-  const unmet = route.matching.unmet(labels);
+  const unmet = route.matching.findUnmatched(labels);
   if (unmet !== undefined) {
     const has = Object.hasOwn(labels, unmet.name) ? `is ${JSON.stringify(labels[unmet.name])}` : 'is not set';
-    return [step('not matched', `${matchersText([unmet])} does not hold: the label ${has}`)];
+    return [step('not matched', `${formatMatchers([unmet])} does not hold: the label ${has}`)];
   }
-  const below: RouteStep[] = [];
+  const childSteps: RouteStep[] = [];
   let reached: CompiledRoute | undefined;
-  let isOver = false;
+  let isStopped = false;
   for (const child of route.routes) {
-    if (isOver) {
+    if (isStopped) {
       const reason = `the sibling route ${reached?.id} matched and does not continue`;
-      below.push({ ...explainedAs(child), outcome: 'not tried', reason });
+      childSteps.push({ ...routeStepFields(child), outcome: 'not tried', reason });
       continue;
     }
-    below.push(...explainRoutes(child, labels));
-    if (routesOf(child, labels).length === 0) continue;
+    childSteps.push(...explainRoutes(child, labels));
+    if (findRoutes(child, labels).length === 0) continue;
     reached = child;
-    isOver = !child.continues;
+    isStopped = !child.continues;
   }
   if (reached !== undefined)
-    return [step('passed on', 'its matchers match, and so do those of a child route'), ...below];
+    return [step('passed on', 'its matchers match, and so do those of a child route'), ...childSteps];
   const reason = route.matchers.length === 0 ? 'it matches every alert' : 'its matchers match';
-  return [step('reached', route.routes.length === 0 ? reason : `${reason}, and no child route matches`), ...below];
+  return [step('reached', route.routes.length === 0 ? reason : `${reason}, and no child route matches`), ...childSteps];
 };
 
-const explainedAs = ({ id, receiver, matchers }: CompiledRoute) => ({ id, receiver, matchers: matchersText(matchers) });
+const routeStepFields = ({ id, receiver, matchers }: CompiledRoute) => ({
+  id,
+  receiver,
+  matchers: formatMatchers(matchers),
+});
 
 /** Returns the labels that form an alert's group at a route. */
-export const groupLabelsOf = ({ groupBy }: Pick<CompiledRoute, 'groupBy'>, labels: Labels): Labels => {
+export const selectGroupLabels = ({ groupBy }: Pick<CompiledRoute, 'groupBy'>, labels: Labels): Labels => {
   const names = groupBy ?? Object.keys(labels).sort();
   return Object.fromEntries(
     names.filter((name) => Object.hasOwn(labels, name)).map((name) => [name, labels[name] ?? '']),
@@ -150,5 +157,5 @@ export const labelsText = (labels: Labels): string =>
  * Returns the key of a group. It is equal for equal labels at routes with equal matchers, regardless of other changes
  * of the document.
  */
-export const groupKeyOf = ({ key }: Pick<CompiledRoute, 'key'>, groupLabels: Labels): string =>
+export const createGroupKey = ({ key }: Pick<CompiledRoute, 'key'>, groupLabels: Labels): string =>
   `${key}:${labelsText(groupLabels)}`;

@@ -1,6 +1,14 @@
 /** Go's `printf`. */
 import { TemplateError } from './errors.ts';
-import { exponentText, figureOf, floatText, textOf, typeOf, type Value, withoutZeros } from './values.ts';
+import {
+  formatExponent,
+  formatFloat,
+  formatValue,
+  goTypeName,
+  toNumber,
+  trimTrailingZeros,
+  type Value,
+} from './values.ts';
 
 interface Verb {
   readonly flags: string;
@@ -10,44 +18,44 @@ interface Verb {
 }
 
 /** Larger widths are refused: a short template must not produce a long text. */
-const widest = 1000;
+const maxWidth = 1000;
 
-const exponential = (value: number, precision: number): string => {
+const formatExponential = (value: number, precision: number): string => {
   const [digits = '', power = '+0'] = value.toExponential(Math.min(precision, 100)).split('e');
-  return `${digits}e${exponentText(power)}`;
+  return `${digits}e${formatExponent(power)}`;
 };
 
 /** Formats a number with this many significant digits, as `%.4g` does. */
-export const significant = (value: number, digits: number): string => {
-  if (!Number.isFinite(value) || value === 0) return floatText(value);
+export const formatSignificant = (value: number, digits: number): string => {
+  if (!Number.isFinite(value) || value === 0) return formatFloat(value);
   const precision = Math.min(Math.max(digits, 1), 100);
-  const [shown = '', power = '+0'] = value.toExponential(precision - 1).split('e');
+  const [rounded = '', power = '+0'] = value.toExponential(precision - 1).split('e');
   const exponent = Number(power);
   if (exponent < -4 || exponent >= precision) {
-    const short = shown.includes('.') ? withoutZeros(shown) : shown;
-    return `${short}e${exponentText(power)}`;
+    const short = rounded.includes('.') ? trimTrailingZeros(rounded) : rounded;
+    return `${short}e${formatExponent(power)}`;
   }
   const fixed = value.toFixed(Math.min(Math.max(precision - 1 - exponent, 0), 100));
-  return fixed.includes('.') ? withoutZeros(fixed) : fixed;
+  return fixed.includes('.') ? trimTrailingZeros(fixed) : fixed;
 };
 
 const ofFloat = (value: number, { verb, precision }: Verb): string | undefined => {
   if (!'eEfFgGv'.includes(verb)) return undefined;
-  if (!Number.isFinite(value)) return floatText(value);
+  if (!Number.isFinite(value)) return formatFloat(value);
   const kind = verb.toLowerCase();
   const text =
     kind === 'e'
-      ? exponential(value, precision ?? 6)
+      ? formatExponential(value, precision ?? 6)
       : kind === 'f'
-        ? fixedText(value, precision ?? 6)
+        ? formatFixed(value, precision ?? 6)
         : precision === undefined
-          ? floatText(value)
-          : significant(value, precision);
+          ? formatFloat(value)
+          : formatSignificant(value, precision);
   return verb === 'E' || verb === 'G' ? text.toUpperCase() : text;
 };
 
 /** `toFixed` uses exponents from 1e21 on, and rounds half away from zero. */
-const fixedText = (value: number, precision: number): string => {
+const formatFixed = (value: number, precision: number): string => {
   const places = Math.min(precision, 60);
   if (Math.abs(value) < 1e21) {
     const text = value.toFixed(places);
@@ -62,7 +70,7 @@ const fixedText = (value: number, precision: number): string => {
 
 const bases: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16, X: 16 };
 
-const ofWhole = (value: bigint, { verb }: Verb): string | undefined => {
+const formatInteger = (value: bigint, { verb }: Verb): string | undefined => {
   if (verb === 'd' || verb === 'v') return value.toString();
   if (verb === 'c') return String.fromCodePoint(Number(value < 0n || value > 0x10_ff_ffn ? 0xff_fdn : value));
   const base = Object.hasOwn(bases, verb) ? bases[verb] : undefined;
@@ -70,7 +78,7 @@ const ofWhole = (value: bigint, { verb }: Verb): string | undefined => {
   return verb === 'X' ? text?.toUpperCase() : text;
 };
 
-const ofText = (value: string, { verb, precision }: Verb): string | undefined => {
+const formatString = (value: string, { verb, precision }: Verb): string | undefined => {
   const cut = precision === undefined ? value : [...value].slice(0, precision).join('');
   if (verb === 's' || verb === 'v') return cut;
   if (verb === 'q') return JSON.stringify(cut);
@@ -79,29 +87,29 @@ const ofText = (value: string, { verb, precision }: Verb): string | undefined =>
 };
 
 /** Returns undefined if the verb does not apply to the value. */
-const fitting = (value: Value, verb: Verb): string | undefined => {
+const formatByVerb = (value: Value, verb: Verb): string | undefined => {
   switch (typeof value) {
     case 'number':
       return ofFloat(value, verb);
     case 'bigint':
-      return ofWhole(value, verb);
+      return formatInteger(value, verb);
     case 'string':
-      return ofText(value, verb);
+      return formatString(value, verb);
     case 'boolean':
-      return 'tv'.includes(verb.verb) ? textOf(value) : undefined;
+      return 'tv'.includes(verb.verb) ? formatValue(value) : undefined;
     default:
-      return 'vs'.includes(verb.verb) ? textOf(value) : undefined;
+      return 'vs'.includes(verb.verb) ? formatValue(value) : undefined;
   }
 };
 
 /** Go formats a missing value as `%!f(<nil>)`, but here an alert without a value is valid. */
 const shown = (value: Value, verb: Verb): string => {
-  if (verb.verb === 'T') return typeOf(value);
-  if (value === null) return textOf(value);
-  return fitting(value, verb) ?? `%!${verb.verb}(${typeOf(value)}=${textOf(value)})`;
+  if (verb.verb === 'T') return goTypeName(value);
+  if (value === null) return formatValue(value);
+  return formatByVerb(value, verb) ?? `%!${verb.verb}(${goTypeName(value)}=${formatValue(value)})`;
 };
 
-const padded = (text: string, value: Value, { flags, width, verb }: Verb): string => {
+const pad = (text: string, value: Value, { flags, width, verb }: Verb): string => {
   const isNumber = (typeof value === 'number' || typeof value === 'bigint') && !text.startsWith('%!');
   const plus = isNumber && flags.includes('+') && !/^[+-]/.test(text) ? '+' : '';
   // Go shows the sign of a positive infinity only with the flag, and in %v.
@@ -109,14 +117,14 @@ const padded = (text: string, value: Value, { flags, width, verb }: Verb): strin
   const spaced = isNumber && flags.includes(' ') && !/^[+-]/.test(signed) ? ` ${signed}` : signed;
   const missing = Math.max(0, width - [...spaced].length);
   if (flags.includes('-')) return spaced + ' '.repeat(missing);
-  if (flags.includes('0') && isNumber && figureIsFinite(value)) {
+  if (flags.includes('0') && isNumber && isFiniteNumber(value)) {
     const sign = /^[+ -]/.exec(spaced)?.[0] ?? '';
     return sign + '0'.repeat(missing) + spaced.slice(sign.length);
   }
   return ' '.repeat(missing) + spaced;
 };
 
-const figureIsFinite = (value: Value): boolean => Number.isFinite(figureOf(value));
+const isFiniteNumber = (value: Value): boolean => Number.isFinite(toNumber(value));
 
 const verbs = /%([-+ 0#]*)(\d*)(?:\.(\d*))?([^\d.]?)/gsu;
 
@@ -126,8 +134,8 @@ export const printf = (format: string, values: readonly Value[]): string => {
   const text = format.replace(verbs, (_, flags: string, width: string, precision: string | undefined, verb: string) => {
     if (verb === '%') return '%';
     if (verb === '') return '%!(NOVERB)';
-    if (Number(width) > widest || Number(precision ?? 0) > widest)
-      throw new TemplateError(`a number in a format exceeds the maximum width of ${widest}`);
+    if (Number(width) > maxWidth || Number(precision ?? 0) > maxWidth)
+      throw new TemplateError(`a number in a format exceeds the maximum width of ${maxWidth}`);
     if (at >= values.length) return `%!${verb}(MISSING)`;
     const value = values[at++] as Value;
     const parts = {
@@ -136,9 +144,11 @@ export const printf = (format: string, values: readonly Value[]): string => {
       verb,
       precision: precision === undefined ? undefined : Number(precision),
     };
-    return padded(shown(value, parts), value, parts);
+    return pad(shown(value, parts), value, parts);
   });
   if (at >= values.length) return text;
-  const extra = values.slice(at).map((value) => (value === null ? '<nil>' : `${typeOf(value)}=${textOf(value)}`));
+  const extra = values
+    .slice(at)
+    .map((value) => (value === null ? '<nil>' : `${goTypeName(value)}=${formatValue(value)}`));
   return `${text}%!(EXTRA ${extra.join(', ')})`;
 };

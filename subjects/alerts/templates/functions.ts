@@ -2,8 +2,17 @@
 import { RE2JS } from 're2js';
 import { TemplateError } from './errors.ts';
 import { printf } from './format.ts';
-import { humanize, humanize1024, humanizeDuration, humanizePercentage, humanizeTimestamp, timeOf } from './humanize.ts';
-import { figureOf, isTrue, sampleOf, samplesOf, textIn, textOf, type Value, wholeOf } from './values.ts';
+import { humanize, humanize1024, humanizeDuration, humanizePercentage, humanizeTimestamp, toTime } from './humanize.ts';
+import {
+  formatValue,
+  isTrue,
+  requireInteger,
+  requireSample,
+  requireSamples,
+  requireString,
+  toNumber,
+  type Value,
+} from './values.ts';
 
 export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
 
@@ -14,56 +23,56 @@ const withArity =
     if (given.length !== count) throw new TemplateError(`a function expects ${count} values and got ${given.length}`);
     return call(...given);
   };
-const ofText = (call: (text: string) => Value): TemplateFunction =>
-  withArity(1, (given) => call(textIn(given as Value)));
+const withText = (call: (text: string) => Value): TemplateFunction =>
+  withArity(1, (given) => call(requireString(given as Value)));
 /** A missing value remains missing. */
-const ofFigure = (call: (figure: number) => Value): TemplateFunction =>
-  withArity(1, (given = null) => (given === null ? null : call(figureOf(given))));
+const withNumber = (call: (figure: number) => Value): TemplateFunction =>
+  withArity(1, (given = null) => (given === null ? null : call(toNumber(given))));
 
-type Figure = number | bigint;
-const isFigure = (value: Value): value is Figure => typeof value === 'number' || typeof value === 'bigint';
+type Numeric = number | bigint;
+const isNumeric = (value: Value): value is Numeric => typeof value === 'number' || typeof value === 'bigint';
 
 /** For NaN neither comparison is true. */
-const placeOf = <Kind extends Figure | string>(left: Kind, right: Kind): number | undefined => {
+const comparePrimitives = <Kind extends Numeric | string>(left: Kind, right: Kind): number | undefined => {
   if (left < right) return -1;
   if (left > right) return 1;
   return left >= right ? 0 : undefined;
 };
 
 /** Returns -1, 0 or 1; undefined for values without an order. */
-const order = (left: Value, right: Value): number | undefined => {
-  if (isFigure(left) && isFigure(right)) return placeOf<Figure>(left, right);
-  if (typeof left === 'string' && typeof right === 'string') return placeOf(left, right);
+const compareValues = (left: Value, right: Value): number | undefined => {
+  if (isNumeric(left) && isNumeric(right)) return comparePrimitives<Numeric>(left, right);
+  if (typeof left === 'string' && typeof right === 'string') return comparePrimitives(left, right);
   if ((typeof left === 'boolean' && typeof right === 'boolean') || left === null || right === null)
     return left === right ? 0 : undefined;
-  throw new TemplateError(`${textOf(left)} and ${textOf(right)} cannot be compared`);
+  throw new TemplateError(`${formatValue(left)} and ${formatValue(right)} cannot be compared`);
 };
-const comparing = (holds: (order: number) => boolean): TemplateFunction =>
+const createComparison = (holds: (order: number) => boolean): TemplateFunction =>
   withArity(2, (left, right) => {
-    const found = order(left as Value, right as Value);
+    const found = compareValues(left as Value, right as Value);
     return found !== undefined && holds(found);
   });
 
-const elementOf = (items: readonly Value[], place: number): Value => {
+const getElement = (items: readonly Value[], place: number): Value => {
   const found = items[place];
   if (found === undefined) throw new TemplateError(`index ${place} does not exist`);
   return found;
 };
 
 /** A label of a sample; empty if absent. */
-const labelOf = (name: string, sample: Value): string => {
-  const labels = sampleOf(sample).get('Labels');
-  return labels instanceof Map ? textIn((labels.get(name) as Value | undefined) ?? '') : '';
+const getLabel = (name: string, sample: Value): string => {
+  const labels = requireSample(sample).get('Labels');
+  return labels instanceof Map ? requireString((labels.get(name) as Value | undefined) ?? '') : '';
 };
 
 const sortByLabel = (name: string, vector: Value): Value =>
-  samplesOf(vector).toSorted((one, other) => {
-    const [left, right] = [labelOf(name, one), labelOf(name, other)];
+  requireSamples(vector).toSorted((one, other) => {
+    const [left, right] = [getLabel(name, one), getLabel(name, other)];
     return left === right ? 0 : left < right ? -1 : 1;
   });
 
-const firstOf = (vector: Value): Value => {
-  const [first] = samplesOf(vector);
+const getFirst = (vector: Value): Value => {
+  const [first] = requireSamples(vector);
   // In Prometheus's wording.
   if (first === undefined) throw new TemplateError('first() called on vector with no elements');
   return first;
@@ -72,20 +81,20 @@ const firstOf = (vector: Value): Value => {
 const index: TemplateFunction = ([from = null, ...keys]) => {
   let value: Value = from;
   for (const key of keys) {
-    if (value instanceof Map) value = (value.get(textIn(key)) as Value | undefined) ?? '';
+    if (value instanceof Map) value = (value.get(requireString(key)) as Value | undefined) ?? '';
     else if (typeof value === 'string') {
-      const byte = Buffer.from(value, 'utf8')[wholeOf(key)];
-      if (byte === undefined) throw new TemplateError(`index ${textOf(key)} does not exist`);
+      const byte = Buffer.from(value, 'utf8')[requireInteger(key)];
+      if (byte === undefined) throw new TemplateError(`index ${formatValue(key)} does not exist`);
       value = BigInt(byte);
-    } else if (Array.isArray(value)) value = elementOf(value, wholeOf(key));
-    else throw new TemplateError(`${textOf(value)} cannot be indexed`);
+    } else if (Array.isArray(value)) value = getElement(value, requireInteger(key));
+    else throw new TemplateError(`${formatValue(value)} cannot be indexed`);
   }
   return value;
 };
 
 const slice: TemplateFunction = ([from = null, begin = 0n, end]) => {
-  const bytes = Buffer.from(textIn(from), 'utf8');
-  const [first, last] = [wholeOf(begin), end === undefined ? bytes.length : wholeOf(end)];
+  const bytes = Buffer.from(requireString(from), 'utf8');
+  const [first, last] = [requireInteger(begin), end === undefined ? bytes.length : requireInteger(end)];
   if (first < 0 || last < first || last > bytes.length) throw new TemplateError('slice is out of bounds');
   return bytes.subarray(first, last).toString('utf8');
 };
@@ -96,7 +105,7 @@ const print: TemplateFunction = (given) =>
     .map((value, at) => {
       const before = given[at - 1];
       const needsSpace = at > 0 && typeof value !== 'string' && typeof before !== 'string';
-      return (needsSpace ? ' ' : '') + textOf(value);
+      return (needsSpace ? ' ' : '') + formatValue(value);
     })
     .join('');
 
@@ -197,54 +206,54 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
     if (typeof given === 'string') return BigInt(Buffer.byteLength(given));
     if (given instanceof Map) return BigInt(given.size);
     if (Array.isArray(given)) return BigInt(given.length);
-    throw new TemplateError(`${textOf(given as Value)} has no length`);
+    throw new TemplateError(`${formatValue(given as Value)} has no length`);
   }),
   index,
   slice,
   print,
-  printf: ([format = '', ...given]) => printf(textIn(format), given),
-  println: (given) => `${given.map(textOf).join(' ')}\n`,
-  html: (given) => html(textOf(print(given, 0))),
-  js: (given) => js(textOf(print(given, 0))),
-  urlquery: (given) => urlquery(textOf(print(given, 0))),
+  printf: ([format = '', ...given]) => printf(requireString(format), given),
+  println: (given) => `${given.map(formatValue).join(' ')}\n`,
+  html: (given) => html(formatValue(print(given, 0))),
+  js: (given) => js(formatValue(print(given, 0))),
+  urlquery: (given) => urlquery(formatValue(print(given, 0))),
   eq: ([left = null, ...others]) => {
     if (others.length === 0) throw new TemplateError('eq expects two values');
-    return others.some((each) => order(left, each) === 0);
+    return others.some((each) => compareValues(left, each) === 0);
   },
-  ne: withArity(2, (left, right) => order(left as Value, right as Value) !== 0),
-  lt: comparing((found) => found < 0),
-  le: comparing((found) => found <= 0),
-  gt: comparing((found) => found > 0),
-  ge: comparing((found) => found >= 0),
-  humanize: ofFigure(humanize),
-  humanize1024: ofFigure(humanize1024),
-  humanizeDuration: ofFigure(humanizeDuration),
-  humanizePercentage: ofFigure(humanizePercentage),
-  humanizeTimestamp: ofFigure(humanizeTimestamp),
-  toTime: ofFigure(timeOf),
+  ne: withArity(2, (left, right) => compareValues(left as Value, right as Value) !== 0),
+  lt: createComparison((found) => found < 0),
+  le: createComparison((found) => found <= 0),
+  gt: createComparison((found) => found > 0),
+  ge: createComparison((found) => found >= 0),
+  humanize: withNumber(humanize),
+  humanize1024: withNumber(humanize1024),
+  humanizeDuration: withNumber(humanizeDuration),
+  humanizePercentage: withNumber(humanizePercentage),
+  humanizeTimestamp: withNumber(humanizeTimestamp),
+  toTime: withNumber(toTime),
   now: (_, nowMs) => nowMs / 1000,
-  toUpper: ofText((text) => text.toUpperCase()),
-  toLower: ofText((text) => text.toLowerCase()),
-  title: ofText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{Ll}/gu, (character) => character.toUpperCase())),
+  toUpper: withText((text) => text.toUpperCase()),
+  toLower: withText((text) => text.toLowerCase()),
+  title: withText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{Ll}/gu, (character) => character.toUpperCase())),
   match: withArity(2, (expression, text) =>
-    pattern(textIn(expression as Value))
-      .matcher(textIn(text as Value))
+    pattern(requireString(expression as Value))
+      .matcher(requireString(text as Value))
       .find(),
   ),
   reReplaceAll: withArity(3, (expression, replacement, text) =>
-    replaceAll(textIn(expression as Value), textIn(replacement as Value), textIn(text as Value)),
+    replaceAll(requireString(expression as Value), requireString(replacement as Value), requireString(text as Value)),
   ),
-  graphLink: ofText(link(0)),
-  tableLink: ofText(link(1)),
-  safeHtml: ofText((text) => text),
-  stripPort: ofText(stripPort),
-  stripDomain: ofText(stripDomain),
-  parseDuration: ofText(parseDuration),
-  first: withArity(1, (vector) => firstOf(vector as Value)),
-  value: withArity(1, (sample) => sampleOf(sample as Value).get('Value') ?? null),
-  label: withArity(2, (name, sample) => labelOf(textIn(name as Value), sample as Value)),
-  strvalue: withArity(1, (sample) => labelOf('__value__', sample as Value)),
-  sortByLabel: withArity(2, (name, vector) => sortByLabel(textIn(name as Value), vector as Value)),
+  graphLink: withText(link(0)),
+  tableLink: withText(link(1)),
+  safeHtml: withText((text) => text),
+  stripPort: withText(stripPort),
+  stripDomain: withText(stripDomain),
+  parseDuration: withText(parseDuration),
+  first: withArity(1, (vector) => getFirst(vector as Value)),
+  value: withArity(1, (sample) => requireSample(sample as Value).get('Value') ?? null),
+  label: withArity(2, (name, sample) => getLabel(requireString(name as Value), sample as Value)),
+  strvalue: withArity(1, (sample) => getLabel('__value__', sample as Value)),
+  sortByLabel: withArity(2, (name, vector) => sortByLabel(requireString(name as Value), vector as Value)),
   args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
   // Neither is known during rule evaluation.
   pathPrefix: noAddress,

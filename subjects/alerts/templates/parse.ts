@@ -28,54 +28,54 @@ export type Node =
     };
 
 /** Maximum nesting: parser and evaluator are recursive. */
-const deepest = 50;
+const maxDepth = 50;
 
 class Parser {
   readonly #tokens: readonly Token[];
-  readonly #known: (name: string) => boolean;
-  #at = 0;
+  readonly #isKnownFunction: (name: string) => boolean;
+  #position = 0;
   #depth = 0;
-  #ranges = 0;
+  #rangeDepth = 0;
   #variables: string[] = ['$', '$labels', '$externalLabels', '$externalURL', '$value', '$threshold'];
 
   constructor(tokens: readonly Token[], known: (name: string) => boolean) {
     this.#tokens = tokens;
-    this.#known = known;
+    this.#isKnownFunction = known;
   }
 
   run(): readonly Node[] {
-    const { nodes, ended } = this.#list();
-    if (ended !== '') throw new TemplateError(`{{ ${ended} }} has no opening action`);
+    const { nodes, ended: endKeyword } = this.#parseNodes();
+    if (endKeyword !== '') throw new TemplateError(`{{ ${endKeyword} }} has no opening action`);
     return nodes;
   }
 
   get #token(): Token {
-    return this.#tokens[this.#at] ?? { kind: 'end', text: '' };
+    return this.#tokens[this.#position] ?? { kind: 'end', text: '' };
   }
 
   #next(): Token {
     const token = this.#token;
-    this.#at++;
+    this.#position++;
     return token;
   }
 
   #skipSpace(): void {
-    while (this.#token.kind === 'space') this.#at++;
+    while (this.#token.kind === 'space') this.#position++;
   }
 
   #isSign(text: string): boolean {
     return this.#token.kind === 'sign' && this.#token.text === text;
   }
 
-  #nested<Result>(parse: () => Result): Result {
-    if (++this.#depth > deepest) throw new TemplateError(`it is nested more than ${deepest} levels deep`);
+  #parseNested<Result>(parse: () => Result): Result {
+    if (++this.#depth > maxDepth) throw new TemplateError(`it is nested more than ${maxDepth} levels deep`);
     const result = parse();
     this.#depth--;
     return result;
   }
 
   /** Parses nodes up to `end` or `else`, whose keyword is consumed, or to the end of the template. */
-  #list(): { readonly nodes: readonly Node[]; readonly ended: string } {
+  #parseNodes(): { readonly nodes: readonly Node[]; readonly ended: string } {
     const nodes: Node[] = [];
     for (;;) {
       const { kind, text } = this.#next();
@@ -87,10 +87,10 @@ class Parser {
       this.#skipSpace();
       const word = this.#token.kind === 'word' ? this.#token.text : '';
       if (word === 'end' || word === 'else') {
-        this.#at++;
+        this.#position++;
         return { nodes, ended: word };
       }
-      nodes.push(this.#nested(() => this.#action(word)));
+      nodes.push(this.#parseNested(() => this.#action(word)));
     }
   }
 
@@ -99,12 +99,12 @@ class Parser {
       case 'if':
       case 'with':
       case 'range':
-        this.#at++;
+        this.#position++;
         return this.#control(word);
       case 'break':
       case 'continue':
-        this.#at++;
-        if (this.#ranges === 0) throw new TemplateError(`{{ ${word} }} is outside of range`);
+        this.#position++;
+        if (this.#rangeDepth === 0) throw new TemplateError(`{{ ${word} }} is outside of range`);
         this.#close();
         return { kind: word };
       case 'define':
@@ -124,25 +124,25 @@ class Parser {
   #control(kind: 'if' | 'with' | 'range'): Node {
     const variables = [...this.#variables];
     const pipeline = this.#pipeline('close', kind === 'range' ? 2 : 1);
-    if (kind === 'range') this.#ranges++;
-    const { nodes: body, ended } = this.#list();
-    if (kind === 'range') this.#ranges--;
-    const otherwise = ended === 'else' ? this.#otherwise() : [];
+    if (kind === 'range') this.#rangeDepth++;
+    const { nodes: body, ended } = this.#parseNodes();
+    if (kind === 'range') this.#rangeDepth--;
+    const otherwise = ended === 'else' ? this.#parseElse() : [];
     if (ended === '') throw new TemplateError(`{{ ${kind} }} has no {{ end }}`);
     if (ended === 'end') this.#close();
     this.#variables = variables;
     return { kind, pipeline, body, otherwise };
   }
 
-  #otherwise(): readonly Node[] {
+  #parseElse(): readonly Node[] {
     this.#skipSpace();
     const { kind, text } = this.#token;
     if (kind === 'word' && (text === 'if' || text === 'with')) {
-      this.#at++;
-      return [this.#nested(() => this.#control(text))];
+      this.#position++;
+      return [this.#parseNested(() => this.#control(text))];
     }
     this.#close();
-    const { nodes, ended } = this.#list();
+    const { nodes, ended } = this.#parseNodes();
     if (ended !== 'end') throw new TemplateError('{{ else }} has no {{ end }}');
     this.#close();
     return nodes;
@@ -155,31 +155,31 @@ class Parser {
     for (;;) {
       commands.push(this.#command());
       if (this.#isSign('|')) {
-        this.#at++;
+        this.#position++;
         continue;
       }
-      this.#ended(end);
+      this.#expectEnd(end);
       break;
     }
     if (!assigns) this.#variables.push(...names);
     return { names, assigns, commands };
   }
 
-  #ended(end: 'close' | ')'): void {
+  #expectEnd(end: 'close' | ')'): void {
     const { kind, text } = this.#next();
     if (end === 'close' ? kind === 'close' : kind === 'sign' && text === end) return;
     throw new TemplateError(end === ')' && kind === 'close' ? ') is missing' : `${JSON.stringify(text)} is unexpected`);
   }
 
   #declaration(maxNames: number): { readonly names: readonly string[]; readonly assigns: boolean } {
-    const from = this.#at;
+    const from = this.#position;
     const names = this.#names(maxNames);
     if (names.length === 0 || !(this.#isSign(':=') || this.#isSign('='))) {
-      this.#at = from;
+      this.#position = from;
       return { names: [], assigns: false };
     }
     const assigns = this.#next().text === '=';
-    if (assigns) for (const name of names) this.#declared(name);
+    if (assigns) for (const name of names) this.#requireVariable(name);
     return { names, assigns };
   }
 
@@ -192,11 +192,11 @@ class Parser {
       names.push(this.#next().text);
       this.#skipSpace();
       if (!this.#isSign(',')) return names;
-      this.#at++;
+      this.#position++;
     }
   }
 
-  #declared(name: string): string {
+  #requireVariable(name: string): string {
     if (!this.#variables.includes(name)) throw new TemplateError(`the variable ${name} is unknown`);
     return name;
   }
@@ -206,7 +206,7 @@ class Parser {
     for (;;) {
       this.#skipSpace();
       if (this.#token.kind === 'close' || this.#isSign('|') || this.#isSign(')')) break;
-      operands.push(this.#nested(() => this.#operand()));
+      operands.push(this.#parseNested(() => this.#operand()));
       if (!this.#isBehindOperand()) throw new TemplateError(`${JSON.stringify(this.#token.text)} is unexpected`);
     }
     if (operands.length === 0) throw new TemplateError('a value is missing');
@@ -221,7 +221,7 @@ class Parser {
   #operand(): Operand {
     let operand = this.#term();
     for (let count = 0; this.#token.kind === 'field'; count++) {
-      if (count >= deepest) throw new TemplateError(`it is nested more than ${deepest} levels deep`);
+      if (count >= maxDepth) throw new TemplateError(`it is nested more than ${maxDepth} levels deep`);
       operand = { kind: 'field', of: operand, name: this.#next().text };
     }
     return operand;
@@ -240,11 +240,11 @@ class Parser {
       case 'float':
         return { kind: 'constant', value: Number(text) };
       case 'variable':
-        return { kind, name: this.#declared(text) };
+        return { kind, name: this.#requireVariable(text) };
       case 'field':
         return { kind, of: { kind: 'dot' }, name: text };
       case 'word':
-        return this.#named(text);
+        return this.#parseName(text);
       default:
         if (text === '.') return { kind: 'dot' };
         if (text === '(') return { kind: 'pipeline', pipeline: this.#pipeline(')') };
@@ -252,10 +252,10 @@ class Parser {
     }
   }
 
-  #named(name: string): Operand {
+  #parseName(name: string): Operand {
     if (name === 'true' || name === 'false') return { kind: 'constant', value: name === 'true' };
     if (name === 'nil') return { kind: 'nil' };
-    if (!this.#known(name)) throw new TemplateError(`the function ${name} is unknown here`);
+    if (!this.#isKnownFunction(name)) throw new TemplateError(`the function ${name} is unknown here`);
     return { kind: 'function', name };
   }
 }

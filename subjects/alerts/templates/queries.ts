@@ -6,40 +6,43 @@ interface Sample {
   readonly value: number;
 }
 
-export type TextAnswer = { readonly samples: readonly Sample[] } | { readonly error: string };
+export type TemplateQueryResult = { readonly samples: readonly Sample[] } | { readonly error: string };
 
 /** Returns the result of an expression at a time; undefined if it has not been queried yet. */
-export type Queried = (expression: string, atMs: number) => TextAnswer | undefined;
+export type QueryResultLookup = (expression: string, atMs: number) => TemplateQueryResult | undefined;
 
 /** Runs an expression at a time. Rejects only if the request was aborted. */
-export type QueryText = (expression: string, atMs: number) => Promise<TextAnswer>;
+export type RunTemplateQuery = (expression: string, atMs: number) => Promise<TemplateQueryResult>;
 
 /** Maximum number of queries of all texts in one evaluation; equal queries count once. */
-const maxQuestions = 50;
+const maxQueries = 50;
 
-interface Question {
+interface PendingQuery {
   readonly expression: string;
   readonly atMs: number;
 }
 
 /** Builds a value with texts, runs the queries in them, and builds it again with the results until no query remains. */
-export const withTextAnswers = async <Made>(make: (queried: Queried) => Made, queryText: QueryText): Promise<Made> => {
-  const answers = new Map<string, TextAnswer>();
+export const renderWithQueries = async <Made>(
+  render: (queried: QueryResultLookup) => Made,
+  queryText: RunTemplateQuery,
+): Promise<Made> => {
+  const results = new Map<string, TemplateQueryResult>();
   for (;;) {
-    const pending = new Map<string, Question>();
-    const made = make((expression, atMs) => {
+    const pending = new Map<string, PendingQuery>();
+    const rendered = render((expression, atMs) => {
       const key = `${atMs} ${expression}`;
-      const known = answers.get(key);
-      if (known !== undefined || pending.has(key)) return known;
-      if (answers.size + pending.size >= maxQuestions)
-        return { error: `its templates run more than ${maxQuestions} queries at a time` };
+      const cachedResult = results.get(key);
+      if (cachedResult !== undefined || pending.has(key)) return cachedResult;
+      if (results.size + pending.size >= maxQueries)
+        return { error: `its templates run more than ${maxQueries} queries at a time` };
       pending.set(key, { expression, atMs });
       return undefined;
     });
-    if (pending.size === 0) return made;
+    if (pending.size === 0) return rendered;
     const requests = [...pending].map(
       async ([key, { expression, atMs }]) => [key, await queryText(expression, atMs)] as const,
     );
-    for (const [key, answer] of await Promise.all(requests)) answers.set(key, answer);
+    for (const [key, answer] of await Promise.all(requests)) results.set(key, answer);
   }
 };

@@ -2,8 +2,8 @@
 import { TemplateError } from './errors.ts';
 import { functions } from './functions.ts';
 import type { Node, Operand, Pipeline } from './parse.ts';
-import type { Queried } from './queries.ts';
-import { Fields, isTrue, mapOf, textIn, textOf, type Value } from './values.ts';
+import type { QueryResultLookup } from './queries.ts';
+import { formatValue, isTrue, requireString, Struct, toMap, type Value } from './values.ts';
 
 /** Values that a template may reference. */
 export interface TemplateValues {
@@ -14,7 +14,7 @@ export interface TemplateValues {
   /** Evaluation time, for `now` and for queries. */
   readonly nowMs: number;
   /** Results of queries in the text; undefined if queries are not allowed. */
-  readonly queried?: Queried | undefined;
+  readonly queried?: QueryResultLookup | undefined;
 }
 
 /** Limits of one template: steps, and the length of any text, since lists and texts can grow. */
@@ -25,23 +25,23 @@ const limits = { steps: 10_000, length: 65_536, queries: 5 };
  * slow.
  */
 const costs = { plain: { steps: 0, characters: 64 }, regex: { steps: 50, characters: 8 } };
-const costOf = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
+const functionCost = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
 
-const lengthOf = (value: Value): number => {
+const textLength = (value: Value): number => {
   if (typeof value === 'string') return value.length;
-  if (Array.isArray(value)) return value.reduce((sum: number, each: Value) => sum + lengthOf(each), 0);
+  if (Array.isArray(value)) return value.reduce((sum: number, each: Value) => sum + textLength(each), 0);
   if (!(value instanceof Map)) return 0;
   let length = 0;
-  for (const [name, each] of value) length += lengthOf(name) + lengthOf(each);
+  for (const [name, each] of value) length += textLength(name) + textLength(each);
   return length;
 };
 
 /** How a list of nodes ended */
 type Ending = 'end' | 'break' | 'continue';
 
-class Run {
+class TemplateRun {
   readonly #nowMs: number;
-  readonly #queried: Queried | undefined;
+  readonly #queried: QueryResultLookup | undefined;
   #queries = 0;
   readonly #root: ReadonlyMap<string, Value>;
   readonly #variables: [name: string, value: Value][];
@@ -51,17 +51,17 @@ class Run {
   constructor({ labels, value, threshold, nowMs, queried }: TemplateValues) {
     this.#nowMs = nowMs;
     this.#queried = queried;
-    const [named, none] = [mapOf(labels), mapOf({})];
-    this.#root = new Fields([
+    const [named, emptyMap] = [toMap(labels), toMap({})];
+    this.#root = new Struct([
       ['Labels', named],
       ['Value', value],
-      ['ExternalLabels', none],
+      ['ExternalLabels', emptyMap],
       ['ExternalURL', ''],
     ]);
     this.#variables = [
       ['$', this.#root],
       ['$labels', named],
-      ['$externalLabels', none],
+      ['$externalLabels', emptyMap],
       ['$externalURL', ''],
       ['$value', value],
       ['$threshold', threshold],
@@ -73,12 +73,12 @@ class Run {
     return this.#text;
   }
 
-  #step(count = 1): void {
+  #countSteps(count = 1): void {
     this.#steps += count;
     if (this.#steps > limits.steps) throw new TemplateError(`it takes more than ${limits.steps} steps`);
   }
 
-  #bounded<Given extends Value>(value: Given): Given {
+  #limitLength<Given extends Value>(value: Given): Given {
     if (typeof value === 'string' && value.length > limits.length)
       throw new TemplateError(`it produces a text of more than ${limits.length} characters`);
     return value;
@@ -86,7 +86,7 @@ class Run {
 
   #nodes(nodes: readonly Node[], dot: Value): Ending {
     for (const node of nodes) {
-      this.#step();
+      this.#countSteps();
       const ending = this.#node(node, dot);
       if (ending !== 'end') return ending;
     }
@@ -96,11 +96,11 @@ class Run {
   #node(node: Node, dot: Value): Ending {
     switch (node.kind) {
       case 'text':
-        this.#text = this.#bounded(this.#text + node.text);
+        this.#text = this.#limitLength(this.#text + node.text);
         return 'end';
       case 'action': {
         const value = this.#pipeline(node.pipeline, dot);
-        if (node.pipeline.names.length === 0) this.#text = this.#bounded(this.#text + textOf(value));
+        if (node.pipeline.names.length === 0) this.#text = this.#limitLength(this.#text + formatValue(value));
         return 'end';
       }
       case 'break':
@@ -128,12 +128,12 @@ class Run {
   #range({ pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
     const { names, assigns } = pipeline;
     const value = this.#pipeline({ ...pipeline, names: [] }, dot);
-    const entries = entriesOf(value);
+    const entries = toEntries(value);
     if (entries.length === 0) return this.#nodes(otherwise, dot);
     const variables = this.#variables.length;
     for (const [key, element] of entries) {
-      const given = names.length === 2 ? [key, element] : [element];
-      for (const [at, name] of names.entries()) this.#set(name, given[at] as Value, assigns);
+      const iterationValues = names.length === 2 ? [key, element] : [element];
+      for (const [at, name] of names.entries()) this.#set(name, iterationValues[at] as Value, assigns);
       const ending = this.#nodes(body, element);
       this.#variables.length = variables;
       if (ending === 'break') break;
@@ -149,14 +149,14 @@ class Run {
 
   #pipeline({ names, assigns, commands }: Pipeline, dot: Value): Value {
     let piped: readonly Value[] = [];
-    for (const command of commands) piped = [this.#bounded(this.#command(command, piped, dot))];
+    for (const command of commands) piped = [this.#limitLength(this.#command(command, piped, dot))];
     const [value = null] = piped;
     for (const name of names) this.#set(name, value, assigns);
     return value;
   }
 
   #command([first, ...given]: readonly Operand[], piped: readonly Value[], dot: Value): Value {
-    this.#step();
+    this.#countSteps();
     if (first === undefined) return null;
     if (first.kind === 'function') return this.#call(first.name, given, piped, dot);
     if (given.length > 0 || piped.length > 0)
@@ -165,44 +165,44 @@ class Run {
   }
 
   #call(name: string, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
-    if (name === 'and' || name === 'or') return this.#decide(name === 'or', given, piped, dot);
+    if (name === 'and' || name === 'or') return this.#shortCircuit(name === 'or', given, piped, dot);
     if (name === 'query') return this.#query([...given.map((operand) => this.#value(operand, dot)), ...piped]);
     const call = functions[name];
     if (call === undefined) throw new TemplateError(`the function ${name} is unknown here`);
     const values = [...given.map((operand) => this.#value(operand, dot)), ...piped];
-    const { steps, characters } = costOf(name);
-    this.#step(steps);
-    for (const value of values) this.#step(Math.floor(lengthOf(value) / characters));
+    const { steps, characters } = functionCost(name);
+    this.#countSteps(steps);
+    for (const value of values) this.#countSteps(Math.floor(textLength(value) / characters));
     return call(values, this.#nowMs);
   }
 
   #query([expression = null, ...others]: readonly Value[]): Value {
     if (others.length > 0) throw new TemplateError('query expects one expression');
     if (++this.#queries > limits.queries) throw new TemplateError(`it runs more than ${limits.queries} queries`);
-    const answer = this.#queried?.(textIn(expression), this.#nowMs);
+    const answer = this.#queried?.(requireString(expression), this.#nowMs);
     if (answer === undefined) throw new TemplateError('the query has no result yet');
     if ('error' in answer) throw new TemplateError(`error calling query: ${answer.error}`);
     return answer.samples.map(
       ({ labels, value }) =>
-        new Fields([
-          ['Labels', mapOf(labels)],
+        new Struct([
+          ['Labels', toMap(labels)],
           ['Value', value],
         ]),
     );
   }
 
   /** Returns the first deciding value, or the last. */
-  #decide(by: boolean, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
+  #shortCircuit(decidingValue: boolean, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
     let value: Value = null;
     for (const operand of given) {
       value = this.#value(operand, dot);
-      if (isTrue(value) === by) return value;
+      if (isTrue(value) === decidingValue) return value;
     }
     return piped[0] ?? value;
   }
 
   #value(operand: Operand, dot: Value): Value {
-    this.#step();
+    this.#countSteps();
     switch (operand.kind) {
       case 'dot':
         return dot;
@@ -222,19 +222,20 @@ class Run {
   }
 
   #field(value: Value, name: string): Value {
-    if (!(value instanceof Map)) throw new TemplateError(`${textOf(value)} has no field ${name}`);
+    if (!(value instanceof Map)) throw new TemplateError(`${formatValue(value)} has no field ${name}`);
     const found = value.get(name) as Value | undefined;
-    if (found === undefined && value instanceof Fields) throw new TemplateError(`the field .${name} does not exist`);
+    if (found === undefined && value instanceof Struct) throw new TemplateError(`the field .${name} does not exist`);
     return found === undefined ? '' : found;
   }
 }
 
-const entriesOf = (value: Value): readonly (readonly [Value, Value])[] => {
+const toEntries = (value: Value): readonly (readonly [Value, Value])[] => {
   if (value instanceof Map) return [...value];
   if (Array.isArray(value)) return value.map((each: Value, at) => [BigInt(at), each] as const);
   if (value === null) return [];
-  throw new TemplateError(`${textOf(value)} is not a list`);
+  throw new TemplateError(`${formatValue(value)} is not a list`);
 };
 
 /** Returns the text of a template. Throws `TemplateError` if it cannot be rendered. */
-export const runTemplate = (nodes: readonly Node[], values: TemplateValues): string => new Run(values).run(nodes);
+export const runTemplate = (nodes: readonly Node[], values: TemplateValues): string =>
+  new TemplateRun(values).run(nodes);

@@ -4,14 +4,14 @@ import { functions } from './functions.ts';
 import { type Node, parseTemplate } from './parse.ts';
 import { runTemplate, type TemplateValues } from './run.ts';
 
-const own = new Set(['and', 'or', 'query']);
-const isKnown = (name: string): boolean => own.has(name) || Object.hasOwn(functions, name);
+const evaluatorFunctions = new Set(['and', 'or', 'query']);
+const isKnownFunction = (name: string): boolean => evaluatorFunctions.has(name) || Object.hasOwn(functions, name);
 
-const read = (template: string, mayQuery: boolean): readonly Node[] | string => {
+const parseOrError = (template: string, mayQuery: boolean): readonly Node[] | string => {
   try {
     return parseTemplate(template, (name) => {
       if (name === 'query' && !mayQuery) throw new TemplateError('query is available only in annotations');
-      return isKnown(name);
+      return isKnownFunction(name);
     });
   } catch (error) {
     if (error instanceof TemplateError) return error.message;
@@ -23,9 +23,9 @@ const read = (template: string, mayQuery: boolean): readonly Node[] | string => 
  * Renders a template. An invalid template is returned unchanged, and a rendering error becomes part of the text, so
  * that the alert is sent in any case.
  */
-export const fillIn = (template: string, values: TemplateValues): string => {
+export const renderTemplate = (template: string, values: TemplateValues): string => {
   if (!template.includes('{{')) return template;
-  const nodes = read(template, values.queried !== undefined);
+  const nodes = parseOrError(template, values.queried !== undefined);
   if (typeof nodes === 'string') return template;
   try {
     return runTemplate(nodes, values);
@@ -37,6 +37,6 @@ export const fillIn = (template: string, values: TemplateValues): string => {
 
 /** Returns the problem of an invalid template; undefined if it is valid. Values are unknown before rendering. */
 export const templateProblem = (template: string, mayQuery = true): string | undefined => {
-  const nodes = template.includes('{{') ? read(template, mayQuery) : [];
+  const nodes = template.includes('{{') ? parseOrError(template, mayQuery) : [];
   return typeof nodes === 'string' ? nodes : undefined;
 };

@@ -1,5 +1,5 @@
 /** Describes anomalies of series in words. */
-import { digits } from '../../../queries/figures.ts';
+import { formatShort } from '../../../queries/figures.ts';
 import type { AnomalyChange } from '../../../schemas/anomalies.ts';
 
 import type { Sign } from './signs.ts';
@@ -18,9 +18,9 @@ const directions: Readonly<Record<Sign, Direction>> = {
 };
 
 /** Returns the direction of a sign; noise and stillness have none. */
-export const directionOf = (sign: Sign): Direction => directions[sign];
+export const signDirection = (sign: Sign): Direction => directions[sign];
 
-const what: Readonly<Record<Sign, string>> = {
+const signTexts: Readonly<Record<Sign, string>> = {
   up: 'higher than expected',
   down: 'lower than expected',
   jumpUp: 'risen to a new level',
@@ -32,7 +32,7 @@ const what: Readonly<Record<Sign, string>> = {
 };
 
 /** Returns a sentence about an anomaly. */
-export const anomalyText = ({
+export const describeAnomaly = ({
   sign,
   value,
   unit,
@@ -40,8 +40,8 @@ export const anomalyText = ({
   high,
   before,
 }: Pick<AnomalyChange, 'sign' | 'value' | 'unit' | 'low' | 'high' | 'before'>): string => {
-  const measured = `${digits(value)}${unit === '' ? '' : ` ${unit}`}`;
-  const band = low === null || high === null ? '' : `, normal range ${digits(low)} to ${digits(high)}`;
-  const was = before === null ? '' : `, expected were ${digits(before)}`;
-  return `${what[sign]}: ${measured}${was}${band}`;
+  const valueText = `${formatShort(value)}${unit === '' ? '' : ` ${unit}`}`;
+  const band = low === null || high === null ? '' : `, normal range ${formatShort(low)} to ${formatShort(high)}`;
+  const expectedText = before === null ? '' : `, expected were ${formatShort(before)}`;
+  return `${signTexts[sign]}: ${valueText}${expectedText}${band}`;
 };

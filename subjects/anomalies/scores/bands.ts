@@ -1,6 +1,6 @@
 /** Actual and expected values of series by step, which panels draw as lines within bands. */
-import { type Answer, seriesAnswer } from '../../../queries/answer.ts';
-import type { Steps } from '../../../queries/complete-steps.ts';
+import { type Answer, buildSeriesAnswer } from '../../../queries/answer.ts';
+import type { StepRange } from '../../../queries/complete-steps.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import { readableSignals } from './detector-status.ts';
@@ -18,7 +18,7 @@ export type BandPoint = readonly [
   low: number | null,
 ];
 
-export interface Banded {
+export interface SeriesBand {
   readonly name: string;
   readonly unit: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -26,14 +26,14 @@ export interface Banded {
 }
 
 /** Returns the last point of each longer step. */
-export const thinned = (points: readonly BandPoint[], stepMs: number): BandPoint[] => {
+export const downsample = (points: readonly BandPoint[], stepMs: number): BandPoint[] => {
   const bySteps = new Map(points.map((point) => [Math.floor(point[0] / stepMs), point]));
   return [...bySteps].map(([step, [, ...values]]) => [step * stepMs, ...values]);
 };
 
 /** Returns four series for each input series. Steps that were not scored are omitted. */
-export const bandsAnswer = (all: readonly Banded[], partial: readonly Incompleteness[]): Answer =>
-  seriesAnswer(
+export const toBandSeries = (all: readonly SeriesBand[], partial: readonly Incompleteness[]): Answer =>
+  buildSeriesAnswer(
     all.flatMap(({ name, unit, labels, points }) =>
       bandParts.map((part, index) => ({
         name,
@@ -62,13 +62,13 @@ interface Row {
  * Returns the bands of the anomalous series of a detector in the range, highest scores first. For other series, stored
  * scores have no labels.
  */
-export const detectorBands = async (
+export const readDetectorBands = async (
   detectorId: string,
   reading: Reading,
-  { fromMs, toMs, stepMs }: Steps,
+  { fromMs, toMs, stepMs }: StepRange,
 ): Promise<Answer> => {
-  const ends = { detector: detectorId, from: String(fromMs), to: String(toMs) };
-  const found = await reading.columns.query<{
+  const queryParameters = { detector: detectorId, from: String(fromMs), to: String(toMs) };
+  const anomalousSeries = await reading.columns.query<{
     key: string;
     name: string;
     unit: string;
@@ -78,9 +78,9 @@ export const detectorBands = async (
     WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals) AND detector_id = {detector:String}
       AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND (end_ms = 0 OR end_ms > {from:Int64})
     GROUP BY series ORDER BY max(score) DESC, series LIMIT ${maxSeries + 1}`,
-    { ...ends, readable: readableSignals(reading) },
+    { ...queryParameters, readable: readableSignals(reading) },
   );
-  const shown = found.slice(0, maxSeries);
+  const selectedSeries = anomalousSeries.slice(0, maxSeries);
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
     `SELECT series AS key, toString(intDiv(toUnixTimestamp64Milli(time), {step:Int64}) * {step:Int64}) AS at, argMax(value, time) AS was,
       argMax(tuple(expected), time).1 AS expected, argMax(tuple(high), time).1 AS high, argMax(tuple(low), time).1 AS low
@@ -88,17 +88,17 @@ export const detectorBands = async (
     WHERE tenant_id = {tenant:String} AND detector_id = {detector:String} AND series IN {keys:Array(String)}
       AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY key, at ORDER BY key, toInt64(at)`,
-    { ...ends, step: String(stepMs), keys: shown.map(({ key }) => key) },
+    { ...queryParameters, step: String(stepMs), keys: selectedSeries.map(({ key }) => key) },
   );
   const byKey = Map.groupBy(rows, ({ key }) => key);
-  return bandsAnswer(
-    shown.map(({ key, ...series }) => ({
+  return toBandSeries(
+    selectedSeries.map(({ key, ...series }) => ({
       ...series,
       points: (byKey.get(key) ?? []).map(
         ({ at, was, expected, high, low }): BandPoint => [...([Number(at), was, expected, high, low] as const)],
       ),
     })),
-    found.length > maxSeries
+    anomalousSeries.length > maxSeries
       ? [{ code: 'groups', message: `more series were unusual: these are ${maxSeries} with the highest scores` }]
       : [],
   );

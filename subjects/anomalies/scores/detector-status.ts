@@ -1,17 +1,17 @@
 /** Status of the series of a detector, by its stored scores and anomalies. */
 import type { Reading } from '../../../queries/reading.ts';
-import { type ReadSignal, signals } from '../../../queries/signals/index.ts';
+import { type ReadSignal, signalDefinitions } from '../../../queries/signals/index.ts';
 import type { Direction } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 import type { SeriesStatus } from './status-table.ts';
 
 const dayMs = 86_400_000;
 /** Maximum duration of an anomaly, for any step. */
-const maxMs = 60 * dayMs;
+const maxAnomalyMs = 60 * dayMs;
 /** Time for which an ended anomaly is reported. */
-const endedMs = dayMs;
+const reportEndedForMs = dayMs;
 /** Delay in steps and milliseconds after which a series without scores counts as unknown. */
-const late = { steps: 3, ms: 600_000 };
+const lateAfter = { steps: 3, ms: 600_000 };
 const maxRows = 10_000;
 
 interface AnomalyRow {
@@ -40,10 +40,12 @@ interface ScoreRow {
 
 /** Telemetry signals that the plan includes; anomalies of others are hidden. */
 export const readableSignals = ({ plan }: Pick<Reading, 'plan'>): string[] =>
-  (Object.keys(signals) as ReadSignal[]).filter((each) => plan.entitlements.includes(signals[each].entitlement));
+  (Object.keys(signalDefinitions) as ReadSignal[]).filter((each) =>
+    plan.entitlements.includes(signalDefinitions[each].entitlement),
+  );
 
 /** Returns the last anomaly of each series that was active then, or had ended within a day. */
-const readLast = (reading: Reading, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
+const readLastAnomalies = (reading: Reading, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
   reading.columns.query<AnomalyRow & Record<string, unknown>>(
     `SELECT series AS key, name, unit, labels, sign, direction, before AS expected_before, toString(step_ms) AS step,
       toString(toUnixTimestamp64Milli(time)) AS began, toString(end_ms) AS ended
@@ -55,14 +57,14 @@ const readLast = (reading: Reading, detectorId: string, toMs: number): Promise<A
     {
       readable: readableSignals(reading),
       detector: detectorId,
-      since: String(toMs - maxMs),
+      since: String(toMs - maxAnomalyMs),
       to: String(toMs),
-      ended: String(toMs - endedMs),
+      ended: String(toMs - reportEndedForMs),
     },
   );
 
 /** Returns the scores of series from the start of their anomalies to the end of the range. */
-const readScored = async (
+const readScores = async (
   { columns }: Reading,
   detectorId: string,
   anomalies: readonly AnomalyRow[],
@@ -92,20 +94,20 @@ const readScored = async (
 
 const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: number): SeriesStatus => {
   const { labels, name, unit, expected_before: before } = anomaly;
-  const own = { labels, name, unit, before };
+  const seriesFields = { labels, name, unit, before };
   const stepMs = Number(anomaly.step);
-  const nothing = { score: 0, sign: null, direction: null, beginMs: null };
+  const noAnomaly = { score: 0, sign: null, direction: null, beginMs: null };
   const isOver = anomaly.ended !== '0' && Number(anomaly.ended) < toMs;
-  if (row === undefined || toMs - Number(row.last) > (late.steps + 1) * stepMs + late.ms) {
-    const none = { ...own, value: null, expected: null, low: null, high: null };
-    if (isOver) return { ...none, ...nothing };
+  if (row === undefined || toMs - Number(row.last) > (lateAfter.steps + 1) * stepMs + lateAfter.ms) {
+    const noScores = { ...seriesFields, value: null, expected: null, low: null, high: null };
+    if (isOver) return { ...noScores, ...noAnomaly };
     const last = row === undefined ? '' : ` since ${new Date(Number(row.last)).toISOString()}`;
-    return { ...none, ...nothing, score: null, unknown: `its detector has scored no step of the series${last}` };
+    return { ...noScores, ...noAnomaly, score: null, unknown: `its detector has scored no step of the series${last}` };
   }
   const { value, expected, low, high, score } = row;
-  const seen = { ...own, value, expected, low, high };
-  if (isOver || row.anomalous !== 1) return { ...seen, ...nothing };
-  return { ...seen, score, sign: anomaly.sign, direction: anomaly.direction, beginMs: Number(anomaly.began) };
+  const scoredFields = { ...seriesFields, value, expected, low, high };
+  if (isOver || row.anomalous !== 1) return { ...scoredFields, ...noAnomaly };
+  return { ...scoredFields, score, sign: anomaly.sign, direction: anomaly.direction, beginMs: Number(anomaly.began) };
 };
 
 /**
@@ -117,7 +119,7 @@ export const readDetectorStatus = async (
   reading: Reading,
   toMs: number,
 ): Promise<SeriesStatus[]> => {
-  const anomalies = await readLast(reading, detectorId, toMs);
-  const scored = await readScored(reading, detectorId, anomalies, toMs);
+  const anomalies = await readLastAnomalies(reading, detectorId, toMs);
+  const scored = await readScores(reading, detectorId, anomalies, toMs);
   return anomalies.map((anomaly) => anomalyStatus(anomaly, scored.get(anomaly.key), toMs));
 };

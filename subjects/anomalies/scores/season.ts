@@ -2,23 +2,23 @@
  * Day and week profile of a series, by the clock of its season: the normal offset from its level, and the deviation
  * then.
  */
-import { at, hours, quarters, type ScorerState } from './state.ts';
+import { hours, quarters, type ScorerState, slots } from './state.ts';
 
 const quarterMs = 900_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** The epoch began on a Thursday. */
 const weekOffsetMs = 3 * dayMs;
-const stepsOfStray = 256;
+const deviationResolution = 256;
 
 /** The two adjacent slots of a profile around a time, and the weight of the second. */
-export interface Place {
+export interface ProfileSlots {
   readonly first: number;
   readonly second: number;
   readonly share: number;
 }
 
-const placeOf = (timeMs: number, lengthMs: number, length: number, isBetween: boolean): Place => {
+const toSlots = (timeMs: number, lengthMs: number, length: number, isBetween: boolean): ProfileSlots => {
   if (!isBetween) {
     const only = Math.floor(timeMs / lengthMs) % length;
     return { first: only, second: only, share: 0 };
@@ -28,48 +28,50 @@ const placeOf = (timeMs: number, lengthMs: number, length: number, isBetween: bo
   return { first: (below + length) % length, second: (below + 1) % length, share: position - below };
 };
 
-export interface Moment {
-  readonly day: Place;
-  readonly week: Place;
+export interface SeasonPosition {
+  readonly day: ProfileSlots;
+  readonly week: ProfileSlots;
   readonly hour: number;
 }
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by;
 
 /** Returns the slot of a time in the day and the week. Steps longer than a slot use one slot only. */
-export const momentOf = (timeMs: number, stepMs: number): Moment => {
+export const toSeasonPosition = (timeMs: number, stepMs: number): SeasonPosition => {
   const inWeek = modulo(timeMs + weekOffsetMs, 7 * dayMs);
   return {
-    day: placeOf(inWeek % dayMs, quarterMs, quarters, stepMs <= quarterMs / 2),
-    week: placeOf(inWeek, hourMs, hours, stepMs <= hourMs / 2),
+    day: toSlots(inWeek % dayMs, quarterMs, quarters, stepMs <= quarterMs / 2),
+    week: toSlots(inWeek, hourMs, hours, stepMs <= hourMs / 2),
     hour: Math.floor(inWeek / hourMs),
   };
 };
 
-const read = (profile: Float32Array, { first, second, share }: Place): number =>
+const interpolate = (profile: Float32Array, { first, second, share }: ProfileSlots): number =>
   (1 - share) * (profile[first] ?? 0) + share * (profile[second] ?? 0);
 
-export const seasonOf = ({ ofDay, ofWeek }: ScorerState, { day, week }: Moment): number =>
-  read(ofDay, day) + read(ofWeek, week);
+export const seasonalValue = ({ ofDay, ofWeek }: ScorerState, { day, week }: SeasonPosition): number =>
+  interpolate(ofDay, day) + interpolate(ofWeek, week);
 
 /** Returns the difference that a shift of twenty minutes causes, part of which is normal. */
 export const edgeOf = (state: ScorerState, timeMs: number, stepMs: number, season: number): number => {
   const reach = Math.max(1_200_000, stepMs);
-  const [before, after] = [timeMs - reach, timeMs + reach].map((ms) => seasonOf(state, momentOf(ms, stepMs)));
+  const [before, after] = [timeMs - reach, timeMs + reach].map((ms) =>
+    seasonalValue(state, toSeasonPosition(ms, stepMs)),
+  );
   const [low, high] = [Math.min(before ?? 0, season, after ?? 0), Math.max(before ?? 0, season, after ?? 0)];
   return (high - low) / 4;
 };
 
-const move = (profile: Float32Array, { first, second, share }: Place, by: number): void => {
+const move = (profile: Float32Array, { first, second, share }: ProfileSlots, by: number): void => {
   profile[first] = (profile[first] ?? 0) + (1 - share) * by;
   if (share > 0) profile[second] = (profile[second] ?? 0) + share * by;
 };
 
 /** Moves the profiles by a part of their error, smaller the more days they have seen. */
-export const learnSeason = (state: ScorerState, { day, week }: Moment, missed: number): void => {
+export const learnSeason = (state: ScorerState, { day, week }: SeasonPosition, missed: number): void => {
   const { numbers } = state;
-  const stepMs = numbers[at.stepMs] ?? quarterMs;
-  const days = ((numbers[at.count] ?? 0) * stepMs) / dayMs;
+  const stepMs = numbers[slots.stepMs] ?? quarterMs;
+  const days = ((numbers[slots.count] ?? 0) * stepMs) / dayMs;
   // Neighboring times move a slot too, by two thirds of the total.
   const inQuarter = Math.max(1, (quarterMs / stepMs) * (2 / 3));
   const inHour = Math.max(1, (hourMs / stepMs) * (2 / 3));
@@ -88,34 +90,34 @@ const centre = (profile: Float32Array): number => {
 export const centreSeason = ({ ofDay, ofWeek }: ScorerState): number => centre(ofDay) + centre(ofWeek);
 
 /** Returns the deviation at this hour. */
-export const deviationAt = ({ strays }: ScorerState, { hour }: Moment): number =>
-  2 ** ((strays[hour] ?? 0) / stepsOfStray);
+export const deviationAt = ({ strays }: ScorerState, { hour }: SeasonPosition): number =>
+  2 ** ((strays[hour] ?? 0) / deviationResolution);
 
-const near = 1_500_000;
+const maxReachMs = 1_500_000;
 /** Returns the deviation within 25 minutes of this time, which covers values that are early or late today. */
 export const deviationNear = ({ strays }: ScorerState, timeMs: number, stepMs: number): number => {
-  const reach = Math.min(near, 5 * stepMs);
+  const reach = Math.min(maxReachMs, 5 * stepMs);
   const hourAt = (ms: number): number => strays[Math.floor(modulo(ms + weekOffsetMs, 7 * dayMs) / hourMs)] ?? 0;
   const own = hourAt(timeMs);
   const around = Math.max(hourAt(timeMs - reach), hourAt(timeMs + reach));
   // Random differences between neighbors do not count.
-  return 2 ** (Math.max(own, around - 0.7 * stepsOfStray) / stepsOfStray);
+  return 2 ** (Math.max(own, around - 0.7 * deviationResolution) / deviationResolution);
 };
 
 const stored = (stray: number): number =>
-  Math.max(-32_000, Math.min(32_000, Math.round(Math.log2(stray) * stepsOfStray)));
+  Math.max(-32_000, Math.min(32_000, Math.round(Math.log2(stray) * deviationResolution)));
 
-export const strayEverywhere = ({ strays }: ScorerState, stray: number): void => {
+export const initializeDeviations = ({ strays }: ScorerState, stray: number): void => {
   strays.fill(stored(Math.max(1e-30, stray)));
 };
 
 /** Updates the deviation at this hour; in the first week also for the same hour of all days not seen yet. */
-export const learnStray = ({ strays, numbers }: ScorerState, { hour }: Moment, ratio: number): void => {
-  const stepMs = numbers[at.stepMs] ?? quarterMs;
+export const learnDeviation = ({ strays, numbers }: ScorerState, { hour }: SeasonPosition, ratio: number): void => {
+  const stepMs = numbers[slots.stepMs] ?? quarterMs;
   const inHour = Math.max(1, hourMs / stepMs);
-  const weeks = ((numbers[at.count] ?? 0) * stepMs) / (7 * dayMs);
+  const weeks = ((numbers[slots.count] ?? 0) * stepMs) / (7 * dayMs);
   const seen = Math.floor(weeks) * inHour;
-  const by = Math.max(0.02, Math.min(0.08, 1 / (seen + 4))) * (ratio - 1) * stepsOfStray * Math.LOG2E;
+  const by = Math.max(0.02, Math.min(0.08, 1 / (seen + 4))) * (ratio - 1) * deviationResolution * Math.LOG2E;
   const moved = (place: number, share: number): void => {
     strays[place] = Math.max(-32_000, Math.min(32_000, (strays[place] ?? 0) + Math.round(share * by)));
   };

@@ -1,6 +1,6 @@
 /** Signs of a series: each has a current size, and a history of its own sizes. */
-import { at, maxPeaks, type ScorerState, signs } from './state.ts';
-import { packed, recordPeak, type Tail, unpacked, valueAt } from './tails.ts';
+import { maxPeaks, type ScorerState, signs, slots } from './state.ts';
+import { packSize, recordPeak, sizeAtRate, type Tail, unpackSize } from './tails.ts';
 
 export type Sign = (typeof signs)[number];
 
@@ -10,17 +10,17 @@ export type Sign = (typeof signs)[number];
  */
 const offset = 3;
 /** Size of each sign at rest. */
-const rest = [offset, offset, offset, offset, 2 * offset, 2 * offset, 2.6, 1.8];
+const restingSizes = [offset, offset, offset, offset, 2 * offset, 2 * offset, 2.6, 1.8];
 const weekMs = 604_800_000;
 /**
  * Weeks after which peaks restart, because the first ones were learned with little history; afterwards every
- * `epochWeeks`.
+ * `maxEpochWeeks`.
  */
 const rotations = [2 / 7, 1, 2, 4];
-const epochWeeks = 2.5;
+const maxEpochWeeks = 2.5;
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
-const summed = (numbers: Float32Array, place: number, by: number): number => {
+const addToSum = (numbers: Float32Array, place: number, by: number): number => {
   const sum = Math.max(0, (numbers[place] ?? 0) + by);
   numbers[place] = sum;
   return sum;
@@ -30,7 +30,7 @@ const summed = (numbers: Float32Array, place: number, by: number): number => {
  * A value and its deviation, in units of normal deviation: from the expected value, and from the forecast of a steady
  * level.
  */
-export interface Off {
+export interface Offsets {
   readonly value: number;
   readonly deviation: number;
   readonly off: number;
@@ -40,56 +40,58 @@ export interface Off {
 }
 
 /** Returns the size of each sign. */
-export const sizesOf = (
+export const computeSizes = (
   { numbers }: ScorerState,
-  { value, deviation: stray, off, steadyOff, roughness: rough }: Off,
+  { value, deviation: stray, off, steadyOff, roughness }: Offsets,
 ): Float64Array => {
-  const [jump, drift] = [clip(off / rough, 100), clip(steadyOff / rough, 3)];
-  const noisy = 0.85 * (numbers[at.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
-  const moved = Math.min(3, Math.abs(value - (numbers[at.last] ?? value)) / stray);
-  const moving = 0.9 * (numbers[at.moving] ?? 0) + 0.1 * moved;
-  numbers[at.noisy] = noisy;
-  numbers[at.moving] = moving;
-  numbers[at.last] = value;
+  const [jump, drift] = [clip(off / roughness, 100), clip(steadyOff / roughness, 3)];
+  const noisy = 0.85 * (numbers[slots.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
+  const movement = Math.min(3, Math.abs(value - (numbers[slots.last] ?? value)) / stray);
+  const moving = 0.9 * (numbers[slots.moving] ?? 0) + 0.1 * movement;
+  numbers[slots.noisy] = noisy;
+  numbers[slots.moving] = moving;
+  numbers[slots.last] = value;
   return Float64Array.of(
     offset + off,
     offset - off,
-    offset + summed(numbers, at.jumpUp, jump - 1.5),
-    offset + summed(numbers, at.jumpDown, -jump - 1.5),
-    2 * offset + summed(numbers, at.driftUp, drift - 1.5),
-    2 * offset + summed(numbers, at.driftDown, -drift - 1.5),
+    offset + addToSum(numbers, slots.jumpUp, jump - 1.5),
+    offset + addToSum(numbers, slots.jumpDown, -jump - 1.5),
+    2 * offset + addToSum(numbers, slots.driftUp, drift - 1.5),
+    2 * offset + addToSum(numbers, slots.driftDown, -drift - 1.5),
     1 + 2 * noisy,
     2 / (moving + 0.05),
   );
 };
 
 /** Resets the sums of deviations: after a gap, and after an anomaly. */
-export const forgetSums = ({ numbers }: ScorerState): void => {
-  for (const place of [at.jumpUp, at.jumpDown, at.driftUp, at.driftDown]) numbers[place] = 0;
+export const resetSums = ({ numbers }: ScorerState): void => {
+  for (const place of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown]) numbers[place] = 0;
 };
 
 /** Bounds the sums during an anomaly to 1.5 times the alarm threshold, because they must fall when it is over. */
 export const boundSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate: number): void => {
-  for (const [place, sign] of [at.jumpUp, at.jumpDown, at.driftUp, at.driftDown].map((p, i) => [p, i + 2] as const)) {
+  for (const [place, sign] of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown].map(
+    (p, i) => [p, i + 2] as const,
+  )) {
     const tail = tails[sign];
-    if (tail !== undefined) numbers[place] = Math.min(numbers[place] ?? 0, 1.5 * valueAt(tail, rate));
+    if (tail !== undefined) numbers[place] = Math.min(numbers[place] ?? 0, 1.5 * sizeAtRate(tail, rate));
   }
 };
 
 /** Returns the deviation up or down that has this rate. */
-export const bandOf = (tail: Tail | undefined, rate: number): number =>
-  tail === undefined ? 0 : Math.max(0, Math.min(1e6, valueAt(tail, rate) - offset));
+export const bandWidth = (tail: Tail | undefined, rate: number): number =>
+  tail === undefined ? 0 : Math.max(0, Math.min(1e6, sizeAtRate(tail, rate) - offset));
 
 const rotate = (state: ScorerState): void => {
   const { numbers } = state;
-  const weeksOf = (points: number): number => (points * (numbers[at.stepMs] ?? 0)) / weekMs;
-  const [count, now] = [numbers[at.count] ?? 0, (numbers[at.nowCount] ?? 0) + 1];
-  numbers[at.nowCount] = now;
-  const isDue = rotations.some((weeks) => weeksOf(count) >= weeks && weeksOf(count - 1) < weeks);
-  if (!(isDue && now > 120) && weeksOf(now) <= epochWeeks) return;
+  const toWeeks = (points: number): number => (points * (numbers[slots.stepMs] ?? 0)) / weekMs;
+  const [count, now] = [numbers[slots.count] ?? 0, (numbers[slots.nowCount] ?? 0) + 1];
+  numbers[slots.nowCount] = now;
+  const isDue = rotations.some((weeks) => toWeeks(count) >= weeks && toWeeks(count - 1) < weeks);
+  if (!(isDue && now > 120) && toWeeks(now) <= maxEpochWeeks) return;
   storePeaks(state);
-  numbers[at.pastCount] = now;
-  numbers[at.nowCount] = 0;
+  numbers[slots.pastCount] = now;
+  numbers[slots.nowCount] = 0;
   for (const [past, present] of state.peaks) {
     past.set(present);
     present.fill(0);
@@ -105,7 +107,7 @@ export const storePeaks = (state: ScorerState): void => {
 export const acceptAsNormal = (state: ScorerState, sizes: Float64Array): void => {
   for (const [sign, size] of sizes.entries())
     for (let times = sign < signs.indexOf('noise') ? 1 : maxPeaks; times > 0; times--)
-      recordPeak(state, sign, packed(size));
+      recordPeak(state, sign, packSize(size));
 };
 
 /** Rarity of a point. */
@@ -126,14 +128,14 @@ export interface Rarity {
 export const updatePeaks = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
   rotate(state);
   for (const [sign, tail] of tails.entries())
-    updatePeak(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? valueAt(tail, limit) : Number.MAX_VALUE));
+    updatePeak(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? sizeAtRate(tail, limit) : Number.MAX_VALUE));
 };
 
 const updatePeak = (state: ScorerState, sign: number, size: number): void => {
-  const [packedSize, high] = [packed(size), state.high[sign] ?? 0];
+  const [packedSize, high] = [packSize(size), state.high[sign] ?? 0];
   const since = (state.since[sign] ?? 0) + 1;
   if (packedSize > high) [state.high[sign], state.since[sign]] = [packedSize, 0];
-  else if (size >= ((rest[sign] ?? 1) + unpacked(high)) / 2) return;
+  else if (size >= ((restingSizes[sign] ?? 1) + unpackSize(high)) / 2) return;
   else if (since < 6) state.since[sign] = since;
   else {
     recordPeak(state, sign, high);

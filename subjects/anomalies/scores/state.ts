@@ -14,11 +14,11 @@ export const forecasterCount = 7;
  * Slots of numbers that need full precision or any magnitude: times, the unit of all values, and the rarest rate of an
  * anomaly.
  */
-export const exactly = { lastMs: 0, unit: 1, episodeMs: 2, episodeRate: 3 } as const;
+export const exactSlots = { lastMs: 0, unit: 1, episodeMs: 2, episodeRate: 3 } as const;
 const exactNumbers = 4;
 
 /** Slots of other single numbers. Values are in units of the series; `levels` and `errors` have one per forecaster. */
-export const at = {
+export const slots = {
   stepMs: 0,
   count: 1,
   last: 2,
@@ -47,19 +47,22 @@ export const at = {
   habitDown: 34,
   sinceJump: 37,
 } as const;
-const numbers = 38;
+const numberCount = 38;
 
 /**
  * Slots of the state of the season's clock: hours ahead of UTC. While another clock is compared: its hours ahead of
  * this one, the first day, the stage, the evidence for it and for how many points the evidence has been sufficient.
  * Then a slow and a fast level relative to the season by the other clock.
  */
-export const clockAt = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
+export const clockSlots = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
 const clockNumbers = 8;
 
 /** A state stored before clocks existed ends before their numbers, which are 0 then. */
 export const stateBytes =
-  8 * exactNumbers + 4 * (numbers + quarters + hours + clockNumbers) + 2 * hours + (4 * maxPeaks + 3) * signs.length;
+  8 * exactNumbers +
+  4 * (numberCount + quarters + hours + clockNumbers) +
+  2 * hours +
+  (4 * maxPeaks + 3) * signs.length;
 
 export interface ScorerState {
   readonly bytes: Uint8Array;
@@ -80,31 +83,31 @@ export interface ScorerState {
 }
 
 /** Returns the number in a slot. */
-export const numberAt = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
+export const readSlot = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
 
-const over = (bytes: Uint8Array): ScorerState => {
+const createViews = (bytes: Uint8Array): ScorerState => {
   const { buffer } = bytes;
   let from = 8 * exactNumbers;
-  const reserve = (length: number): number => {
+  const reserveBytes = (length: number): number => {
     from += length;
     return from - length;
   };
-  const single = new Float32Array(buffer, reserve(4 * numbers), numbers);
-  const ofDay = new Float32Array(buffer, reserve(4 * quarters), quarters);
-  const ofWeek = new Float32Array(buffer, reserve(4 * hours), hours);
-  const strays = new Int16Array(buffer, reserve(2 * hours), hours);
-  const list = (): Int16Array => new Int16Array(buffer, reserve(2 * maxPeaks), maxPeaks);
-  const peaks = signs.map((): readonly [Int16Array, Int16Array] => [list(), list()]);
-  const high = new Int16Array(buffer, reserve(2 * signs.length), signs.length);
-  const since = new Uint8Array(buffer, reserve(signs.length), signs.length);
-  const clock = new Float32Array(buffer, reserve(4 * clockNumbers), clockNumbers);
+  const single = new Float32Array(buffer, reserveBytes(4 * numberCount), numberCount);
+  const ofDay = new Float32Array(buffer, reserveBytes(4 * quarters), quarters);
+  const ofWeek = new Float32Array(buffer, reserveBytes(4 * hours), hours);
+  const strays = new Int16Array(buffer, reserveBytes(2 * hours), hours);
+  const createPeakList = (): Int16Array => new Int16Array(buffer, reserveBytes(2 * maxPeaks), maxPeaks);
+  const peaks = signs.map((): readonly [Int16Array, Int16Array] => [createPeakList(), createPeakList()]);
+  const high = new Int16Array(buffer, reserveBytes(2 * signs.length), signs.length);
+  const since = new Uint8Array(buffer, reserveBytes(signs.length), signs.length);
+  const clock = new Float32Array(buffer, reserveBytes(4 * clockNumbers), clockNumbers);
   const exact = new Float64Array(buffer, 0, exactNumbers);
   return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since, clock };
 };
 
 /** Returns the state of a new series, or a copy of a stored one. */
-export const stateOf = (stored?: Uint8Array): ScorerState => {
+export const restoreState = (stored?: Uint8Array): ScorerState => {
   const bytes = new Uint8Array(stateBytes);
   if (stored !== undefined) bytes.set(stored.subarray(0, stateBytes));
-  return over(bytes);
+  return createViews(bytes);
 };

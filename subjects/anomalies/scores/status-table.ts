@@ -1,9 +1,9 @@
 /** Status of series at the end of a range, as a table: one format for detectors and queries. */
-import { type Answer, tableAnswer } from '../../../queries/answer.ts';
-import { digits } from '../../../queries/figures.ts';
+import { type Answer, buildTableAnswer } from '../../../queries/answer.ts';
+import { formatShort } from '../../../queries/figures.ts';
 import type { AnomalyQuery } from '../../../queries/query.ts';
 import type { Incompleteness, TableColumn } from '../../../queries/result.ts';
-import { anomalyText, type Direction } from './anomaly-text.ts';
+import { type Direction, describeAnomaly } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 
 /** Status of a series: the rarest point of an active anomaly, otherwise the current status. */
@@ -26,15 +26,15 @@ export interface SeriesStatus {
   readonly before: number | null;
 }
 
-const figure = (name: string, unit = ''): TableColumn => ({ name, type: 'number', unit });
-const text = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
+const numberColumn = (name: string, unit = ''): TableColumn => ({ name, type: 'number', unit });
+const textColumn = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
 
 /** Columns after those of the labels. */
-const figures = (unit: string): readonly TableColumn[] => [
-  figure('score', '1'),
-  ...['value', 'expected', 'low', 'high'].map((name) => figure(name, unit)),
+const statusColumns = (unit: string): readonly TableColumn[] => [
+  numberColumn('score', '1'),
+  ...['value', 'expected', 'low', 'high'].map((name) => numberColumn(name, unit)),
   { name: 'since', type: 'time', unit: '' },
-  ...['sign', 'state', 'says'].map(text),
+  ...['sign', 'state', 'says'].map(textColumn),
 ];
 
 const matchesDirection = (direction: Direction | null, requestedDirection: AnomalyQuery['direction']): boolean =>
@@ -45,12 +45,12 @@ const describeSeries = (series: SeriesStatus): string => {
   if (unknown !== undefined) return unknown;
   if (value === null) return 'no ongoing anomaly';
   if (score === 0 || sign === null || beginMs === null)
-    return `as expected: ${digits(value)}${unit === '' ? '' : ` ${unit}`}${expected === null ? '' : `, expected were ${digits(expected)}`}`;
+    return `as expected: ${formatShort(value)}${unit === '' ? '' : ` ${unit}`}${expected === null ? '' : `, expected were ${formatShort(expected)}`}`;
   const since = new Date(beginMs).toISOString();
-  return `${anomalyText({ ...series, sign, value })}; since ${since}, score ${digits(score ?? 0)}`;
+  return `${describeAnomaly({ ...series, sign, value })}; since ${since}, score ${formatShort(score ?? 0)}`;
 };
 
-const stateOf = ({ score, unknown, sign }: SeriesStatus): string =>
+const stateText = ({ score, unknown, sign }: SeriesStatus): string =>
   unknown !== undefined ? 'unknown' : score === 0 || sign === null ? 'as expected' : 'unusual';
 
 /** Returns a row for each series. Anomalies in a direction that was not requested are omitted. */
@@ -63,19 +63,21 @@ export const toStatusTable = (
   const hasMeasures = new Set(all.map(({ name }) => name)).size > 1;
   const labels = hasMeasures ? [...names, 'measure'] : names;
   const rows = all.map((series) => {
-    const known = matchesDirection(series.direction, direction) ? series : { ...series, score: series.score && 0 };
-    const { score, value, expected, low, high, beginMs, sign, name } = known;
+    const filteredSeries = matchesDirection(series.direction, direction)
+      ? series
+      : { ...series, score: series.score && 0 };
+    const { score, value, expected, low, high, beginMs, sign, name } = filteredSeries;
     return [
-      ...names.map((label) => known.labels[label] ?? ''),
+      ...names.map((label) => filteredSeries.labels[label] ?? ''),
       ...(hasMeasures ? [name] : []),
       ...[score, value, expected, low, high],
       score === 0 || beginMs === null ? null : new Date(beginMs).toISOString(),
-      ...[score === 0 ? '' : (sign ?? ''), stateOf(known), describeSeries(known)],
+      ...[score === 0 ? '' : (sign ?? ''), stateText(filteredSeries), describeSeries(filteredSeries)],
     ];
   });
-  const columns = [...labels.map(text), ...figures(all[0]?.unit ?? '')];
-  return tableAnswer(columns, rows, partial);
+  const columns = [...labels.map(textColumn), ...statusColumns(all[0]?.unit ?? '')];
+  return buildTableAnswer(columns, rows, partial);
 };
 
 /** Number of columns in a row that are not labels. */
-export const statusFigureCount = figures('').length;
+export const statusColumnCount = statusColumns('').length;

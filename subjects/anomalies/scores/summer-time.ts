@@ -30,27 +30,29 @@ export interface ClockChange {
   readonly by: 1 | -1;
 }
 
-const sundayOf = (year: number, month: number, which: number): number => {
+const findSunday = (year: number, month: number, which: number): number => {
   const first = Date.UTC(year, which < 0 ? month + 1 : month, 1) / dayMs;
   // The epoch began on a Thursday.
   return first + ((((3 - first) % 7) + 7) % 7) + 7 * which;
 };
 
-const years = new Map<number, readonly ClockChange[]>();
-const changesOf = (year: number): readonly ClockChange[] => {
-  const known = years.get(year);
-  if (known !== undefined) return known;
-  const made = rules.map(([month, which, by]): ClockChange => ({ day: sundayOf(year, month, which) - daysBefore, by }));
-  if (years.size > 50) years.clear();
-  years.set(year, made);
-  return made;
+const changesByYear = new Map<number, readonly ClockChange[]>();
+const getClockChanges = (year: number): readonly ClockChange[] => {
+  const cachedChanges = changesByYear.get(year);
+  if (cachedChanges !== undefined) return cachedChanges;
+  const changes = rules.map(
+    ([month, which, by]): ClockChange => ({ day: findSunday(year, month, which) - daysBefore, by }),
+  );
+  if (changesByYear.size > 50) changesByYear.clear();
+  changesByYear.set(year, changes);
+  return changes;
 };
 
 /** Returns the latest clock change anywhere shortly before a time. */
-export const changeBefore = (timeMs: number): ClockChange | undefined => {
+export const findRecentChange = (timeMs: number): ClockChange | undefined => {
   const day = Math.floor(timeMs / dayMs);
   let latest: ClockChange | undefined;
-  for (const change of changesOf(new Date(timeMs).getUTCFullYear()))
+  for (const change of getClockChanges(new Date(timeMs).getUTCFullYear()))
     if (day >= change.day && day <= change.day + daysAfter && change.day >= (latest?.day ?? 0)) latest = change;
   return latest;
 };

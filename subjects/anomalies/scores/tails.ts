@@ -7,12 +7,12 @@ import { maxPeaks, type ScorerState } from './state.ts';
  */
 const [priorExcess, priorCount] = [0.06, 4];
 const maxTailPeaks = 12;
-const stepsOfLogarithm = 1024;
+const logarithmResolution = 1024;
 
 /** Returns a size in its stored logarithmic form. */
-export const packed = (size: number): number =>
-  Math.max(0, Math.min(32_767, Math.round(Math.log2(Math.max(1, size)) * stepsOfLogarithm)));
-export const unpacked = (logarithm: number): number => 2 ** (logarithm / stepsOfLogarithm);
+export const packSize = (size: number): number =>
+  Math.max(0, Math.min(32_767, Math.round(Math.log2(Math.max(1, size)) * logarithmResolution)));
+export const unpackSize = (logarithm: number): number => 2 ** (logarithm / logarithmResolution);
 
 /**
  * Sizes whose logarithm exceeds `threshold` occur `rate` times a week, and become rarer by a factor of `e` per
@@ -28,18 +28,18 @@ export interface Tail {
  * Returns the tail of one sign, whose peaks were stored for this many weeks (Hill's estimator over the largest of two
  * epochs).
  */
-export const tailOf = ({ peaks }: ScorerState, sign: number, weeks: number): Tail => {
+export const estimateTail = ({ peaks }: ScorerState, sign: number, weeks: number): Tail => {
   const [past, now] = peaks[sign] as readonly [Int16Array, Int16Array];
   // Both are sorted ascending; the largest are merged from their ends.
   let [i, j, count, sum, threshold] = [maxPeaks - 1, maxPeaks - 1, 0, 0, 0];
   while (count < maxTailPeaks) {
-    const [one, other] = [i < 0 ? 0 : (past[i] ?? 0), j < 0 ? 0 : (now[j] ?? 0)];
-    const larger = Math.max(one, other);
+    const [pastPeak, currentPeak] = [i < 0 ? 0 : (past[i] ?? 0), j < 0 ? 0 : (now[j] ?? 0)];
+    const larger = Math.max(pastPeak, currentPeak);
     if (larger === 0) break;
-    if (one === larger) i--;
+    if (pastPeak === larger) i--;
     else j--;
     count++;
-    threshold = (larger * Math.LN2) / stepsOfLogarithm;
+    threshold = (larger * Math.LN2) / logarithmResolution;
     sum += threshold;
   }
   const excess = (sum - count * threshold + priorExcess * priorCount) / (Math.max(0, count - 1) + priorCount);
@@ -47,18 +47,18 @@ export const tailOf = ({ peaks }: ScorerState, sign: number, weeks: number): Tai
 };
 
 /** Returns how often per week the sign is at least this large. */
-export const rateOf = ({ threshold, rate, excess }: Tail, size: number): number =>
+export const occurrenceRate = ({ threshold, rate, excess }: Tail, size: number): number =>
   rate * Math.exp(Math.min(8, (threshold - Math.log(Math.max(1, size))) / excess));
 
 /** Returns the size that is reached this often per week. */
-export const valueAt = ({ threshold, rate, excess }: Tail, weeklyRate: number): number =>
+export const sizeAtRate = ({ threshold, rate, excess }: Tail, weeklyRate: number): number =>
   Math.exp(Math.min(21, threshold + Math.max(0, excess * Math.log(rate / weeklyRate))));
 
 /** Stores a peak among the largest of the current epoch. */
 export const recordPeak = ({ peaks }: ScorerState, sign: number, packedSize: number): void => {
   const now = peaks[sign]?.[1];
   if (now === undefined || packedSize <= (now[0] ?? 0)) return;
-  let place = 0;
-  for (; place + 1 < maxPeaks && (now[place + 1] ?? 0) < packedSize; place++) now[place] = now[place + 1] ?? 0;
-  now[place] = packedSize;
+  let slot = 0;
+  for (; slot + 1 < maxPeaks && (now[slot + 1] ?? 0) < packedSize; slot++) now[slot] = now[slot + 1] ?? 0;
+  now[slot] = packedSize;
 };

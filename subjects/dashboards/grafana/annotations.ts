@@ -3,7 +3,7 @@ import type { DashboardFields } from '../document.ts';
 import { colour } from './fields.ts';
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 import { flag, type Lens, readLenses, text } from './lens.ts';
-import { guessed, type Sources } from './sources.ts';
+import { guessSource, type Sources } from './sources.ts';
 
 type Annotation = DashboardFields['annotations'][number];
 
@@ -23,7 +23,7 @@ const sourceLenses: readonly Lens[] = [
 /** Returns whether it is the annotation that Grafana adds to every dashboard. */
 export const isBuiltIn = ({ builtIn }: Fields): boolean => builtIn === 1 || builtIn === true;
 
-const readFilter = (filter: unknown, ledger: Ledger): object | null => {
+const readPanelFilter = (filter: unknown, ledger: Ledger): object | null => {
   if (!isFields(filter) || !Array.isArray(filter['ids'])) return null;
   const ids = filter['ids'].filter((id) => Number.isInteger(id));
   if (ids.length === 0 && filter['exclude'] !== true) return null;
@@ -33,25 +33,32 @@ const readFilter = (filter: unknown, ledger: Ledger): object | null => {
 
 /** Converts an annotation of Grafana; undefined if there is no equivalent. */
 export const readAnnotation = (annotation: Fields, sources: Sources, ledger: Ledger): object | undefined => {
-  const source = sources.kindOf(annotation['datasource']);
+  const source = sources.findKind(annotation['datasource']);
   const { name, expr, enable, hide, iconColor } = annotation;
-  if (source !== 'metrics' && (source !== 'unknown' || guessed(annotation) !== 'metrics')) return undefined;
+  if (source !== 'metrics' && (source !== 'unknown' || guessSource(annotation) !== 'metrics')) return undefined;
   if (typeof name !== 'string' || name === '' || typeof expr !== 'string' || expr === '') return undefined;
-  const shade = colour.read(iconColor);
-  ledger.carry(annotation, 'name', 'enable', 'hide', 'datasource', ...(shade === undefined ? [] : ['iconColor']));
+  const annotationColour = colour.read(iconColor);
+  ledger.carry(
+    annotation,
+    'name',
+    'enable',
+    'hide',
+    'datasource',
+    ...(annotationColour === undefined ? [] : ['iconColor']),
+  );
   return {
     name: name.slice(0, 256),
     enabled: enable !== false,
     hidden: hide === true,
-    ...(shade !== undefined && { colour: shade }),
+    ...(annotationColour !== undefined && { colour: annotationColour }),
     source: { kind: 'promql', ...readLenses(sourceLenses, annotation, ledger) },
-    panels: readFilter(annotation['filter'], ledger),
+    panels: readPanelFilter(annotation['filter'], ledger),
   };
 };
 
-const numberOf = (id: string, ids: ReadonlyMap<string, number>): number[] => {
-  const found = ids.get(id);
-  return found === undefined ? [] : [found];
+const findPanelNumbers = (id: string, ids: ReadonlyMap<string, number>): number[] => {
+  const panelNumber = ids.get(id);
+  return panelNumber === undefined ? [] : [panelNumber];
 };
 
 /** Converts an annotation for Grafana; undefined if Grafana has no equivalent. */
@@ -71,6 +78,6 @@ export const writeAnnotation = (
         // The typed form has only the expression; the rest is stored in the hidden variable.
         expr: source.expression,
         ...(panels !== null && {
-          filter: { exclude: panels.mode === 'except', ids: panels.ids.flatMap((id) => numberOf(id, ids)) },
+          filter: { exclude: panels.mode === 'except', ids: panels.ids.flatMap((id) => findPanelNumbers(id, ids)) },
         }),
       };

@@ -1,6 +1,6 @@
 /** Grafana's field calculations by mode, in both directions. */
 import { type Fields, isFields, type Ledger } from './ledger.ts';
-import { at, flag, integer, type Lens, listOf, readLenses, same, text } from './lens.ts';
+import { flag, getAtPath, integer, type Lens, listOf, readLenses, same, text } from './lens.ts';
 import { reducer } from './reducers.ts';
 
 const field = text(1024);
@@ -8,17 +8,19 @@ const fields = listOf(field, 1000);
 
 /** One operand of a calculation: a name or number as a text, or an object with it. */
 const readOperand = (value: unknown): object | undefined => {
-  const given = isFields(value) ? (value['fixed'] ?? at(value, ['matcher', 'options'])) : value;
-  if (typeof given === 'number') return { value: given };
-  if (typeof given !== 'string' || given === '') return undefined;
-  return given.trim() !== '' && Number.isFinite(Number(given)) ? { value: Number(given) } : { field: given };
+  const operandValue = isFields(value) ? (value['fixed'] ?? getAtPath(value, ['matcher', 'options'])) : value;
+  if (typeof operandValue === 'number') return { value: operandValue };
+  if (typeof operandValue !== 'string' || operandValue === '') return undefined;
+  return operandValue.trim() !== '' && Number.isFinite(Number(operandValue))
+    ? { value: Number(operandValue) }
+    : { field: operandValue };
 };
 const writeOperand = (operand: Fields): Fields =>
   'value' in operand ? { fixed: String(operand['value']) } : { matcher: { id: 'byName', options: operand['field'] } };
 
 /** Returns undefined if there is no equivalent. */
 export const readCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
-  const calculation = calculationOf(options, ledger);
+  const calculation = convertCalculation(options, ledger);
   if (calculation === undefined) return undefined;
   ledger.carry(options, 'mode');
   return { calculation };
@@ -49,7 +51,7 @@ const readWindow = (window: unknown, ledger: Ledger): Fields | undefined => {
 };
 
 /** Converters for each calculation mode of Grafana */
-const calculations: Readonly<Record<string, (options: Fields, ledger: Ledger) => Fields | undefined>> = {
+const modeReaders: Readonly<Record<string, (options: Fields, ledger: Ledger) => Fields | undefined>> = {
   reduceRow: ({ reduce }, ledger) => {
     const read = readLenses(
       [
@@ -68,12 +70,17 @@ const calculations: Readonly<Record<string, (options: Fields, ledger: Ledger) =>
   index: ({ index }, ledger) => ({ is: 'index', ...readLenses([['asPercentile', 'asShare', flag]], index, ledger) }),
 };
 
-const calculationOf = (options: Fields, ledger: Ledger): Fields | undefined => {
+const convertCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
   const mode = String(options['mode'] ?? 'reduceRow');
-  return Object.hasOwn(calculations, mode) ? calculations[mode]?.(options, ledger) : undefined;
+  return Object.hasOwn(modeReaders, mode) ? modeReaders[mode]?.(options, ledger) : undefined;
 };
 
-const readFunction = (is: string, known: readonly string[], source: unknown, ledger: Ledger): Fields | undefined => {
+const readFunction = (
+  calculationKind: string,
+  known: readonly string[],
+  source: unknown,
+  ledger: Ledger,
+): Fields | undefined => {
   if (!isFields(source) || !known.includes(String(source['reducer']))) return undefined;
   const read = readLenses(
     [
@@ -83,17 +90,17 @@ const readFunction = (is: string, known: readonly string[], source: unknown, led
     source,
     ledger,
   );
-  return { is, ...read };
+  return { is: calculationKind, ...read };
 };
 
 export const writeCalculation = ({ calculation }: Fields): Fields => {
   const { is, ...what } = calculation as Fields & { readonly is: string };
-  const figure = reducer.write(what['reducer'] ?? what['function']);
-  const named = what['field'] === undefined ? {} : { field: what['field'] };
+  const reducerId = reducer.write(what['reducer'] ?? what['function']);
+  const fieldOption = what['field'] === undefined ? {} : { field: what['field'] };
   if (is === 'row')
     return {
       mode: 'reduceRow',
-      reduce: { reducer: figure, ...(what['fields'] !== undefined && { include: what['fields'] }) },
+      reduce: { reducer: reducerId, ...(what['fields'] !== undefined && { include: what['fields'] }) },
     };
   if (is === 'binary')
     return {
@@ -105,11 +112,11 @@ export const writeCalculation = ({ calculation }: Fields): Fields => {
       },
     };
   if (is === 'unary') return { mode: 'unary', unary: { operator: what['function'], fieldName: what['field'] } };
-  if (is === 'cumulative') return { mode: 'cumulativeFunctions', cumulative: { ...named, reducer: figure } };
+  if (is === 'cumulative') return { mode: 'cumulativeFunctions', cumulative: { ...fieldOption, reducer: reducerId } };
   if (is === 'window') {
     const windowAlignment = what['place'] === 'around' ? 'centered' : 'trailing';
     const size = { windowSize: what['rows'], windowSizeMode: 'fixed', windowAlignment };
-    return { mode: 'windowFunctions', window: { ...named, reducer: figure, ...size } };
+    return { mode: 'windowFunctions', window: { ...fieldOption, reducer: reducerId, ...size } };
   }
   return { mode: 'index', index: { asPercentile: what['asShare'] } };
 };

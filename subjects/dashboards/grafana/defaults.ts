@@ -1,7 +1,7 @@
 /** Grafana's default values by path; `*` is any list index. */
 import type { Defaults } from './ledger.ts';
 
-const custom = {
+const customDefaults = {
   axisBorderShow: false,
   axisCenteredZero: false,
   axisColorMode: 'text',
@@ -23,10 +23,12 @@ const custom = {
   spanNulls: false,
 };
 
-const ofField = Object.fromEntries(Object.entries(custom).map(([key, value]) => [`custom.${key}`, [value]]));
+const customByPath = Object.fromEntries(
+  Object.entries(customDefaults).map(([key, value]) => [`custom.${key}`, [value]]),
+);
 
-const panel: Readonly<Record<string, readonly unknown[]>> = {
-  ...Object.fromEntries(Object.entries(ofField).map(([path, value]) => [`fieldConfig.defaults.${path}`, value])),
+const panelDefaultValues: Readonly<Record<string, readonly unknown[]>> = {
+  ...Object.fromEntries(Object.entries(customByPath).map(([path, value]) => [`fieldConfig.defaults.${path}`, value])),
   'fieldConfig.defaults.unitScale': [true, false],
   'fieldConfig.defaults.thresholds.mode': ['absolute'],
   'options.alertThreshold': [true],
@@ -140,7 +142,7 @@ const panel: Readonly<Record<string, readonly unknown[]>> = {
   scroll: [true],
 };
 
-const dashboard: Readonly<Record<string, readonly unknown[]>> = {
+const dashboardDefaultValues: Readonly<Record<string, readonly unknown[]>> = {
   editable: [true],
   fiscalYearStartMonth: [0],
   graphTooltip: [0],
@@ -185,7 +187,7 @@ const dashboard: Readonly<Record<string, readonly unknown[]>> = {
   'links.*.icon': ['external link'],
 };
 
-const asTree = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults => {
+const toTree = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults => {
   type Node = { values: readonly unknown[]; within: Map<string, Node> };
   const root: Node = { values: [], within: new Map() };
   for (const [path, values] of Object.entries(paths)) {
@@ -199,8 +201,8 @@ const asTree = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults =
   }
   return root;
 };
-export const panelDefaults = asTree(panel);
-export const dashboardDefaults = asTree(dashboard);
+export const panelDefaults = toTree(panelDefaultValues);
+export const dashboardDefaults = toTree(dashboardDefaultValues);
 
 /** Grafana's default refresh intervals. */
 export const refreshIntervals = ['5s', '10s', '30s', '1m', '5m', '15m', '30m', '1h', '2h', '1d'];

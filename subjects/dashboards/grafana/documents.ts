@@ -1,22 +1,24 @@
 /** Reads and writes dashboard documents as texts, both OIQ's and Grafana's, in a worker if they are long. */
-import { inWorker } from '../../../queries/worker.ts';
-import { readYaml, YamlError } from '../../../queries/yaml.ts';
-import { dashboardFile, documentFile, type FileProblem, readDocumentValue } from '../as-code.ts';
+import { runInWorker } from '../../../queries/worker.ts';
+import { parseYaml, YamlError } from '../../../queries/yaml.ts';
+import { type FileProblem, parseDashboardValue, toFileObject, toYamlFile } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
 import { writeGrafana } from './export.ts';
 import { type Imported, idOf, readGrafana } from './import.ts';
-import { isFields, leavesIn } from './ledger.ts';
+import { countLeaves, isFields } from './ledger.ts';
 
 /** Fields that responses of this API have in addition to the document */
-const ofServer = new Set(
+const serverFields = new Set(
   'version createdAt updatedAt ownerId changedBy source documentVersion losses validity createdFrom opened'.split(' '),
 );
 
-const readOurs = (body: object): Imported | { readonly problems: readonly FileProblem[] } => {
-  const read = readDocumentValue(Object.fromEntries(Object.entries(body).filter(([name]) => !ofServer.has(name))));
+const readOiqDashboard = (body: object): Imported | { readonly problems: readonly FileProblem[] } => {
+  const read = parseDashboardValue(
+    Object.fromEntries(Object.entries(body).filter(([name]) => !serverFields.has(name))),
+  );
   if ('problems' in read) return read;
   const document = JSON.parse(JSON.stringify(read.document)) as DashboardFields;
-  const total = leavesIn(body);
+  const leafCount = countLeaves(body);
   return {
     id: read.id ?? idOf(undefined, document.name),
     document,
@@ -31,38 +33,38 @@ const readOurs = (body: object): Imported | { readonly problems: readonly FilePr
       })),
       variables: document.variables.map(({ name }) => ({ name, outcome: 'carried', losses: [] })),
       rest: [],
-      leaves: { total, carried: total, default: 0, named: 0 },
+      leaves: { total: leafCount, carried: leafCount, default: 0, named: 0 },
     },
   };
 };
 
 /** Parses a dashboard from a JSON document, or returns its problems. */
-export const readImported = (json: string): Imported | { readonly problems: readonly FileProblem[] } => {
+export const readImportedDashboard = (json: string): Imported | { readonly problems: readonly FileProblem[] } => {
   const body: unknown = JSON.parse(json);
   if (!isFields(body)) return { problems: [{ path: '', message: 'a dashboard must be an object' }] };
-  return readGrafana(body) ?? readOurs(body);
+  return readGrafana(body) ?? readOiqDashboard(body);
 };
-export const readImportedInWorker = inWorker(import.meta.url, readImported);
+export const readImportedInWorker = runInWorker(import.meta.url, readImportedDashboard);
 
 /** Converts a YAML text to JSON. */
-export const jsonOfYaml = (text: string): { readonly json: string } | { readonly problem: string } => {
+export const yamlToJson = (text: string): { readonly json: string } | { readonly problem: string } => {
   try {
-    return { json: JSON.stringify(readYaml(text).value() ?? null) };
+    return { json: JSON.stringify(parseYaml(text).value() ?? null) };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     return { problem: error.text };
   }
 };
-export const jsonOfYamlInWorker = inWorker(import.meta.url, jsonOfYaml);
+export const jsonOfYamlInWorker = runInWorker(import.meta.url, yamlToJson);
 
 /** Export formats of a dashboard. */
 export const exportFormats = ['oiq', 'yaml', 'grafana'] as const;
 
 /** Returns the text of an export of a dashboard, which is passed as JSON. */
-export const exported = (format: string, id: string, json: string): string => {
+export const exportDashboard = (format: string, id: string, json: string): string => {
   const document = JSON.parse(json) as DashboardFields;
-  if (format === 'yaml') return documentFile(id, document);
-  const value = format === 'grafana' ? writeGrafana(id, document) : dashboardFile({ id, document });
+  if (format === 'yaml') return toYamlFile(id, document);
+  const value = format === 'grafana' ? writeGrafana(id, document) : toFileObject({ id, document });
   return `${JSON.stringify(value, null, 2)}\n`;
 };
-export const exportInWorker = inWorker(import.meta.url, exported);
+export const exportInWorker = runInWorker(import.meta.url, exportDashboard);

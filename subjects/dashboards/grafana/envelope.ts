@@ -2,7 +2,7 @@
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 
 /** A Grafana dashboard without its envelope. */
-export interface Unpacked {
+export interface UnwrappedDashboard {
   /** Format such as `grafana 39` and `dashboard.grafana.app/v2`. */
   readonly from: string;
   readonly form: 'classic' | 'resource';
@@ -12,33 +12,33 @@ export interface Unpacked {
   readonly uid: string | undefined;
 }
 
-const ofServer = 'is server metadata, not part of the dashboard';
+const serverMetadataMessage = 'is server metadata, not part of the dashboard';
 
 /** Reports the fields around a part as dropped. */
-const dropAround = (holder: Fields, exceptKey: string, ledger: Ledger): void => {
-  for (const key of Object.keys(holder)) if (key !== exceptKey) ledger.drop(holder, key, ofServer);
+const dropEnvelope = (holder: Fields, exceptKey: string, ledger: Ledger): void => {
+  for (const key of Object.keys(holder)) if (key !== exceptKey) ledger.drop(holder, key, serverMetadataMessage);
 };
 
-const uidIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const toUid = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 const isResourceSpec = (value: Fields): boolean => isFields(value['elements']) && isFields(value['layout']);
 const isClassic = (value: Fields): boolean =>
   ['panels', 'rows', 'schemaVersion', 'templating', 'annotations'].some((key) => Object.hasOwn(value, key));
 
 /** Unwraps a Grafana document; undefined for other documents. */
-export const unpacked = (body: Fields, ledger: Ledger, path = ''): Unpacked | undefined => {
+export const unwrapDashboard = (body: Fields, ledger: Ledger, path = ''): UnwrappedDashboard | undefined => {
   const { apiVersion, metadata, spec, dashboard } = body;
   const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
   if (typeof apiVersion === 'string' && apiVersion.startsWith('dashboard.grafana.app/') && isFields(spec)) {
-    dropAround(body, 'spec', ledger);
-    const name = isFields(metadata) ? uidIn(metadata['name']) : undefined;
+    dropEnvelope(body, 'spec', ledger);
+    const name = isFields(metadata) ? toUid(metadata['name']) : undefined;
     if (isResourceSpec(spec))
       return { from: apiVersion, form: 'resource', dashboard: spec, path: at('spec'), uid: name };
-    return { from: apiVersion, form: 'classic', dashboard: spec, path: at('spec'), uid: name ?? uidIn(spec['uid']) };
+    return { from: apiVersion, form: 'classic', dashboard: spec, path: at('spec'), uid: name ?? toUid(spec['uid']) };
   }
   if (isFields(dashboard) && path === '') {
-    const inner = unpacked(dashboard, ledger, 'dashboard');
-    if (inner !== undefined) dropAround(body, 'dashboard', ledger);
+    const inner = unwrapDashboard(dashboard, ledger, 'dashboard');
+    if (inner !== undefined) dropEnvelope(body, 'dashboard', ledger);
     return inner;
   }
   if (isResourceSpec(body))
@@ -49,6 +49,6 @@ export const unpacked = (body: Fields, ledger: Ledger, path = ''): Unpacked | un
     form: 'classic',
     dashboard: body,
     path,
-    uid: uidIn(body['uid']),
+    uid: toUid(body['uid']),
   };
 };

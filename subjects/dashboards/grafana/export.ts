@@ -3,53 +3,57 @@ import type { DashboardFields, Panel } from '../document.ts';
 import { writeAnnotation } from './annotations.ts';
 import { writeSettings as writeFields, writeOverrides } from './fields.ts';
 import { readGrafana } from './import.ts';
-import { type Fields, fieldsIn, isFields } from './ledger.ts';
-import { at, entry, put } from './lens.ts';
+import { type Fields, isFields, toFieldsList } from './ledger.ts';
+import { getAtPath, lookUp, setAtPath } from './lens.ts';
 import { writeLinks } from './links.ts';
 import { canBeQueried, writeQueries } from './queries.ts';
 import { writeSettings } from './settings.ts';
-import { fitsDashboard, fitsPanel, neededOptions } from './strict.ts';
+import { isValidDashboardField, isValidPanelField, requiredOptions } from './strict.ts';
 import { writeTransformations } from './transformations.ts';
 import { dataToExport, hiddenVariableName } from './travelling.ts';
-import { retainTyped } from './typed-options.ts';
+import { removeUntyped } from './typed-options.ts';
 import { choosesMetrics, writeVariable } from './variables.ts';
 import { writeVisual } from './visuals.ts';
 
-type Built = Record<string, unknown>;
+type GrafanaObject = Record<string, unknown>;
 
 const schemaVersion = 42;
 const columns = 24;
 
 /** Inserts complete members of lists at their positions, and then parts of members. Existing values are preserved. */
-const putSourceFields = (built: Built, sourceFields: Fields, fits: (path: string, value: unknown) => boolean): void => {
+const restoreSourceFields = (
+  built: GrafanaObject,
+  sourceFields: Fields,
+  fits: (path: string, value: unknown) => boolean,
+): void => {
   const entries = Object.entries(sourceFields).filter(([path, value]) => fits(path, value));
   for (const [path, value] of entries) {
     const [, list = '', place = ''] = /^(.+)\.(\d+)$/.exec(path) ?? [];
-    const all = list === '' ? undefined : at(built, list.split('.'));
+    const all = list === '' ? undefined : getAtPath(built, list.split('.'));
     if (Array.isArray(all)) all.splice(Math.min(Number(place), all.length), 0, value);
-    else if (list !== '' && all === undefined) put(built, list.split('.'), [value]);
+    else if (list !== '' && all === undefined) setAtPath(built, list.split('.'), [value]);
   }
-  for (const [path, value] of entries) if (!/\.\d+$/.test(path)) put(built, path.split('.'), value);
+  for (const [path, value] of entries) if (!/\.\d+$/.test(path)) setAtPath(built, path.split('.'), value);
 };
 
 /** Inserts missing required values. */
-const fill = (built: Built, needed: Fields, path: readonly string[]): void => {
+const fillMissing = (built: GrafanaObject, needed: Fields, path: readonly string[]): void => {
   for (const [key, value] of Object.entries(needed)) {
-    const there = at(built, [...path, key]);
-    if (isFields(value) && (there === undefined || isFields(there))) {
-      put(built, [...path, key], {});
-      fill(built, value, [...path, key]);
-    } else if (there === undefined) put(built, [...path, key], value);
+    const existing = getAtPath(built, [...path, key]);
+    if (isFields(value) && (existing === undefined || isFields(existing))) {
+      setAtPath(built, [...path, key], {});
+      fillMissing(built, value, [...path, key]);
+    } else if (existing === undefined) setAtPath(built, [...path, key], value);
   }
 };
 
-const timeOf = ({ range, shift, isHidden }: Panel['time']): Fields => ({
+const writeTime = ({ range, shift, isHidden }: Panel['time']): Fields => ({
   ...(range !== undefined && { timeFrom: range }),
   ...(shift !== undefined && { timeShift: shift }),
   ...(isHidden && { hideTimeOverride: true }),
 });
 
-const repeatOf = ({ repeat }: Panel): Fields =>
+const writeRepeat = ({ repeat }: Panel): Fields =>
   repeat === null
     ? {}
     : {
@@ -59,7 +63,7 @@ const repeatOf = ({ repeat }: Panel): Fields =>
       };
 
 /** The queries of a panel, as text for people. */
-const questionsIn = (panel: Panel): string =>
+const describeQueries = (panel: Panel): string =>
   panel.queries
     .map(
       ({ name, query, savedQueryId }) =>
@@ -68,8 +72,8 @@ const questionsIn = (panel: Panel): string =>
     .join('\n');
 
 /** A text panel that replaces a panel without an equivalent in Grafana. */
-const textInstead = (panel: Panel): Fields => {
-  const questions = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : questionsIn(panel);
+const createTextPanel = (panel: Panel): Fields => {
+  const questions = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : describeQueries(panel);
   const content = `Grafana has no equivalent of the panel type ${panel.visual.kind}.`;
   return {
     type: 'text',
@@ -80,9 +84,9 @@ const textInstead = (panel: Panel): Fields => {
   };
 };
 
-const drawnOf = (panel: Panel, datasource: object): Built => {
+const writeDrawing = (panel: Panel, datasource: object): GrafanaObject => {
   const written = panel.visual.kind === 'placeholder' || !canBeQueried(panel) ? undefined : writeVisual(panel.visual);
-  if (written === undefined) return hasSourcePanel(panel) ? {} : { ...textInstead(panel) };
+  if (written === undefined) return hasSourcePanel(panel) ? {} : { ...createTextPanel(panel) };
   const targets = writeQueries(panel, written['type'], datasource);
   const transformations = writeTransformations(panel.transformations);
   return {
@@ -97,61 +101,66 @@ const drawnOf = (panel: Panel, datasource: object): Built => {
 const hasSourcePanel = ({ visual, imported }: Panel): boolean =>
   visual.kind === 'placeholder' &&
   typeof imported?.unmapped['type'] === 'string' &&
-  fitsPanel('targets', imported.unmapped['targets'] ?? []);
+  isValidPanelField('targets', imported.unmapped['targets'] ?? []);
 
-const writePanel = (panel: Panel, id: number, y: number, datasource: object): Built => {
+const writePanel = (panel: Panel, id: number, y: number, datasource: object): GrafanaObject => {
   const { title, description, transparent, links, place, time, maxDataPoints: maxPoints } = panel;
-  const built: Built = {
-    ...drawnOf(panel, datasource),
+  const built: GrafanaObject = {
+    ...writeDrawing(panel, datasource),
     id,
     title,
     gridPos: { x: place.x, y, w: place.width, h: place.height },
     ...(description !== '' && { description }),
     ...(transparent && { transparent }),
     ...(links.length > 0 && { links: writeLinks(links) }),
-    ...timeOf(time),
+    ...writeTime(time),
     ...(maxPoints !== undefined && { maxDataPoints: maxPoints }),
-    ...repeatOf(panel),
+    ...writeRepeat(panel),
   };
   // Untyped fields are removed below; the dashboard retains them.
-  putSourceFields(built, structuredClone(panel.imported?.unmapped ?? {}), fitsPanel);
-  retainTyped(built);
-  fill(built, entry(neededOptions, String(built['type'])) ?? {}, ['options']);
-  fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
-  if (isFields(at(built, ['fieldConfig', 'defaults', 'thresholds'])))
-    fill(built, { mode: 'absolute', steps: [] }, ['fieldConfig', 'defaults', 'thresholds']);
-  for (const step of fieldsIn(at(built, ['fieldConfig', 'defaults', 'thresholds', 'steps'])))
-    fill(step as Built, { value: null }, []);
-  if (isFields(at(built, ['options', 'code'])))
-    fill(built, { language: 'plaintext', showLineNumbers: false, showMiniMap: false }, ['options', 'code']);
+  restoreSourceFields(built, structuredClone(panel.imported?.unmapped ?? {}), isValidPanelField);
+  removeUntyped(built);
+  fillMissing(built, lookUp(requiredOptions, String(built['type'])) ?? {}, ['options']);
+  fillMissing(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
+  if (isFields(getAtPath(built, ['fieldConfig', 'defaults', 'thresholds'])))
+    fillMissing(built, { mode: 'absolute', steps: [] }, ['fieldConfig', 'defaults', 'thresholds']);
+  for (const step of toFieldsList(getAtPath(built, ['fieldConfig', 'defaults', 'thresholds', 'steps'])))
+    fillMissing(step as GrafanaObject, { value: null }, []);
+  if (isFields(getAtPath(built, ['options', 'code'])))
+    fillMissing(built, { language: 'plaintext', showLineNumbers: false, showMiniMap: false }, ['options', 'code']);
   return built;
 };
 
 /** Numbers of panels: those in their IDs, then consecutive numbers. */
-const numbersOf = (panels: readonly Panel[]): ReadonlyMap<string, number> => {
+const assignPanelNumbers = (panels: readonly Panel[]): ReadonlyMap<string, number> => {
   const own = panels.map(({ id }) => Number(/^panel-(0|[1-9]\d{0,8})$/.exec(id)?.[1] ?? NaN));
   let next = Math.max(0, ...own.filter(Number.isFinite)) + 1;
   return new Map(panels.map(({ id }, index) => [id, Number.isFinite(own[index]) ? (own[index] ?? 0) : next++]));
 };
 
 /** Sections from top to bottom, with nested sections after their parents. */
-const sectionsOf = ({ sections }: DashboardFields): DashboardFields['sections'] => {
+const orderSections = ({ sections }: DashboardFields): DashboardFields['sections'] => {
   const below = (within: string | null): DashboardFields['sections'] =>
     sections.filter((one) => one.within === within).flatMap((one) => [one, ...below(one.id)]);
   return below(null);
 };
 
-const endOf = (panels: readonly Panel[]): number => Math.max(0, ...panels.map(({ place }) => place.y + place.height));
+const bottomOf = (panels: readonly Panel[]): number =>
+  Math.max(0, ...panels.map(({ place }) => place.y + place.height));
 
-const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, number>, datasource: object): Built[] => {
+const writePanels = (
+  document: DashboardFields,
+  numbers: ReadonlyMap<string, number>,
+  datasource: object,
+): GrafanaObject[] => {
   const inSection = Map.groupBy(document.panels, ({ place }) => place.section);
-  const write = (panels: readonly Panel[], top: number): Built[] =>
+  const write = (panels: readonly Panel[], top: number): GrafanaObject[] =>
     panels.map((panel) => writePanel(panel, numbers.get(panel.id) ?? 0, top + panel.place.y, datasource));
   const top = inSection.get(null) ?? [];
   const written = write(top, 0);
-  let y = endOf(top);
+  let y = bottomOf(top);
   let id = Math.max(0, ...numbers.values()) + 1;
-  for (const section of sectionsOf(document)) {
+  for (const section of orderSections(document)) {
     const panels = inSection.get(section.id) ?? [];
     const inner = write(panels, y + 1);
     written.push({
@@ -164,7 +173,7 @@ const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, num
       ...(section.repeat !== null && { repeat: section.repeat.variable }),
     });
     if (!section.folded) written.push(...inner);
-    y += 1 + endOf(panels);
+    y += 1 + bottomOf(panels);
   }
   return written;
 };
@@ -175,7 +184,7 @@ const sourceVariable = (document: DashboardFields): Fields => {
     /^templating\.list\.\d+$/.test(path),
   );
   const [own] = sourceVariables.flatMap(([path, value]) =>
-    isFields(value) && choosesMetrics(value) && fitsDashboard(path, value) ? [value] : [],
+    isFields(value) && choosesMetrics(value) && isValidDashboardField(path, value) ? [value] : [],
   );
   if (own !== undefined) return own;
   const usedNames = new Set(document.variables.map(({ name }) => name));
@@ -183,13 +192,13 @@ const sourceVariable = (document: DashboardFields): Fields => {
   return { type: 'datasource', name, label: 'Data source', query: 'prometheus' };
 };
 
-const written = (document: DashboardFields, id: string): Built => {
+const writeDashboard = (document: DashboardFields, id: string): GrafanaObject => {
   const source = sourceVariable(document);
   const datasource = { type: 'prometheus', uid: `\${${String(source['name'])}}` };
-  const numbers = numbersOf(document.panels);
+  const numbers = assignPanelNumbers(document.panels);
   const variables = document.variables.flatMap((one) => writeVariable(one, datasource) ?? []);
   const annotations = document.annotations.flatMap((one) => writeAnnotation(one, datasource, numbers) ?? []);
-  const built: Built = {
+  const built: GrafanaObject = {
     ...writeSettings(document),
     uid: id,
     schemaVersion,
@@ -197,8 +206,8 @@ const written = (document: DashboardFields, id: string): Built => {
     templating: { list: variables },
     annotations: { list: annotations },
   };
-  putSourceFields(built, document.imported?.unmapped ?? {}, fitsDashboard);
-  const list = at(built, ['templating', 'list']) as unknown[];
+  restoreSourceFields(built, document.imported?.unmapped ?? {}, isValidDashboardField);
+  const list = getAtPath(built, ['templating', 'list']) as unknown[];
   if (!list.includes(source)) list.unshift(source);
   return built;
 };
@@ -206,15 +215,23 @@ const written = (document: DashboardFields, id: string): Built => {
 /** Converts a dashboard to Grafana's classic JSON. Panels without an equivalent become text panels. */
 export const writeGrafana = (id: string, document: DashboardFields): object => {
   // Stored source fields become part of the output, so a copy protects the dashboard.
-  const built = written(structuredClone(document), id);
+  const built = writeDashboard(structuredClone(document), id);
   const read = readGrafana(built);
   if (read === undefined || 'problems' in read) return built;
-  const numbers = numbersOf(document.panels);
+  const numbers = assignPanelNumbers(document.panels);
   const ids = Object.fromEntries(document.panels.map((panel) => [`panel-${numbers.get(panel.id)}`, panel.id]));
-  const sections = Object.fromEntries(sectionsOf(document).map((section, index) => [`row-${index + 1}`, section.id]));
-  const travels = dataToExport(document, read.document, { ids, sections });
-  if (travels === undefined) return built;
-  const list = at(built, ['templating', 'list']) as unknown[];
-  list.push({ type: 'constant', name: hiddenVariableName, hide: 2, skipUrlSync: true, query: JSON.stringify(travels) });
+  const sections = Object.fromEntries(
+    orderSections(document).map((section, index) => [`row-${index + 1}`, section.id]),
+  );
+  const hiddenData = dataToExport(document, read.document, { ids, sections });
+  if (hiddenData === undefined) return built;
+  const list = getAtPath(built, ['templating', 'list']) as unknown[];
+  list.push({
+    type: 'constant',
+    name: hiddenVariableName,
+    hide: 2,
+    skipUrlSync: true,
+    query: JSON.stringify(hiddenData),
+  });
   return built;
 };

@@ -2,19 +2,19 @@
 import type { z } from 'zod';
 import type { FieldOverride, FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Colour } from '../../../schemas/dashboards/fields.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
 import {
-  at,
   type Codec,
-  entry,
   flag,
+  getAtPath,
   integer,
   type Lens,
+  lookUp,
   names,
   number,
-  put,
   readLenses,
   same,
+  setAtPath,
   text,
   writeLenses,
 } from './lens.ts';
@@ -42,7 +42,7 @@ const colourModes = names({
 });
 
 /** `custom.scaleDistribution` as one word. */
-const axisScale = (value: unknown): string | undefined => {
+const readScale = (value: unknown): string | undefined => {
   if (!isFields(value)) return undefined;
   if (value['type'] === 'linear') return 'linear';
   if (value['type'] === 'symlog') return 'symlog';
@@ -53,23 +53,23 @@ export const writeScale = (value: unknown): Fields | undefined => {
   if (value === 'linear' || value === 'symlog') return { type: value };
   return typeof value === 'string' ? { type: 'log', log: Number(value.slice(3)) } : undefined;
 };
-export const scale: Codec = { read: axisScale, write: writeScale };
+export const scale: Codec = { read: readScale, write: writeScale };
 
 /** A default display is omitted from the settings. */
-const nothingOr = (codec: Codec): Codec => ({
+const withoutEmpty = (codec: Codec): Codec => ({
   read: (value) => (value === '' ? undefined : codec.read(value)),
   write: codec.write,
 });
 
 const lenses: readonly Lens[] = [
-  ['displayName', 'name', nothingOr(text(512))],
-  ['description', 'description', nothingOr(text())],
+  ['displayName', 'name', withoutEmpty(text(512))],
+  ['description', 'description', withoutEmpty(text())],
   ['unit', 'unit', unit],
   ['decimals', 'decimals', integer(0, 20)],
   ['min', 'min', number()],
   ['max', 'max', number()],
   ['fieldMinMax', 'eachItsLimits', flag],
-  ['noValue', 'noValue', nothingOr(text(256))],
+  ['noValue', 'noValue', withoutEmpty(text(256))],
   ['filterable', 'filterable', flag],
   ['custom.filterable', 'filterable', flag],
   ['custom.drawStyle', 'drawing.as', names({ line: 'lines', bars: 'bars', points: 'points' })],
@@ -82,7 +82,7 @@ const lenses: readonly Lens[] = [
   ['custom.lineStyle.fill', 'drawing.dashes', same('solid', 'dash', 'dot')],
   ['custom.fillOpacity', 'drawing.area', number(0, 100)],
   ['custom.gradientMode', 'drawing.gradient', names({ none: 'none', opacity: 'opacity', hue: 'hue', scheme: 'scale' })],
-  ['custom.fillBelowTo', 'drawing.areaDownTo', nothingOr(text(512))],
+  ['custom.fillBelowTo', 'drawing.areaDownTo', withoutEmpty(text(512))],
   ['custom.showPoints', 'drawing.points', same('auto', 'always', 'never')],
   ['custom.pointSize', 'drawing.pointSize', number(1, 40)],
   [
@@ -159,7 +159,7 @@ const lenses: readonly Lens[] = [
 ];
 
 /** Modes of table cells in versions before 10. */
-const oldCells: Readonly<Record<string, { readonly as: string; readonly style?: string }>> = {
+const legacyCellModes: Readonly<Record<string, { readonly as: string; readonly style?: string }>> = {
   auto: { as: 'auto' },
   'color-text': { as: 'coloured-text' },
   'color-background': { as: 'coloured-background', style: 'gradient' },
@@ -176,15 +176,15 @@ const thresholdModes = names({ absolute: 'absolute', percentage: 'percent' });
 /** The first step has no lower bound, whatever its value. */
 const readStep = (step: unknown, index: number, ledger: Ledger): object | undefined => {
   if (!isFields(step)) return undefined;
-  const given = step['value'] ?? null;
+  const stepValue = step['value'] ?? null;
   const shade = colour.read(step['color']);
-  if (shade === undefined || (given !== null && !Number.isFinite(given))) return undefined;
+  if (shade === undefined || (stepValue !== null && !Number.isFinite(stepValue))) return undefined;
   ledger.carry(step, 'value', 'color');
-  return { value: index === 0 ? null : given, colour: shade };
+  return { value: index === 0 ? null : stepValue, colour: shade };
 };
 
 const readThresholds = (value: unknown, ledger: Ledger): object | undefined => {
-  const holder = at(value, ['thresholds']);
+  const holder = getAtPath(value, ['thresholds']);
   if (!isFields(holder)) return undefined;
   const { steps, mode } = holder;
   if (!Array.isArray(steps) || steps.length > 32) return undefined;
@@ -193,14 +193,14 @@ const readThresholds = (value: unknown, ledger: Ledger): object | undefined => {
   return { mode: known ?? 'absolute', steps: steps.flatMap((step, index) => readStep(step, index, ledger) ?? []) };
 };
 
-const hiding = { viz: 'graph', legend: 'legend', tooltip: 'tooltip' } as const;
+const hidingTargets = { viz: 'graph', legend: 'legend', tooltip: 'tooltip' } as const;
 
 const readHidden = (custom: unknown, ledger: Ledger): string[] => {
   if (!isFields(custom)) return [];
   const hidden: string[] = [];
   const from = custom['hideFrom'];
   if (isFields(from))
-    for (const [theirs, ours] of Object.entries(hiding)) {
+    for (const [theirs, ours] of Object.entries(hidingTargets)) {
       if (typeof from[theirs] !== 'boolean') continue;
       if (from[theirs]) hidden.push(ours);
       ledger.carry(from, theirs);
@@ -218,15 +218,15 @@ const colourLenses: readonly Lens[] = [
 ];
 
 const readColour = (source: unknown, ledger: Ledger): Fields | undefined => {
-  const holder = at(source, ['color']);
+  const holder = getAtPath(source, ['color']);
   if (!isFields(holder)) return undefined;
   const mode = holder['mode'];
   const [, name] = typeof mode === 'string' ? (/^continuous-(\w+)$/.exec(mode) ?? []) : [];
   const read = name !== undefined && scales.includes(name) ? { mode: 'scale', scale: name } : undefined;
-  const plain = colourModes.read(mode);
-  if (read === undefined && plain === undefined) return undefined;
+  const colourMode = colourModes.read(mode);
+  if (read === undefined && colourMode === undefined) return undefined;
   ledger.carry(holder, 'mode');
-  return { ...(read ?? { mode: plain }), ...readLenses(colourLenses, holder, ledger) };
+  return { ...(read ?? { mode: colourMode }), ...readLenses(colourLenses, holder, ledger) };
 };
 
 /** Converts field settings from Grafana's form. */
@@ -234,14 +234,14 @@ export const readSettings = (source: unknown, ledger: Ledger): Settings => {
   const settings = readLenses(lenses, source, ledger);
   const shade = readColour(source, ledger);
   const thresholds = readThresholds(source, ledger);
-  const custom = at(source, ['custom']);
-  const old = isFields(custom) ? entry(oldCells, String(custom['displayMode'])) : undefined;
+  const custom = getAtPath(source, ['custom']);
+  const old = isFields(custom) ? lookUp(legacyCellModes, String(custom['displayMode'])) : undefined;
   if (old !== undefined) {
     ledger.carry(custom as object, 'displayMode');
-    for (const [key, value] of Object.entries(old)) put(settings, ['cell', key], value);
+    for (const [key, value] of Object.entries(old)) setAtPath(settings, ['cell', key], value);
   }
-  const mappings = readMappings(at(source, ['mappings']), ledger);
-  const links = readLinks(at(source, ['links']), ledger);
+  const mappings = readMappings(getAtPath(source, ['mappings']), ledger);
+  const links = readLinks(getAtPath(source, ['links']), ledger);
   const hidden = readHidden(custom, ledger);
   return {
     ...settings,
@@ -254,12 +254,12 @@ export const readSettings = (source: unknown, ledger: Ledger): Settings => {
 };
 
 /** Settings that are written elsewhere, or that Grafana's typed form lacks and the hidden variable stores */
-const unwritten = new Set(['filterable', 'custom.wrapText', 'fieldMinMax']);
+const notWritten = new Set(['filterable', 'custom.wrapText', 'fieldMinMax']);
 
 /** Converts field settings for Grafana. */
 export const writeSettings = (settings: Settings): Record<string, unknown> => {
   const written = writeLenses(
-    lenses.filter(([theirs]) => !unwritten.has(theirs)),
+    lenses.filter(([theirs]) => !notWritten.has(theirs)),
     settings,
   );
   const { colour: shade, thresholds, mappings, links, hiddenIn } = settings;
@@ -274,10 +274,10 @@ export const writeSettings = (settings: Settings): Record<string, unknown> => {
     };
   if (mappings !== undefined) written['mappings'] = writeMappings(mappings);
   if (links !== undefined) written['links'] = writeLinks(links);
-  if (hiddenIn?.includes('table')) put(written, ['custom', 'hidden'], true);
+  if (hiddenIn?.includes('table')) setAtPath(written, ['custom', 'hidden'], true);
   if (hiddenIn?.some((one) => one !== 'table'))
-    for (const [theirs, ours] of Object.entries(hiding))
-      put(written, ['custom', 'hideFrom', theirs], hiddenIn.includes(ours));
+    for (const [theirs, ours] of Object.entries(hidingTargets))
+      setAtPath(written, ['custom', 'hideFrom', theirs], hiddenIn.includes(ours));
   return written;
 };
 
@@ -292,7 +292,7 @@ const writePattern = (pattern: string): string =>
 
 const types = names({ time: 'time', number: 'number', string: 'text', boolean: 'boolean', other: 'json' });
 
-const readMatch = (matcher: Fields): object | undefined => {
+const readMatcher = (matcher: Fields): object | undefined => {
   const { id, options } = matcher;
   const given = typeof options === 'string' && options !== '' ? options : undefined;
   if (given === undefined) return undefined;
@@ -311,46 +311,48 @@ const writeMatch = (match: Override['match']): Fields => {
 };
 
 /** Joins the properties of an override into one settings object, whose parts map to the properties. */
-const joined = (properties: readonly Fields[], ledger: Ledger): Fields => {
+const joinProperties = (properties: readonly Fields[], ledger: Ledger): Fields => {
   const settings: Record<string, unknown> = {};
   for (const property of properties) {
     const { id, value } = property;
     if (typeof id !== 'string' || !('value' in property)) continue;
     const path = id.split('.');
-    if (at(settings, path) !== undefined) continue;
-    put(settings, path, value);
-    const holder = at(settings, path.slice(0, -1));
+    if (getAtPath(settings, path) !== undefined) continue;
+    setAtPath(settings, path, value);
+    const holder = getAtPath(settings, path.slice(0, -1));
     if (isFields(holder)) ledger.alias(holder, path.at(-1) ?? '', [property, 'value']);
   }
   return settings;
 };
 
 const readOverride = (override: Fields, ledger: Ledger): object | undefined => {
-  const match = isFields(override['matcher']) ? readMatch(override['matcher']) : undefined;
+  const match = isFields(override['matcher']) ? readMatcher(override['matcher']) : undefined;
   if (match === undefined) return undefined;
-  const properties = fieldsIn(override['properties']);
-  const settings = readSettings(joined(properties, ledger), ledger);
+  const properties = toFieldsList(override['properties']);
+  const settings = readSettings(joinProperties(properties, ledger), ledger);
   ledger.carry(override, 'matcher', ...(properties.length === 0 ? ['properties'] : []));
   for (const property of properties) if (isCarried(property, ledger)) ledger.carry(property, 'id');
   return { match, settings };
 };
 /** Returns whether part of a property's value was converted. */
 const isCarried = (property: Fields, ledger: Ledger): boolean =>
-  ledger.markOf(property, 'value') === 'carried' || someCarried(property['value'], ledger);
-const someCarried = (value: unknown, ledger: Ledger): boolean =>
+  ledger.findMark(property, 'value') === 'carried' || hasCarriedMember(property['value'], ledger);
+const hasCarriedMember = (value: unknown, ledger: Ledger): boolean =>
   typeof value === 'object' &&
   value !== null &&
-  Object.entries(value).some(([key, member]) => ledger.markOf(value, key) === 'carried' || someCarried(member, ledger));
+  Object.entries(value).some(
+    ([key, member]) => ledger.findMark(value, key) === 'carried' || hasCarriedMember(member, ledger),
+  );
 
 export const readOverrides = (fieldConfig: unknown, ledger: Ledger): object[] => {
   if (!isFields(fieldConfig)) return [];
-  return fieldsIn(fieldConfig['overrides'])
+  return toFieldsList(fieldConfig['overrides'])
     .slice(0, 128)
     .flatMap((override) => readOverride(override, ledger) ?? []);
 };
 
 /** Splits settings into one property each, as in Grafana's overrides. */
-const flattened = (settings: Fields): Fields[] =>
+const flattenSettings = (settings: Fields): Fields[] =>
   Object.entries(settings).flatMap(([id, value]) =>
     id === 'custom' && isFields(value)
       ? Object.entries(value).map(([key, inner]) => ({ id: `custom.${key}`, value: inner }))
@@ -360,5 +362,5 @@ const flattened = (settings: Fields): Fields[] =>
 export const writeOverrides = (overrides: readonly Override[]): Fields[] =>
   overrides.map(({ match, settings }) => ({
     matcher: writeMatch(match),
-    properties: flattened(writeSettings(settings)),
+    properties: flattenSettings(writeSettings(settings)),
   }));

@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type FileProblem, fileProblems } from '../as-code.ts';
-import { DashboardFields, DashboardOfPanels } from '../document.ts';
+import { DashboardFields, DashboardWithParsedPanels } from '../document.ts';
 import { isBuiltIn, readAnnotation } from './annotations.ts';
 import { dashboardDefaults } from './defaults.ts';
-import { type Unpacked, unpacked } from './envelope.ts';
-import { classicLayout, type Layout, type Placed, resourceLayout } from './layout.ts';
-import { type Fields, fieldsIn, isFields, type Loss as LeafLoss, Ledger } from './ledger.ts';
-import { at } from './lens.ts';
-import { type ReadPanel, readPanel } from './panel.ts';
-import { classicOf } from './resource.ts';
+import { type UnwrappedDashboard, unwrapDashboard } from './envelope.ts';
+import { classicLayout, type Layout, type PlacedPanel, resourceLayout } from './layout.ts';
+import { type Fields, isFields, type Loss as LeafLoss, Ledger, toFieldsList } from './ledger.ts';
+import { getAtPath } from './lens.ts';
+import { type ConvertedPanel, readPanel } from './panel.ts';
+import { toClassic } from './resource.ts';
 import { readSettings } from './settings.ts';
 import { Sources } from './sources.ts';
 import { hiddenVariableName, mergeHiddenData } from './travelling.ts';
@@ -54,7 +54,7 @@ export const idOf = (uid: string | undefined, name: string): string => {
 };
 
 /** Unique panel IDs, from the panel numbers. */
-const panelIds = (panels: readonly Placed[]): string[] => {
+const panelIds = (panels: readonly PlacedPanel[]): string[] => {
   const usedIds = new Set<string>();
   const numbers = panels.map(({ panel: { id } }) =>
     Number.isSafeInteger(id) && Number(id) >= 0 ? Number(id) : undefined,
@@ -68,18 +68,18 @@ const panelIds = (panels: readonly Placed[]): string[] => {
   });
 };
 
-interface Counted {
+interface LeafCounter {
   readonly leaves: { total: number; carried: number; default: number; named: number };
-  of(value: unknown): LeafLoss[];
+  countLosses(value: unknown): LeafLoss[];
 }
 
 const toLosses = (losses: readonly LeafLoss[]) => losses.map(({ path, message }) => ({ path, message }));
 
-const counting = (ledger: Ledger): Counted => {
+const createLeafCounter = (ledger: Ledger): LeafCounter => {
   const leaves = { total: 0, carried: 0, default: 0, named: 0 };
   return {
     leaves,
-    of(value) {
+    countLosses(value) {
       const found: LeafLoss[] = [];
       const counts = ledger.count(value, (loss) => found.push(loss));
       for (const key of ['carried', 'default', 'named'] as const) {
@@ -95,9 +95,9 @@ const readVariables = (list: readonly Fields[], sources: Sources, ledger: Ledger
   const names = new Set<string>();
   return list.map((variable) => {
     const read = names.size < 50 ? readVariable(variable, sources, ledger) : undefined;
-    const isTwice = read !== undefined && names.has(read.name);
-    if (isTwice) ledger.forget(variable);
-    if (read === undefined || isTwice) return { variable, read: undefined };
+    const isDuplicate = read !== undefined && names.has(read.name);
+    if (isDuplicate) ledger.forget(variable);
+    if (read === undefined || isDuplicate) return { variable, read: undefined };
     names.add(read.name);
     return { variable, read };
   });
@@ -129,35 +129,35 @@ const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sour
 
 /** A dashboard converted to the current classic form */
 interface ConvertedSource {
-  readonly source: Unpacked;
+  readonly source: UnwrappedDashboard;
   readonly classic: Fields;
   /** The original resource. */
   readonly spec: Fields | undefined;
   readonly layout: Layout;
   /** Variables in source form. */
-  readonly every: readonly Fields[];
+  readonly sourceVariables: readonly Fields[];
   /** The variable of an export with the data that Grafana's form lacks. */
-  readonly travelled: Fields | undefined;
+  readonly hiddenVariable: Fields | undefined;
 }
 
-const brought = (source: Unpacked, ledger: Ledger): ConvertedSource => {
+const convertSource = (source: UnwrappedDashboard, ledger: Ledger): ConvertedSource => {
   const { dashboard, path } = source;
   const spec = source.form === 'resource' ? dashboard : undefined;
-  const classic = spec === undefined ? dashboard : classicOf(spec, ledger);
+  const classic = spec === undefined ? dashboard : toClassic(spec, ledger);
   const layout =
     spec === undefined
       ? classicLayout(dashboard, path, ledger)
       : resourceLayout(spec, path === '' ? '' : `${path}.`, ledger);
-  const every = fieldsIn(at(classic, ['templating', 'list']));
-  const travelled = every.find(({ type, name }) => type === 'constant' && name === hiddenVariableName);
-  if (travelled !== undefined) ledger.carry(travelled, ...Object.keys(travelled));
-  return { source, classic, spec, layout, every, travelled };
+  const sourceVariables = toFieldsList(getAtPath(classic, ['templating', 'list']));
+  const hiddenVariable = sourceVariables.find(({ type, name }) => type === 'constant' && name === hiddenVariableName);
+  if (hiddenVariable !== undefined) ledger.carry(hiddenVariable, ...Object.keys(hiddenVariable));
+  return { source, classic, spec, layout, sourceVariables, hiddenVariable };
 };
 
-const validated = (document: object, travelled: Fields | undefined) => {
-  const first = DashboardOfPanels.safeParse(document);
+const validateDashboard = (document: object, travelled: Fields | undefined) => {
+  const first = DashboardWithParsedPanels.safeParse(document);
   return first.success && travelled !== undefined
-    ? DashboardFields.safeParse(mergeHiddenData(asJson(first.data), String(travelled['query'])))
+    ? DashboardFields.safeParse(mergeHiddenData(toStoredForm(first.data), String(travelled['query'])))
     : first;
 };
 
@@ -167,22 +167,27 @@ const validated = (document: object, travelled: Fields | undefined) => {
  */
 export const readGrafana = (body: unknown): Imported | { readonly problems: readonly FileProblem[] } | undefined => {
   const ledger = new Ledger();
-  const source = isFields(body) ? unpacked(body, ledger) : undefined;
+  const source = isFields(body) ? unwrapDashboard(body, ledger) : undefined;
   if (source === undefined || !isFields(body)) return undefined;
-  const form = brought(source, ledger);
-  const { classic, spec, layout, travelled } = form;
-  const listed = form.every.filter((one) => one !== travelled);
-  const sources = new Sources(listed, classic['__inputs'] ?? body['__inputs']);
+  const form = convertSource(source, ledger);
+  const { classic, spec, layout, hiddenVariable } = form;
+  const visibleVariables = form.sourceVariables.filter((one) => one !== hiddenVariable);
+  const sources = new Sources(visibleVariables, classic['__inputs'] ?? body['__inputs']);
   const ids = panelIds(layout.panels);
   const settings = readSettings(classic, ledger);
-  const variables = readVariables(listed, sources, ledger);
-  for (const one of listed)
+  const variables = readVariables(visibleVariables, sources, ledger);
+  for (const one of visibleVariables)
     if (one['type'] === 'datasource') ledger.drop(one, 'datasource', 'is not used by a data source variable');
   const panels = layout.panels.map((placed, index) => readPanel(placed, ids[index] ?? '', sources, ledger));
-  const annotations = readAnnotations(fieldsIn(at(classic, ['annotations', 'list'])), new Set(ids), sources, ledger);
+  const annotations = readAnnotations(
+    toFieldsList(getAtPath(classic, ['annotations', 'list'])),
+    new Set(ids),
+    sources,
+    ledger,
+  );
   settleRest(classic, spec, ledger);
-  const sourceFields = sourceFieldsOf(classic, spec, layout, ledger);
-  const parsed = validated(
+  const sourceFields = collectSourceFields(classic, spec, layout, ledger);
+  const parsed = validateDashboard(
     {
       ...settings,
       variables: variables.flatMap(({ read }) => read ?? []),
@@ -194,28 +199,29 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
       annotations,
       ...(Object.keys(sourceFields).length > 0 && { imported: { from: 'grafana', unmapped: sourceFields } }),
     },
-    travelled,
+    hiddenVariable,
   );
   if (!parsed.success) return { problems: fileProblems(parsed.error) };
-  const document = asJson(parsed.data);
+  const document = toStoredForm(parsed.data);
   return {
     id: idOf(source.uid, document.name),
     document,
-    report: reportOf({ ...form, body, panels, variables, ledger }),
+    report: createReport({ ...form, body, panels, variables, ledger }),
   };
 };
 
 /** As stored: without undefined members. */
-const asJson = (document: DashboardFields): DashboardFields => JSON.parse(JSON.stringify(document)) as DashboardFields;
+const toStoredForm = (document: DashboardFields): DashboardFields =>
+  JSON.parse(JSON.stringify(document)) as DashboardFields;
 
 const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): void => {
   for (const [key, value] of Object.entries(classic)) {
-    if (key === 'panels' || key === 'rows' || ledger.markOf(classic, key) !== undefined) continue;
+    if (key === 'panels' || key === 'rows' || ledger.findMark(classic, key) !== undefined) continue;
     const holder = { [key]: value };
     ledger.alias(holder, key, [classic, key]);
-    ledger.settle(holder, dashboardDefaults);
+    ledger.markDefaults(holder, dashboardDefaults);
   }
-  if (spec !== undefined) ledger.settle(spec['layout']);
+  if (spec !== undefined) ledger.markDefaults(spec['layout']);
 };
 
 /** Converts a data source name to an object, as in Grafana since version 8. */
@@ -225,7 +231,7 @@ const withReference = (value: unknown): unknown =>
     : value;
 
 /** Source fields that are stored with the dashboard itself. */
-const sourceFieldsOf = (
+const collectSourceFields = (
   classic: Fields,
   spec: Fields | undefined,
   layout: Layout,
@@ -244,27 +250,31 @@ const sourceFieldsOf = (
 
 interface Reported extends ConvertedSource {
   readonly body: Fields;
-  readonly panels: readonly ReadPanel[];
+  readonly panels: readonly ConvertedPanel[];
   readonly variables: readonly { readonly variable: Fields; readonly read: object | undefined }[];
   readonly ledger: Ledger;
 }
 
-const reportOf = (reported: Reported): ImportReport => {
-  const { body, source, spec, layout, panels, variables, every, ledger } = reported;
+const createReport = (reported: Reported): ImportReport => {
+  const { body, source, spec, layout, panels, variables, sourceVariables, ledger } = reported;
   const isResource = spec !== undefined;
   const prefix = source.path === '' ? '' : `${source.path}.`;
-  const { leaves, of } = counting(ledger);
-  const found = of(body);
+  const { leaves, countLosses } = createLeafCounter(ledger);
+  const found = countLosses(body);
   const inSource = `${prefix}${isResource ? 'variables' : 'templating.list'}`;
-  const variablePaths = variables.map(({ variable }) => `${inSource}.${every.indexOf(variable)}`);
+  const variablePaths = variables.map(({ variable }) => `${inSource}.${sourceVariables.indexOf(variable)}`);
   const parts = [...layout.panels.map(({ path }) => path), ...variablePaths];
-  const byPart = partsOf(found, parts);
+  const byPart = groupByPart(found, parts);
   return {
     from: source.from,
     panels: panels.map(({ panel, sourceType, isPlaceholder }, index) => {
-      const lost = byPart.get(layout.panels[index]?.path ?? '') ?? [];
-      const outcome = isPlaceholder ? 'placeholder' : lost.some(({ isMissed }) => isMissed) ? 'reduced' : 'carried';
-      return { panelId: panel.id, title: panel.title, sourceType, outcome, losses: toLosses(lost) };
+      const partLosses = byPart.get(layout.panels[index]?.path ?? '') ?? [];
+      const outcome = isPlaceholder
+        ? 'placeholder'
+        : partLosses.some(({ isUnsupported }) => isUnsupported)
+          ? 'reduced'
+          : 'carried';
+      return { panelId: panel.id, title: panel.title, sourceType, outcome, losses: toLosses(partLosses) };
     }),
     variables: variables.map(({ variable, read }, index) => {
       const name = String(variable['name'] ?? '');
@@ -285,14 +295,14 @@ const reportOf = (reported: Reported): ImportReport => {
 };
 
 /** Losses by part; those outside of parts have the empty path. */
-const partsOf = (found: readonly LeafLoss[], parts: readonly string[]): Map<string, LeafLoss[]> => {
-  const known = new Set(parts);
-  const partOf = (path: string): string => {
+const groupByPart = (found: readonly LeafLoss[], parts: readonly string[]): Map<string, LeafLoss[]> => {
+  const partPaths = new Set(parts);
+  const findPart = (path: string): string => {
     for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
       const part = path.slice(0, end);
-      if (known.has(part)) return part;
+      if (partPaths.has(part)) return part;
     }
     return '';
   };
-  return Map.groupBy(found, ({ path }) => partOf(path));
+  return Map.groupBy(found, ({ path }) => findPart(path));
 };

@@ -1,7 +1,7 @@
 /** Positions of panels: rows and grids of the classic form, and the layouts of the resource. */
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
 import { presentPanel } from './old-panels.ts';
-import { panelOfElement } from './resource.ts';
+import { convertElement } from './resource.ts';
 
 export interface Box {
   readonly x: number;
@@ -11,14 +11,14 @@ export interface Box {
 }
 
 /** A panel with its position. */
-export interface Placed {
+export interface PlacedPanel {
   /** In the current classic form. */
   readonly panel: Fields;
   /** The counted source, and its path. */
   readonly source: Fields;
   readonly path: string;
   /** Source whose paths identify stored fields: the original, except for a resource. */
-  readonly kept: Fields;
+  readonly preservedSource: Fields;
   readonly section: string | null;
   readonly box: Box;
   readonly repeat?: Repeat | undefined;
@@ -41,21 +41,21 @@ export interface PlacedSection {
 
 export interface Layout {
   readonly sections: readonly PlacedSection[];
-  readonly panels: readonly Placed[];
+  readonly panels: readonly PlacedPanel[];
 }
 
 const columns = 24;
-const whole = (value: unknown, fallback: number, min: number, max: number): number =>
+const boundedInteger = (value: unknown, fallback: number, min: number, max: number): number =>
   Math.min(max, Math.max(min, Math.round(Number.isFinite(value) ? (value as number) : fallback)));
 
-const boxOf = (grid: Fields, keys: readonly [x: string, y: string, width: string, height: string]): Box => {
+const readBox = (grid: Fields, keys: readonly [x: string, y: string, width: string, height: string]): Box => {
   const [x, y, width, height] = keys.map((key) => grid[key]);
-  const left = whole(x, 0, 0, columns - 1);
+  const left = boundedInteger(x, 0, 0, columns - 1);
   return {
     x: left,
-    y: whole(y, 0, -100_000, 100_000),
-    width: whole(width, 12, 1, columns - left),
-    height: whole(height, 8, 1, 1000),
+    y: boundedInteger(y, 0, -100_000, 100_000),
+    width: boundedInteger(width, 12, 1, columns - left),
+    height: boundedInteger(height, 8, 1, 1000),
   };
 };
 
@@ -68,12 +68,12 @@ const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledge
   }
 };
 
-const namesVariable = (value: unknown): value is string => typeof value === 'string' && /^(?!__)\w{1,64}$/.test(value);
+const isVariableName = (value: unknown): value is string => typeof value === 'string' && /^(?!__)\w{1,64}$/.test(value);
 
 /** The repeat option of a classic panel. */
 const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   const { repeat, repeatDirection, maxPerRow } = panel;
-  if (!namesVariable(repeat)) {
+  if (!isVariableName(repeat)) {
     for (const key of ['repeatDirection', 'maxPerRow'])
       ledger.drop(panel, key, 'has no effect on a panel that is not repeated');
     return undefined;
@@ -81,13 +81,13 @@ const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   ledger.carry(panel, 'repeat');
   const direction = repeatDirection === 'v' ? 'down' : repeatDirection === 'h' ? 'across' : undefined;
   if (direction !== undefined) ledger.carry(panel, 'repeatDirection');
-  const perRow = whole(maxPerRow, 4, 1, columns);
+  const perRow = boundedInteger(maxPerRow, 4, 1, columns);
   if (perRow === maxPerRow) ledger.carry(panel, 'maxPerRow');
   return { variable: repeat, direction, perRow };
 };
 
 /** Positions are relative to the top of the section. */
-const settled = (panels: readonly Placed[]): Placed[] => {
+const alignToSection = (panels: readonly PlacedPanel[]): PlacedPanel[] => {
   const tops = new Map<string | null, number>();
   for (const { section, box } of panels) tops.set(section, Math.min(tops.get(section) ?? Infinity, box.y));
   return panels.map((one) => ({ ...one, box: { ...one.box, y: one.box.y - (tops.get(one.section) ?? 0) } }));
@@ -102,7 +102,7 @@ const isCopy = (panel: Fields): boolean =>
 
 class ClassicLayout {
   readonly sections: PlacedSection[] = [];
-  readonly panels: Placed[] = [];
+  readonly panels: PlacedPanel[] = [];
   readonly #ledger: Ledger;
 
   constructor(ledger: Ledger) {
@@ -113,7 +113,7 @@ class ClassicLayout {
   row(row: Fields, folded: boolean): string {
     const id = `row-${this.sections.length + 1}`;
     const { title, repeat } = row;
-    const repeated = namesVariable(repeat) ? repeat : undefined;
+    const repeated = isVariableName(repeat) ? repeat : undefined;
     this.#ledger.carry(row, 'type', 'collapsed', 'collapse', 'title', ...(repeated === undefined ? [] : ['repeat']));
     for (const key of ['id', 'datasource', 'titleSize', 'height', 'repeatIteration', 'repeatRowId'])
       if (row[key] !== null) this.#ledger.drop(row, key, 'is not used by rows here');
@@ -141,13 +141,13 @@ class ClassicLayout {
     }
     const panel = presentPanel(source, ledger);
     const grid = source['gridPos'];
-    const placed = box ?? boxOf(isFields(grid) ? grid : {}, gridKeys);
+    const placed = box ?? readBox(isFields(grid) ? grid : {}, gridKeys);
     if (isFields(grid)) carryBox(grid, gridKeys, placed, ledger);
     this.panels.push({
       panel,
       source,
       path,
-      kept: source,
+      preservedSource: source,
       section,
       box: placed,
       repeat: classicRepeat(source, ledger),
@@ -155,7 +155,7 @@ class ClassicLayout {
   }
 
   /** Returns the end of the last panel in a section. */
-  endOf(section: string | null): number {
+  bottomOf(section: string | null): number {
     const ends = this.panels.filter((one) => one.section === section).map(({ box }) => box.y + box.height);
     return Math.max(0, ...ends);
   }
@@ -170,7 +170,7 @@ class ClassicLayout {
 class RowFiller {
   #x = 0;
   #y: number;
-  #tallest = 0;
+  #rowHeight = 0;
 
   constructor(top: number) {
     this.#y = top;
@@ -178,42 +178,44 @@ class RowFiller {
 
   next(width: number, height: number): Box {
     if (this.#x + width > columns) {
-      this.#y += this.#tallest;
+      this.#y += this.#rowHeight;
       this.#x = 0;
-      this.#tallest = 0;
+      this.#rowHeight = 0;
     }
     const box = { x: this.#x, y: this.#y, width, height };
     this.#x += width;
-    this.#tallest = Math.max(this.#tallest, height);
+    this.#rowHeight = Math.max(this.#rowHeight, height);
     return box;
   }
 }
 
-const isOpen = ({ collapse, collapsed }: Fields): boolean => collapse !== true && collapsed !== true;
+const isExpanded = ({ collapse, collapsed }: Fields): boolean => collapse !== true && collapsed !== true;
 const isRowCopy = ({ repeatRowId, repeat }: Fields): boolean =>
-  repeatRowId !== undefined && repeatRowId !== null && !namesVariable(repeat);
+  repeatRowId !== undefined && repeatRowId !== null && !isVariableName(repeat);
 
 /** Old rows: panels are side by side, with a share of twelve columns. */
-const oldRows = (dashboard: Fields, path: string, layout: ClassicLayout, ledger: Ledger): void => {
-  const rows = fieldsIn(dashboard['rows']);
-  const areShown = rows.some((row) => !isOpen(row) || row['showTitle'] === true || namesVariable(row['repeat']));
+const convertLegacyRows = (dashboard: Fields, path: string, layout: ClassicLayout, ledger: Ledger): void => {
+  const rows = toFieldsList(dashboard['rows']);
+  const hasVisibleRows = rows.some(
+    (row) => !isExpanded(row) || row['showTitle'] === true || isVariableName(row['repeat']),
+  );
   for (const [index, row] of rows.entries()) {
     if (isRowCopy(row)) continue;
-    const section = areShown ? layout.row(row, !isOpen(row)) : null;
+    const section = hasVisibleRows ? layout.row(row, !isExpanded(row)) : null;
     ledger.carry(row, 'collapse', 'collapsed', 'showTitle', 'height');
-    const rowFiller = new RowFiller(layout.endOf(section));
-    for (const [place, panel] of fieldsIn(row['panels']).entries()) {
-      const width = whole(Number(panel['span'] ?? 4) * 2, 8, 1, columns);
+    const rowFiller = new RowFiller(layout.bottomOf(section));
+    for (const [panelIndex, panel] of toFieldsList(row['panels']).entries()) {
+      const width = boundedInteger(Number(panel['span'] ?? 4) * 2, 8, 1, columns);
       ledger.carry(panel, 'span', 'height');
       const box = rowFiller.next(width, heightOf(panel['height'] ?? row['height']));
-      layout.panel(panel, `${path}rows.${index}.panels.${place}`, section, box);
+      layout.panel(panel, `${path}rows.${index}.panels.${panelIndex}`, section, box);
     }
   }
 };
 /** Converts the pixel height of old rows to grid rows. */
 const heightOf = (height: unknown): number => {
   const pixels = typeof height === 'number' ? height : Number.parseInt(String(height ?? '250'), 10);
-  return whole(Math.ceil((Number.isFinite(pixels) ? pixels : 250) / 38), 7, 3, 1000);
+  return boundedInteger(Math.ceil((Number.isFinite(pixels) ? pixels : 250) / 38), 7, 3, 1000);
 };
 
 /** Returns the panels of the classic form, with their rows. */
@@ -221,12 +223,12 @@ export const classicLayout = (dashboard: Fields, path: string, ledger: Ledger): 
   const layout = new ClassicLayout(ledger);
   const at = (rest: string): string => (path === '' ? rest : `${path}.${rest}`);
   if (!Array.isArray(dashboard['panels']) || Array.isArray(dashboard['rows']))
-    oldRows(dashboard, at(''), layout, ledger);
+    convertLegacyRows(dashboard, at(''), layout, ledger);
   const entries = (Array.isArray(dashboard['panels']) ? dashboard['panels'] : []).entries();
-  const topOf = (panel: Fields): number =>
-    isFields(panel['gridPos']) ? whole(panel['gridPos']['y'], 0, 0, 100_000) : 0;
+  const panelTop = (panel: Fields): number =>
+    isFields(panel['gridPos']) ? boundedInteger(panel['gridPos']['y'], 0, 0, 100_000) : 0;
   const panels = [...entries].filter((entry): entry is [number, Fields] => isFields(entry[1]));
-  const sorted = panels.toSorted(([, one], [, other]) => topOf(one) - topOf(other));
+  const sorted = panels.toSorted(([, one], [, other]) => panelTop(one) - panelTop(other));
   let section: string | null = null;
   for (const [index, panel] of sorted) {
     if (panel['type'] !== 'row') {
@@ -234,17 +236,17 @@ export const classicLayout = (dashboard: Fields, path: string, ledger: Ledger): 
       continue;
     }
     section = layout.row(panel, panel['collapsed'] === true);
-    for (const [place, inner] of fieldsIn(panel['panels']).entries())
+    for (const [place, inner] of toFieldsList(panel['panels']).entries())
       layout.panel(inner, at(`panels.${index}.panels.${place}`), section);
   }
-  return { sections: layout.sections, panels: settled(layout.panels) };
+  return { sections: layout.sections, panels: alignToSection(layout.panels) };
 };
 
-const specOf = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
+const getSpec = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
 
 class ResourceLayout {
   readonly sections: PlacedSection[] = [];
-  readonly panels: Placed[] = [];
+  readonly panels: PlacedPanel[] = [];
   readonly #elements: Fields;
   readonly #path: string;
   readonly #ledger: Ledger;
@@ -257,16 +259,16 @@ class ResourceLayout {
 
   add(layout: unknown, section: string | null, depth = 0): void {
     if (!isFields(layout) || depth > 8) return;
-    const spec = specOf(layout);
+    const spec = getSpec(layout);
     this.#ledger.carry(layout, 'kind');
-    if (layout['kind'] === 'RowsLayout') this.#rows(fieldsIn(spec['rows']), section, depth);
-    else if (layout['kind'] === 'TabsLayout') this.#tabs(fieldsIn(spec['tabs']), section, depth);
+    if (layout['kind'] === 'RowsLayout') this.#rows(toFieldsList(spec['rows']), section, depth);
+    else if (layout['kind'] === 'TabsLayout') this.#tabs(toFieldsList(spec['tabs']), section, depth);
     else if (layout['kind'] === 'AutoGridLayout') this.#autoGrid(spec, section);
-    else this.#grid(fieldsIn(spec['items']), section);
+    else this.#grid(toFieldsList(spec['items']), section);
   }
 
   #section(holder: Fields, kind: 'row' | 'tab', within: string | null): string {
-    const spec = specOf(holder);
+    const spec = getSpec(holder);
     const { title, collapse } = spec;
     const id = `${kind}-${this.sections.length + 1}`;
     const repeat = this.#repeatOf(spec['repeat']);
@@ -286,7 +288,7 @@ class ResourceLayout {
 
   #rows(rows: readonly Fields[], section: string | null, depth: number): void {
     for (const [index, row] of rows.entries()) {
-      const spec = specOf(row);
+      const spec = getSpec(row);
       // Panels above the first row of the classic form correspond to a row without a header in the resource.
       const isTop = index === 0 && section === null && spec['hideHeader'] === true && spec['repeat'] === undefined;
       if (isTop) {
@@ -299,29 +301,29 @@ class ResourceLayout {
   }
 
   #tabs(tabs: readonly Fields[], section: string | null, depth: number): void {
-    for (const tab of tabs) this.add(specOf(tab)['layout'], this.#section(tab, 'tab', section), depth + 1);
+    for (const tab of tabs) this.add(getSpec(tab)['layout'], this.#section(tab, 'tab', section), depth + 1);
   }
 
   #grid(items: readonly Fields[], section: string | null): void {
     const keys = ['x', 'y', 'width', 'height'] as const;
     for (const item of items) {
-      const spec = specOf(item);
-      const box = boxOf(spec, keys);
+      const spec = getSpec(item);
+      const box = readBox(spec, keys);
       carryBox(spec, keys, box, this.#ledger);
       this.#item(item, spec, section, box);
     }
   }
 
   #autoGrid(spec: Fields, section: string | null): void {
-    const maxColumns = whole(spec['maxColumnCount'], 3, 1, columns);
+    const maxColumns = boundedInteger(spec['maxColumnCount'], 3, 1, columns);
     const width = Math.floor(columns / maxColumns);
     const height =
       { short: 5, standard: 8, tall: 14 }[String(spec['rowHeightMode'])] ??
-      whole(Number(spec['rowHeight']) / 38, 8, 1, 1000);
+      boundedInteger(Number(spec['rowHeight']) / 38, 8, 1, 1000);
     this.#ledger.carry(spec, 'maxColumnCount', 'rowHeightMode');
-    for (const [index, item] of fieldsIn(spec['items']).entries()) {
+    for (const [index, item] of toFieldsList(spec['items']).entries()) {
       const box = { x: (index % maxColumns) * width, y: Math.floor(index / maxColumns) * height, width, height };
-      this.#item(item, specOf(item), section, box);
+      this.#item(item, getSpec(item), section, box);
     }
   }
 
@@ -332,19 +334,27 @@ class ResourceLayout {
     if (!isFields(source)) return;
     this.#ledger.carry(item, 'kind');
     this.#ledger.carry(spec, 'element');
-    const panel = panelOfElement(source, this.#ledger);
+    const panel = convertElement(source, this.#ledger);
     const repeat = this.#repeatOf(spec['repeat']);
-    this.panels.push({ panel, source, path: `${this.#path}elements.${name}`, kept: panel, section, box, repeat });
+    this.panels.push({
+      panel,
+      source,
+      path: `${this.#path}elements.${name}`,
+      preservedSource: panel,
+      section,
+      box,
+      repeat,
+    });
   }
 
   #repeatOf(repeat: unknown): Repeat | undefined {
-    if (!isFields(repeat) || !namesVariable(repeat['value'])) return undefined;
+    if (!isFields(repeat) || !isVariableName(repeat['value'])) return undefined;
     this.#ledger.carry(repeat, 'mode', 'value', 'direction', 'maxPerRow');
     const { value, direction, maxPerRow } = repeat;
     return {
       variable: value,
       direction: direction === 'v' ? 'down' : 'across',
-      perRow: whole(maxPerRow, 4, 1, columns),
+      perRow: boundedInteger(maxPerRow, 4, 1, columns),
     };
   }
 }
@@ -353,5 +363,5 @@ class ResourceLayout {
 export const resourceLayout = (spec: Fields, path: string, ledger: Ledger): Layout => {
   const layout = new ResourceLayout(isFields(spec['elements']) ? spec['elements'] : {}, path, ledger);
   layout.add(spec['layout'], null);
-  return { sections: layout.sections, panels: settled(layout.panels) };
+  return { sections: layout.sections, panels: alignToSection(layout.panels) };
 };

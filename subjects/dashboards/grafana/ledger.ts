@@ -4,22 +4,22 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 /** Returns the objects of a list; empty for any other value. */
-export const fieldsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 export interface Loss {
   readonly path: string;
   readonly message: string;
   /** Whether the dashboard lacks an equivalent; otherwise it is internal data of Grafana. */
-  readonly isMissed: boolean;
+  readonly isUnsupported: boolean;
 }
 
 /** `carried`: converted. `default`: Grafana's default. Other leaves are reported. */
 type Mark = 'carried' | 'default' | { readonly reason: string };
 
 /** Part of an object that was built from the source, and the original part */
-type Part = readonly [holder: object, key: string];
+type SourcePart = readonly [holder: object, key: string];
 
-const unknown = 'is not supported here; it is preserved and restored on export';
+const unsupportedMessage = 'is not supported here; it is preserved and restored on export';
 
 /** Returns whether a value is equivalent to a missing one. */
 const isNothing = (value: unknown): boolean =>
@@ -37,10 +37,10 @@ export interface Defaults {
 }
 
 /** Known members of an object, by name */
-interface Known {
+interface HolderMarks {
   readonly marks: Map<string, Mark>;
   /** Parts of built objects. */
-  parts?: Map<string, Part>;
+  parts?: Map<string, SourcePart>;
 }
 
 /** Visits each member without allocating a pair: a source is traversed several times. */
@@ -51,30 +51,30 @@ const everyMember = (holder: object, holds: (key: string, member: unknown) => bo
   Object.keys(holder).every((key) => holds(key, (holder as Fields)[key]));
 
 /** Returns the number of leaves in a value. */
-export const leavesIn = (value: unknown): number => {
+export const countLeaves = (value: unknown): number => {
   let sum = 0;
   if (typeof value === 'object' && value !== null)
     eachMember(value, (_, member) => {
-      sum += leavesIn(member);
+      sum += countLeaves(member);
     });
   return sum === 0 ? 1 : sum;
 };
 
 export class Ledger {
-  readonly #known = new WeakMap<object, Known>();
+  readonly #marksByHolder = new WeakMap<object, HolderMarks>();
 
   /** Forwards marks on a part of `built` to that part of the source. */
-  alias(built: object, key: string, [holder, sourceKey]: Part): void {
-    const known = this.#knownOf(built);
+  alias(built: object, key: string, [holder, sourceKey]: SourcePart): void {
+    const known = this.#marksFor(built);
     known.parts ??= new Map();
     known.parts.set(key, [holder, sourceKey]);
   }
 
-  #knownOf(holder: object): Known {
-    const before = this.#known.get(holder);
+  #marksFor(holder: object): HolderMarks {
+    const before = this.#marksByHolder.get(holder);
     if (before !== undefined) return before;
     const known = { marks: new Map<string, Mark>() };
-    this.#known.set(holder, known);
+    this.#marksByHolder.set(holder, known);
     return known;
   }
 
@@ -94,34 +94,34 @@ export class Ledger {
   /** Removes all marks within a value that was only partly understood and is left as a unit. */
   forget(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
-    const known = this.#known.get(value);
+    const known = this.#marksByHolder.get(value);
     known?.marks.clear();
     for (const [key, member] of Object.entries(value)) {
       const part = known?.parts?.get(key);
-      if (part !== undefined) this.#known.get(part[0])?.marks.delete(part[1]);
+      if (part !== undefined) this.#marksByHolder.get(part[0])?.marks.delete(part[1]);
       this.forget(member);
     }
   }
 
-  markOf(holder: object, key: string): Mark | undefined {
-    return this.#markIn(this.#known.get(holder), key);
+  findMark(holder: object, key: string): Mark | undefined {
+    return this.#markIn(this.#marksByHolder.get(holder), key);
   }
 
-  #markIn(known: Known | undefined, key: string): Mark | undefined {
+  #markIn(known: HolderMarks | undefined, key: string): Mark | undefined {
     const part = known?.parts?.get(key);
-    return part === undefined ? known?.marks.get(key) : this.markOf(...part);
+    return part === undefined ? known?.marks.get(key) : this.findMark(...part);
   }
 
   /** Marks remaining leaves that have Grafana's default. */
-  settle(value: unknown, defaults?: Defaults): void {
+  markDefaults(value: unknown, defaults?: Defaults): void {
     if (typeof value !== 'object' || value === null) return;
-    const known = this.#known.get(value);
+    const known = this.#marksByHolder.get(value);
     const isList = Array.isArray(value);
     eachMember(value, (key, member) => {
       if (this.#markIn(known, key) !== undefined) return;
       const memberDefaults = defaults?.within.get(isList ? '*' : key);
       if (isNothing(member) || memberDefaults?.values.includes(member)) this.markDefault(value, key);
-      else this.settle(member, memberDefaults);
+      else this.markDefaults(member, memberDefaults);
     });
   }
 
@@ -129,13 +129,13 @@ export class Ledger {
   unmarked(value: object): Record<string, unknown> {
     const found: Record<string, unknown> = {};
     const collect = (member: unknown, path: string): void => {
-      const rest = this.#rest(member);
+      const rest = this.#withoutDefaults(member);
       if (rest !== undefined && path.length <= 512) found[path] = rest;
     };
     const shouldCollect = (holder: object, member: unknown): boolean =>
       Array.isArray(holder) ? this.#isUntouched(member) : this.#isWhole(member);
     const walk = (holder: object, path: string): void => {
-      const known = this.#known.get(holder);
+      const known = this.#marksByHolder.get(holder);
       eachMember(holder, (key, member) => {
         if (this.#markIn(known, key) !== undefined) return;
         const at = path === '' ? key : `${path}.${key}`;
@@ -152,12 +152,12 @@ export class Ledger {
     const counts = { carried: 0, default: 0, named: 0 };
     const walk = (member: unknown, path: string, mark: Mark | undefined): void => {
       if (mark === 'carried' || mark === 'default') {
-        counts[mark] += leavesIn(member);
+        counts[mark] += countLeaves(member);
         return;
       }
       let isLeaf = true;
       if (typeof member === 'object' && member !== null) {
-        const known = mark === undefined ? this.#known.get(member) : undefined;
+        const known = mark === undefined ? this.#marksByHolder.get(member) : undefined;
         eachMember(member, (key, inner) => {
           isLeaf = false;
           walk(inner, path === '' ? key : `${path}.${key}`, mark ?? this.#markIn(known, key));
@@ -165,14 +165,14 @@ export class Ledger {
       }
       if (!isLeaf) return;
       counts.named++;
-      report({ path, message: mark?.reason ?? unknown, isMissed: mark === undefined });
+      report({ path, message: mark?.reason ?? unsupportedMessage, isUnsupported: mark === undefined });
     };
     walk(value, '', undefined);
     return counts;
   }
 
   #mark(holder: object, key: string, mark: Mark): void {
-    const known = this.#knownOf(holder);
+    const known = this.#marksFor(holder);
     const part = known.parts?.get(key);
     if (part === undefined) known.marks.set(key, mark);
     else this.#mark(...part, mark);
@@ -185,14 +185,14 @@ export class Ledger {
   #isWhole(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
     if (hasObjects(value)) return false;
-    const known = this.#known.get(value);
+    const known = this.#marksByHolder.get(value);
     return everyMember(value, (key, member) => this.#markIn(known, key) !== 'carried' && this.#isWhole(member));
   }
 
   /** Returns whether no part of the value was converted. */
   #isUntouched(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
-    const known = this.#known.get(value);
+    const known = this.#marksByHolder.get(value);
     return everyMember(value, (key, member) => {
       const mark = this.#markIn(known, key);
       return mark === undefined ? this.#isUntouched(member) : mark !== 'carried';
@@ -200,12 +200,12 @@ export class Ledger {
   }
 
   /** Returns the parts that differ from Grafana's default; undefined if there are none. */
-  #rest(value: unknown): unknown {
+  #withoutDefaults(value: unknown): unknown {
     if (Array.isArray(value)) return value.length === 0 ? undefined : value;
     if (!isFields(value)) return isNothing(value) ? undefined : value;
-    const known = this.#known.get(value);
+    const known = this.#marksByHolder.get(value);
     const entries = Object.entries(value).flatMap(([key, member]) => {
-      const rest = this.#markIn(known, key) === undefined ? this.#rest(member) : undefined;
+      const rest = this.#markIn(known, key) === undefined ? this.#withoutDefaults(member) : undefined;
       return rest === undefined ? [] : [[key, rest] as const];
     });
     return entries.length === 0 ? undefined : Object.fromEntries(entries);

@@ -7,18 +7,18 @@ export interface Codec {
   write(value: unknown): unknown;
 }
 
-const checked = (is: (value: unknown) => boolean): Codec => {
-  const one = (value: unknown): unknown => (is(value) ? value : undefined);
-  return { read: one, write: one };
+const validatedBy = (is: (value: unknown) => boolean): Codec => {
+  const valueIfValid = (value: unknown): unknown => (is(value) ? value : undefined);
+  return { read: valueIfValid, write: valueIfValid };
 };
 
-export const flag = checked((value) => typeof value === 'boolean');
+export const flag = validatedBy((value) => typeof value === 'boolean');
 export const text = (maxLength = 1024): Codec =>
-  checked((value) => typeof value === 'string' && value.length <= maxLength);
+  validatedBy((value) => typeof value === 'string' && value.length <= maxLength);
 export const number = (min = -Infinity, max = Infinity): Codec =>
-  checked((value) => Number.isFinite(value) && (value as number) >= min && (value as number) <= max);
+  validatedBy((value) => Number.isFinite(value) && (value as number) >= min && (value as number) <= max);
 export const integer = (min: number, max: number): Codec =>
-  checked((value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
+  validatedBy((value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
 
 /** Maps names of one side to those of the other. */
 export const names = (pairs: Readonly<Record<string, unknown>>): Codec => {
@@ -37,22 +37,22 @@ export const not: Codec = {
 };
 /** Converts every member of a list, or none. */
 export const listOf = (codec: Codec, maxItems: number): Codec => {
-  const each = (of: (value: unknown) => unknown) => (value: unknown) => {
+  const convertEach = (of: (value: unknown) => unknown) => (value: unknown) => {
     if (!Array.isArray(value) || value.length > maxItems) return undefined;
     const all = value.map(of);
     return all.includes(undefined) ? undefined : all;
   };
-  return { read: each(codec.read), write: each(codec.write) };
+  return { read: convertEach(codec.read), write: convertEach(codec.write) };
 };
 
 /** Looks up a name from a document. Properties of all objects (`constructor`) are excluded. */
-export const entry = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+export const lookUp = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
 /** Path of a Grafana setting, path of the OIQ setting, and codec. */
 export type Lens = readonly [theirs: string, ours: string, codec: Codec];
 
-export const at = (value: unknown, path: readonly string[]): unknown => {
+export const getAtPath = (value: unknown, path: readonly string[]): unknown => {
   let inner = value;
   for (const key of path) {
     if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined;
@@ -62,24 +62,24 @@ export const at = (value: unknown, path: readonly string[]): unknown => {
 };
 
 /** Sets a value at a path of an object under construction, unless it exists. */
-export const put = (object: Record<string, unknown>, path: readonly string[], value: unknown): void => {
+export const setAtPath = (object: Record<string, unknown>, path: readonly string[], value: unknown): void => {
   let holder = object;
   for (const key of path.slice(0, -1)) {
-    if (!Object.hasOwn(holder, key)) define(holder, key, {});
+    if (!Object.hasOwn(holder, key)) defineProperty(holder, key, {});
     const inner = holder[key];
     if (typeof inner !== 'object' || inner === null) return;
     holder = inner as Record<string, unknown>;
   }
   const last = path.at(-1) ?? '';
-  if (!Object.hasOwn(holder, last)) define(holder, last, value);
+  if (!Object.hasOwn(holder, last)) defineProperty(holder, last, value);
 };
 /** Sets a property; `__proto__` is an ordinary name here. */
-const define = (holder: object, key: string, value: unknown): void => {
+const defineProperty = (holder: object, key: string, value: unknown): void => {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
 /** A lens with split paths */
-interface Split {
+interface SplitLens {
   readonly codec: Codec;
   readonly ours: readonly string[];
   readonly theirs: readonly string[];
@@ -89,10 +89,10 @@ interface Split {
 }
 
 /** Tables, which are used for each panel */
-const known = new WeakMap<readonly Lens[], readonly Split[]>();
+const splitLensCache = new WeakMap<readonly Lens[], readonly SplitLens[]>();
 
-const splitOf = (lenses: readonly Lens[]): readonly Split[] => {
-  const before = known.get(lenses);
+const splitLenses = (lenses: readonly Lens[]): readonly SplitLens[] => {
+  const before = splitLensCache.get(lenses);
   if (before !== undefined) return before;
   const holders = new Map<string, readonly string[]>();
   const split = lenses.map(([path, ours, codec]) => {
@@ -101,7 +101,7 @@ const splitOf = (lenses: readonly Lens[]): readonly Split[] => {
     holders.set(holder.join('.'), holder);
     return { codec, ours: ours.split('.'), theirs, holder, last: theirs.at(-1) ?? '' };
   });
-  known.set(lenses, split);
+  splitLensCache.set(lenses, split);
   return split;
 };
 
@@ -110,13 +110,13 @@ export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Led
   const read: Record<string, unknown> = {};
   let path: readonly string[] | undefined;
   let holder: unknown;
-  for (const lens of splitOf(lenses)) {
-    if (lens.holder !== path) holder = at(source, lens.holder);
+  for (const lens of splitLenses(lenses)) {
+    if (lens.holder !== path) holder = getAtPath(source, lens.holder);
     path = lens.holder;
     if (!isFields(holder) || !Object.hasOwn(holder, lens.last)) continue;
     const value = lens.codec.read(holder[lens.last]);
     if (value === undefined) continue;
-    put(read, lens.ours, value);
+    setAtPath(read, lens.ours, value);
     ledger.carry(holder, lens.last);
   }
   return read;
@@ -125,10 +125,10 @@ export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Led
 /** Converts OIQ's settings to Grafana's. */
 export const writeLenses = (lenses: readonly Lens[], ours: unknown): Record<string, unknown> => {
   const written: Record<string, unknown> = {};
-  for (const lens of splitOf(lenses)) {
-    const value = at(ours, lens.ours);
-    const given = value === undefined || value === null ? undefined : lens.codec.write(value);
-    if (given !== undefined) put(written, lens.theirs, given);
+  for (const lens of splitLenses(lenses)) {
+    const value = getAtPath(ours, lens.ours);
+    const writtenValue = value === undefined || value === null ? undefined : lens.codec.write(value);
+    if (writtenValue !== undefined) setAtPath(written, lens.theirs, writtenValue);
   }
   return written;
 };

@@ -1,11 +1,11 @@
 /** Value mappings to texts and colors. */
 import { Colour } from '../../../schemas/dashboards/fields.ts';
 import { type Fields, isFields, type Ledger } from './ledger.ts';
-import { entry } from './lens.ts';
+import { lookUp } from './lens.ts';
 
-type Shown = { readonly text?: string; readonly colour?: string; readonly icon?: string };
+type MappingResult = { readonly text?: string; readonly colour?: string; readonly icon?: string };
 
-const readResult = (result: unknown, ledger: Ledger): Shown => {
+const readMappingResult = (result: unknown, ledger: Ledger): MappingResult => {
   if (!isFields(result)) return {};
   const { text, color, icon } = result;
   const shown: { text?: string; colour?: string; icon?: string } = {};
@@ -26,10 +26,10 @@ const readResult = (result: unknown, ledger: Ledger): Shown => {
   return shown;
 };
 
-const orderOf = (result: unknown, fallback: number): number =>
+const readOrder = (result: unknown, fallback: number): number =>
   isFields(result) && typeof result['index'] === 'number' ? result['index'] : fallback;
 
-const matches: Readonly<Record<string, string>> = {
+const specialMatches: Readonly<Record<string, string>> = {
   null: 'null',
   nan: 'nan',
   'null+nan': 'null-or-nan',
@@ -38,42 +38,42 @@ const matches: Readonly<Record<string, string>> = {
   empty: 'empty',
 };
 
-interface Read {
+interface OrderedMapping {
   readonly order: number;
   readonly mapping: object;
 }
 
 const finiteOrNull = (value: unknown): number | null => (Number.isFinite(value) ? (value as number) : null);
 
-const readMapping = (mapping: Fields, place: number, ledger: Ledger): Read[] => {
+const readMapping = (mapping: Fields, position: number, ledger: Ledger): OrderedMapping[] => {
   const options = mapping['options'];
   if (!isFields(options)) return [];
   if (mapping['type'] === 'value') {
     ledger.carry(mapping, 'type');
     return Object.entries(options).map(([value, result], index) => ({
-      order: orderOf(result, place + index / 1000),
-      mapping: { kind: 'value', value: value.slice(0, 1024), ...readResult(result, ledger) },
+      order: readOrder(result, position + index / 1000),
+      mapping: { kind: 'value', value: value.slice(0, 1024), ...readMappingResult(result, ledger) },
     }));
   }
   const { result } = options;
-  const order = orderOf(result, place);
+  const order = readOrder(result, position);
   if (mapping['type'] === 'range') {
     ledger.carry(mapping, 'type');
     ledger.carry(options, 'from', 'to');
     const [from, to] = [finiteOrNull(options['from']), finiteOrNull(options['to'])];
-    return [{ order, mapping: { kind: 'range', from, to, ...readResult(result, ledger) } }];
+    return [{ order, mapping: { kind: 'range', from, to, ...readMappingResult(result, ledger) } }];
   }
   const pattern = options['pattern'];
   if (mapping['type'] === 'regex' && typeof pattern === 'string' && pattern.length <= 1024) {
     ledger.carry(mapping, 'type');
     ledger.carry(options, 'pattern');
-    return [{ order, mapping: { kind: 'pattern', pattern, ...readResult(result, ledger) } }];
+    return [{ order, mapping: { kind: 'pattern', pattern, ...readMappingResult(result, ledger) } }];
   }
-  const match = entry(matches, String(options['match']));
+  const match = lookUp(specialMatches, String(options['match']));
   if (mapping['type'] !== 'special' || match === undefined) return [];
   ledger.carry(mapping, 'type');
   ledger.carry(options, 'match');
-  return [{ order, mapping: { kind: 'special', match, ...readResult(result, ledger) } }];
+  return [{ order, mapping: { kind: 'special', match, ...readMappingResult(result, ledger) } }];
 };
 
 export const readMappings = (list: unknown, ledger: Ledger): object[] => {
@@ -99,6 +99,6 @@ export const writeMappings = (mappings: readonly object[]): Fields[] =>
     if (kind === 'value') return { type: 'value', options: { [String(what['value'])]: result } };
     if (kind === 'range') return { type: 'range', options: { from: what['from'], to: what['to'], result } };
     if (kind === 'pattern') return { type: 'regex', options: { pattern: what['pattern'], result } };
-    const [match] = Object.entries(matches).find(([, ours]) => ours === what['match']) ?? ['null'];
+    const [match] = Object.entries(specialMatches).find(([, ours]) => ours === what['match']) ?? ['null'];
     return { type: 'special', options: { match, result } };
   });

@@ -1,9 +1,9 @@
 /** Converts panels of older Grafana versions to the current form. Marks are forwarded to the source. */
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
-import { at, put } from './lens.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { getAtPath, setAtPath } from './lens.ts';
 
 /** An object that is built from a source part by part */
-class Built {
+class PanelBuilder {
   readonly value: Record<string, unknown> = {};
   readonly #ledger: Ledger;
 
@@ -15,9 +15,9 @@ class Built {
   set(path: string, value: unknown, holder?: object, key = ''): void {
     if (value === undefined || value === null) return;
     const steps = path.split('.');
-    if (at(this.value, steps) !== undefined) return;
-    put(this.value, steps, value);
-    const built = at(this.value, steps.slice(0, -1));
+    if (getAtPath(this.value, steps) !== undefined) return;
+    setAtPath(this.value, steps, value);
+    const built = getAtPath(this.value, steps.slice(0, -1));
     if (holder !== undefined && typeof built === 'object' && built !== null)
       this.#ledger.alias(built, steps.at(-1) ?? '', [holder, key]);
   }
@@ -37,13 +37,13 @@ const times =
 /** Old key, current path, and conversion of the value. */
 type Rule = readonly [key: string, path: string, convert: Convert];
 
-const apply = (built: Built, rules: readonly Rule[], source: unknown): void => {
+const applyRules = (built: PanelBuilder, rules: readonly Rule[], source: unknown): void => {
   if (!isFields(source)) return;
   for (const [key, path, convert] of rules)
     if (Object.hasOwn(source, key)) built.set(path, convert(source[key]), source, key);
 };
 
-const truthy =
+const mapBoolean =
   (yes: unknown, no?: unknown): Convert =>
   (value) =>
     value === true ? yes : value === false ? no : undefined;
@@ -59,21 +59,21 @@ const axisRules = (custom: string): Rule[] => [
     `${custom}scaleDistribution`,
     (base) => (Number(base) > 1 ? { type: 'log', log: base } : { type: 'linear' }),
   ],
-  ['show', `${custom}axisPlacement`, truthy('auto', 'hidden')],
+  ['show', `${custom}axisPlacement`, mapBoolean('auto', 'hidden')],
 ];
 
 const drawingRules: readonly Rule[] = [
   ['linewidth', 'custom.lineWidth', asIs],
   ['fill', 'custom.fillOpacity', times(10)],
   ['pointradius', 'custom.pointSize', times(2, 1)],
-  ['steppedLine', 'custom.lineInterpolation', truthy('stepAfter', 'linear')],
+  ['steppedLine', 'custom.lineInterpolation', mapBoolean('stepAfter', 'linear')],
   ['nullPointMode', 'custom.spanNulls', (mode) => (mode === 'connected' ? true : mode === 'null' ? false : undefined)],
-  ['dashes', 'custom.lineStyle.fill', truthy('dash', 'solid')],
-  ['points', 'custom.showPoints', truthy('always', 'never')],
+  ['dashes', 'custom.lineStyle.fill', mapBoolean('dash', 'solid')],
+  ['points', 'custom.showPoints', mapBoolean('always', 'never')],
   ['transform', 'custom.transform', asIs],
 ];
 
-const stackOf = (holder: Fields, built: Built, prefix: string): void => {
+const convertStacking = (holder: Fields, built: PanelBuilder, prefix: string): void => {
   const { stack, percentage } = holder;
   if (percentage === true && stack === true)
     built.set(`${prefix}custom.stacking.mode`, 'percent', holder, 'percentage');
@@ -82,20 +82,20 @@ const stackOf = (holder: Fields, built: Built, prefix: string): void => {
 };
 
 /** Converts a series override of an old graph to properties of a current override. */
-const overrideOf = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefined => {
+const convertOverride = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefined => {
   const { alias } = old;
   if (typeof alias !== 'string' || alias === '') return undefined;
-  const built = new Built(ledger);
-  apply(built, drawingRules, old);
-  apply(built, [['bars', 'custom.drawStyle', truthy('bars')]], old);
-  apply(built, [['lines', 'custom.drawStyle', truthy('line')]], old);
-  stackOf(old, built, '');
+  const built = new PanelBuilder(ledger);
+  applyRules(built, drawingRules, old);
+  applyRules(built, [['bars', 'custom.drawStyle', mapBoolean('bars')]], old);
+  applyRules(built, [['lines', 'custom.drawStyle', mapBoolean('line')]], old);
+  convertStacking(old, built, '');
   if (typeof old['color'] === 'string') {
     built.set('color.fixedColor', old['color'], old, 'color');
     built.set('color.mode', 'fixed');
   }
   if (old['yaxis'] === 2) {
-    apply(
+    applyRules(
       built,
       axisRules('custom.').filter(([key]) => key !== 'show'),
       axis,
@@ -104,8 +104,8 @@ const overrideOf = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefi
   }
   const properties = Object.entries(built.value).flatMap(([id, value]) =>
     id === 'custom' && isFields(value)
-      ? Object.keys(value).map((key) => propertyOf(`custom.${key}`, value, key, ledger))
-      : [propertyOf(id, built.value, id, ledger)],
+      ? Object.keys(value).map((key) => createProperty(`custom.${key}`, value, key, ledger))
+      : [createProperty(id, built.value, id, ledger)],
   );
   const isPattern = /^\/.*\/[a-z]*$/s.test(alias);
   const matcher: Record<string, unknown> = { id: isPattern ? 'byRegexp' : 'byName', options: alias };
@@ -115,7 +115,7 @@ const overrideOf = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefi
   return override;
 };
 
-const propertyOf = (id: string, holder: Fields, key: string, ledger: Ledger): Fields => {
+const createProperty = (id: string, holder: Fields, key: string, ledger: Ledger): Fields => {
   const property = { id, value: holder[key] };
   ledger.alias(property, 'value', [holder, key]);
   return property;
@@ -123,7 +123,7 @@ const propertyOf = (id: string, holder: Fields, key: string, ledger: Ledger): Fi
 
 const legendValues = { min: 'min', max: 'max', avg: 'mean', current: 'lastNotNull', total: 'sum' } as const;
 
-const legendOf = (panel: Fields, built: Built, ledger: Ledger): void => {
+const convertLegend = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const legend = panel['legend'];
   if (!isFields(legend)) return;
   const calcs: string[] = [];
@@ -134,11 +134,11 @@ const legendOf = (panel: Fields, built: Built, ledger: Ledger): void => {
   if (typeof legend['values'] === 'boolean') ledger.carry(legend, 'values');
   built.set('options.legend.calcs', calcs);
   built.set('options.legend.showLegend', legend['show'], legend, 'show');
-  apply(
+  applyRules(
     built,
     [
-      ['alignAsTable', 'options.legend.displayMode', truthy('table', 'list')],
-      ['rightSide', 'options.legend.placement', truthy('right', 'bottom')],
+      ['alignAsTable', 'options.legend.displayMode', mapBoolean('table', 'list')],
+      ['rightSide', 'options.legend.placement', mapBoolean('right', 'bottom')],
       ['sideWidth', 'options.legend.width', asIs],
       ['sortDesc', 'options.legend.sortDesc', asIs],
     ],
@@ -151,13 +151,13 @@ const legendOf = (panel: Fields, built: Built, ledger: Ledger): void => {
   built.set('options.legend.sortBy', sorted, legend, 'sort');
 };
 
-const ofGraph = (panel: Fields, built: Built, ledger: Ledger): void => {
+const convertGraph = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const defaults = 'fieldConfig.defaults.';
   const under = (rules: readonly Rule[]): Rule[] =>
     rules.map(([key, path, convert]) => [key, defaults + path, convert]);
-  const [left, right] = fieldsIn(panel['yaxes']);
+  const [left, right] = toFieldsList(panel['yaxes']);
   built.set('type', 'timeseries', panel, 'type');
-  apply(built, under(axisRules('custom.')), left);
+  applyRules(built, under(axisRules('custom.')), left);
   if (panel['bars'] === true) built.set(`${defaults}custom.drawStyle`, 'bars', panel, 'bars');
   else if (panel['lines'] === false && panel['points'] === true)
     built.set(`${defaults}custom.drawStyle`, 'points', panel, 'lines');
@@ -167,15 +167,15 @@ const ofGraph = (panel: Fields, built: Built, ledger: Ledger): void => {
     built.set(`${defaults}custom.gradientMode`, 'opacity');
     built.set(`${defaults}custom.fillOpacity`, gradient * 10, panel, 'fillGradient');
   }
-  apply(built, under(drawingRules), panel);
-  apply(built, under([['decimals', 'decimals', asNumber]]), panel);
-  stackOf(panel, built, defaults);
-  legendOf(panel, built, ledger);
+  applyRules(built, under(drawingRules), panel);
+  applyRules(built, under([['decimals', 'decimals', asNumber]]), panel);
+  convertStacking(panel, built, defaults);
+  convertLegend(panel, built, ledger);
   const tooltip = panel['tooltip'];
-  apply(
+  applyRules(
     built,
     [
-      ['shared', 'options.tooltip.mode', truthy('multi', 'single')],
+      ['shared', 'options.tooltip.mode', mapBoolean('multi', 'single')],
       ['sort', 'options.tooltip.sort', (sort) => ['none', 'asc', 'desc'][Number(sort)]],
     ],
     tooltip,
@@ -183,9 +183,9 @@ const ofGraph = (panel: Fields, built: Built, ledger: Ledger): void => {
   const colours = panel['aliasColors'];
   const overrides = [
     ...(isFields(colours) ? Object.keys(colours) : []).map((name) => colourOverride(name, colours as Fields, ledger)),
-    ...fieldsIn(panel['seriesOverrides']).flatMap((old) => overrideOf(old, right, ledger) ?? []),
+    ...toFieldsList(panel['seriesOverrides']).flatMap((old) => convertOverride(old, right, ledger) ?? []),
   ];
-  if (overrides.length > 0) put(built.value, ['fieldConfig', 'overrides'], overrides);
+  if (overrides.length > 0) setAtPath(built.value, ['fieldConfig', 'overrides'], overrides);
 };
 
 const colourOverride = (name: string, colours: Fields, ledger: Ledger): Fields => {
@@ -195,7 +195,7 @@ const colourOverride = (name: string, colours: Fields, ledger: Ledger): Fields =
 };
 
 /** Thresholds from a text of numbers and a list of colors. */
-const stepsOf = (panel: Fields, ledger: Ledger): object[] | undefined => {
+const convertThresholds = (panel: Fields, ledger: Ledger): object[] | undefined => {
   const { thresholds, colors } = panel;
   if (typeof thresholds !== 'string' || thresholds === '' || !Array.isArray(colors)) return undefined;
   const values = thresholds.split(',').map((text) => (text.trim() === '' ? NaN : Number(text)));
@@ -209,7 +209,7 @@ const stepsOf = (panel: Fields, ledger: Ledger): object[] | undefined => {
 const mappingsOf = (panel: Fields, ledger: Ledger): object[] => {
   const result = (text: unknown) => ({ result: { text: String(text) } });
   const ranges = panel['mappingType'] === 2;
-  const used = fieldsIn(panel[ranges ? 'rangeMaps' : 'valueMaps']);
+  const used = toFieldsList(panel[ranges ? 'rangeMaps' : 'valueMaps']);
   return used.map((one) => {
     const { value, text, from, to } = one;
     ledger.carry(one, 'value', 'text', 'from', 'to');
@@ -222,21 +222,21 @@ const mappingsOf = (panel: Fields, ledger: Ledger): object[] => {
   });
 };
 
-const ofColours = (panel: Fields, built: Built, ledger: Ledger): void => {
+const ofColours = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const { colorBackground, colorValue } = panel;
   built.set('options.colorMode', colorBackground === true ? 'background' : colorValue === true ? 'value' : 'none');
-  apply(built, [['show', 'options.graphMode', truthy('area', 'none')]], panel['sparkline']);
+  applyRules(built, [['show', 'options.graphMode', mapBoolean('area', 'none')]], panel['sparkline']);
   for (const key of ['colorBackground', 'colorValue']) if (typeof panel[key] === 'boolean') ledger.carry(panel, key);
 };
 
-const ofSinglestat = (panel: Fields, built: Built, ledger: Ledger): void => {
+const ofSinglestat = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   const defaults = 'fieldConfig.defaults.';
   const gauge = panel['gauge'];
   const isGauge = isFields(gauge) && gauge['show'] === true;
   built.set('type', isGauge ? 'gauge' : 'stat', panel, 'type');
   if (isFields(gauge)) ledger.carry(gauge, 'show');
   if (isGauge)
-    apply(
+    applyRules(
       built,
       [
         ['minValue', `${defaults}min`, asIs],
@@ -246,7 +246,7 @@ const ofSinglestat = (panel: Fields, built: Built, ledger: Ledger): void => {
       ],
       gauge,
     );
-  apply(
+  applyRules(
     built,
     [
       ['format', `${defaults}unit`, asIs],
@@ -261,7 +261,7 @@ const ofSinglestat = (panel: Fields, built: Built, ledger: Ledger): void => {
     panel,
   );
   if (!isGauge) ofColours(panel, built, ledger);
-  const steps = stepsOf(panel, ledger);
+  const steps = convertThresholds(panel, ledger);
   if (steps !== undefined) built.set(`${defaults}thresholds`, { mode: 'absolute', steps });
   const mappings = mappingsOf(panel, ledger);
   if (mappings.length > 0) {
@@ -274,8 +274,8 @@ const ofSinglestat = (panel: Fields, built: Built, ledger: Ledger): void => {
 const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
   const { pattern, type } = style;
   if (typeof pattern !== 'string' || pattern === '') return undefined;
-  const built = new Built(ledger);
-  apply(
+  const built = new PanelBuilder(ledger);
+  applyRules(
     built,
     [
       ['alias', 'displayName', (name) => (name === '' ? undefined : name)],
@@ -304,8 +304,8 @@ const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
   ledger.carry(style, 'type');
   const properties = Object.entries(built.value).flatMap(([id, value]) =>
     id === 'custom' && isFields(value)
-      ? Object.keys(value).map((key) => propertyOf(`custom.${key}`, value, key, ledger))
-      : [propertyOf(id, built.value, id, ledger)],
+      ? Object.keys(value).map((key) => createProperty(`custom.${key}`, value, key, ledger))
+      : [createProperty(id, built.value, id, ledger)],
   );
   const matcher = { id: /^\/.*\/$/s.test(pattern) ? 'byRegexp' : 'byName', options: pattern };
   const override = { matcher, properties };
@@ -313,15 +313,15 @@ const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
   return override;
 };
 
-const ofTable = (panel: Fields, built: Built, ledger: Ledger): void => {
+const ofTable = (panel: Fields, built: PanelBuilder, ledger: Ledger): void => {
   built.set('type', 'table', panel, 'type');
-  const overrides = fieldsIn(panel['styles']).flatMap((style) => ofStyle(style, ledger) ?? []);
-  if (overrides.length > 0) put(built.value, ['fieldConfig', 'overrides'], overrides);
-  apply(built, [['showHeader', 'options.showHeader', asIs]], panel);
+  const overrides = toFieldsList(panel['styles']).flatMap((style) => ofStyle(style, ledger) ?? []);
+  if (overrides.length > 0) setAtPath(built.value, ['fieldConfig', 'overrides'], overrides);
+  applyRules(built, [['showHeader', 'options.showHeader', asIs]], panel);
 };
 
-const ofText = (panel: Fields, built: Built): void =>
-  apply(
+const ofText = (panel: Fields, built: PanelBuilder): void =>
+  applyRules(
     built,
     [
       ['content', 'options.content', asIs],
@@ -330,8 +330,8 @@ const ofText = (panel: Fields, built: Built): void =>
     panel,
   );
 
-const ofList = (panel: Fields, built: Built): void =>
-  apply(
+const ofList = (panel: Fields, built: PanelBuilder): void =>
+  applyRules(
     built,
     [
       ['query', 'options.query', asIs],
@@ -346,7 +346,7 @@ const ofList = (panel: Fields, built: Built): void =>
   );
 
 /** Converts gauge options of version 6. */
-const ofFieldOptions = (panel: Fields, built: Built): void => {
+const ofFieldOptions = (panel: Fields, built: PanelBuilder): void => {
   const options = panel['options'] as Fields;
   const old = options['fieldOptions'];
   for (const [key, value] of Object.entries(options))
@@ -357,9 +357,9 @@ const ofFieldOptions = (panel: Fields, built: Built): void => {
   built.set('fieldConfig.overrides', old['overrides'], old, 'overrides');
 };
 
-const formOf = (panel: Fields) => {
+const findConverter = (panel: Fields) => {
   const { type, options } = panel;
-  if (type === 'graph') return ofGraph;
+  if (type === 'graph') return convertGraph;
   if (type === 'singlestat' || type === 'grafana-singlestat-panel') return ofSinglestat;
   if (type === 'table-old' || (type === 'table' && Array.isArray(panel['styles']) && !isFields(options)))
     return ofTable;
@@ -370,23 +370,23 @@ const formOf = (panel: Fields) => {
 
 /** Returns a panel in the current form: itself, or a converted one. */
 export const presentPanel = (panel: Fields, ledger: Ledger): Fields => {
-  const form = formOf(panel);
+  const form = findConverter(panel);
   if (form === undefined) return panel;
-  const built = new Built(ledger);
+  const built = new PanelBuilder(ledger);
   form(panel, built, ledger);
   for (const [key, value] of Object.entries(panel)) {
     if (Object.hasOwn(built.value, key)) {
       if (key === 'fieldConfig' && isFields(value)) mergeDefaults(value, built);
       continue;
     }
-    put(built.value, [key], value);
+    setAtPath(built.value, [key], value);
     ledger.alias(built.value, key, [panel, key]);
   }
   return built.value;
 };
 
 /** Merges current settings of a partly converted panel. */
-const mergeDefaults = (fieldConfig: Fields, built: Built): void => {
+const mergeDefaults = (fieldConfig: Fields, built: PanelBuilder): void => {
   const defaults = fieldConfig['defaults'];
   if (isFields(defaults))
     for (const [key, value] of Object.entries(defaults)) built.set(`fieldConfig.defaults.${key}`, value, defaults, key);

@@ -3,30 +3,30 @@ import { parseDuration } from '../../../queries/time.ts';
 import { Panel } from '../document.ts';
 import { panelDefaults } from './defaults.ts';
 import { readOverrides, readSettings } from './fields.ts';
-import type { Placed } from './layout.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
-import { at } from './lens.ts';
+import type { PlacedPanel } from './layout.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { getAtPath } from './lens.ts';
 import { readLinks } from './links.ts';
 import { readQueries, readStep } from './queries.ts';
-import { renamedOverrides, renamedTransformations } from './renamed.ts';
+import { renameInOverrides, renameInTransformations } from './renamed.ts';
 import type { Sources } from './sources.ts';
 import { isPanelKey } from './strict.ts';
 import { readTransformations } from './transformations.ts';
 import { hasNoQueries, isKnownType, readVisual } from './visuals.ts';
 
-export interface ReadPanel {
+export interface ConvertedPanel {
   readonly panel: Panel;
   readonly sourceType: string;
   readonly isPlaceholder: boolean;
 }
 
-const durationOf = (value: unknown): string | undefined => {
+const readDuration = (value: unknown): string | undefined => {
   const text = typeof value === 'string' ? value.replace(/^now-/, '') : '';
   return text !== '' && text.length <= 32 && parseDuration(text) !== undefined ? text : undefined;
 };
 
 const readTime = (panel: Fields, ledger: Ledger): Fields => {
-  const [range, shift] = [durationOf(panel['timeFrom']), durationOf(panel['timeShift'])];
+  const [range, shift] = [readDuration(panel['timeFrom']), readDuration(panel['timeShift'])];
   if (range !== undefined) ledger.carry(panel, 'timeFrom');
   if (shift !== undefined) ledger.carry(panel, 'timeShift');
   if (typeof panel['hideTimeOverride'] === 'boolean') ledger.carry(panel, 'hideTimeOverride');
@@ -38,7 +38,7 @@ const readTime = (panel: Fields, ledger: Ledger): Fields => {
 };
 
 /** Fields that every panel has. */
-const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
+const readSharedFields = (placed: PlacedPanel, id: string, ledger: Ledger): Fields => {
   const { panel, section, box, repeat } = placed;
   const { title, description, transparent, maxDataPoints } = panel;
   // The layout identifies the panel by the ID, which is derived from this one.
@@ -47,16 +47,16 @@ const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
   if (typeof title === 'string' && title.length <= 512) ledger.carry(panel, 'title');
   if (typeof description === 'string' && description.length <= 8192) ledger.carry(panel, 'description');
   if (typeof transparent === 'boolean') ledger.carry(panel, 'transparent');
-  const points =
+  const hasValidPoints =
     Number.isInteger(maxDataPoints) && (maxDataPoints as number) >= 1 && (maxDataPoints as number) <= 11_000;
-  if (points) ledger.carry(panel, 'maxDataPoints');
+  if (hasValidPoints) ledger.carry(panel, 'maxDataPoints');
   return {
     id,
     title: typeof title === 'string' ? title.slice(0, 512) : '',
     description: typeof description === 'string' ? description.slice(0, 8192) : '',
     place: { section, ...box },
     time: readTime(panel, ledger),
-    ...(points && { maxDataPoints: maxDataPoints }),
+    ...(hasValidPoints && { maxDataPoints: maxDataPoints }),
     ...(repeat !== undefined && { repeat }),
     links: readLinks(panel['links'], ledger),
     transparent: transparent === true,
@@ -67,12 +67,12 @@ const unsupportedReason = (panel: Fields, foreign: readonly string[]): string | 
   const { type, libraryPanel, targets } = panel;
   if (isFields(libraryPanel)) return 'it is a library panel, which the document does not contain';
   if (!isKnownType(type)) return `the panel type ${String(type).slice(0, 128)} is not supported`;
-  if (foreign.length > 0 && foreign.length === fieldsIn(targets).length)
+  if (foreign.length > 0 && foreign.length === toFieldsList(targets).length)
     return `its queries are not supported: ${[...new Set(foreign)].join(', ').slice(0, 512)}`;
   return undefined;
 };
 
-const placeholder = (
+const createPlaceholder = (
   fields: Fields,
   panel: Fields,
   reason: string,
@@ -91,23 +91,28 @@ const placeholder = (
   },
 });
 
-const textsOf = (panel: Fields): string[] =>
-  fieldsIn(panel['targets']).flatMap((target) => {
+const readQueryTexts = (panel: Fields): string[] =>
+  toFieldsList(panel['targets']).flatMap((target) => {
     const [text] = ['expr', 'query', 'rawSql'].map((key) => target[key]).filter((one) => typeof one === 'string');
     return typeof text === 'string' ? [text.slice(0, 65_536)] : [];
   });
 
 /** Builds the complete panel from its parts, and marks them. */
-const drawn = (fields: Fields, panel: Fields, queries: ReturnType<typeof readQueries>, ledger: Ledger): Fields => {
+const convertPanel = (
+  fields: Fields,
+  panel: Fields,
+  queries: ReturnType<typeof readQueries>,
+  ledger: Ledger,
+): Fields => {
   const minStep = queries.queries.length > 0 ? readStep(panel['interval']) : undefined;
   return {
     ...fields,
     visual: readVisual(panel, ledger),
     queries: queries.queries,
     formulas: queries.formulas,
-    transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), queries.renamed),
-    fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
-    overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), queries.renamed),
+    transformations: renameInTransformations(readTransformations(panel['transformations'], ledger), queries.renamed),
+    fields: readSettings(getAtPath(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
+    overrides: renameInOverrides(readOverrides(panel['fieldConfig'], ledger), queries.renamed),
     ...(minStep !== undefined && { minStep: minStep }),
   };
 };
@@ -127,8 +132,8 @@ const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields
 const withoutJit = { jitless: true } as const;
 
 /** Converts a panel; `id` is its new ID. */
-export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: Ledger): ReadPanel => {
-  const { panel, kept: sourceFields } = placed;
+export const readPanel = (placed: PlacedPanel, id: string, sources: Sources, ledger: Ledger): ConvertedPanel => {
+  const { panel, preservedSource: sourceFields } = placed;
   const sourceType = String(sourceFields['type'] ?? 'unknown').slice(0, 256);
   const readResult = hasNoQueries(panel['type'])
     ? { queries: [], formulas: [], renamed: new Map<string, string>(), foreign: [], texts: [] }
@@ -137,9 +142,9 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   if (hasNoQueries(panel['type']) || !Array.isArray(panel['targets']))
     for (const key of ['datasource', 'targets']) ledger.drop(panel, key, 'is not used by a panel without queries');
   if (reason === undefined) {
-    dropLeftovers(sourceFields, panel, ledger);
-    const read = drawn(shared(placed, id, ledger), panel, readResult, ledger);
-    settle(panel, sourceFields, ledger);
+    dropLegacyFields(sourceFields, panel, ledger);
+    const read = convertPanel(readSharedFields(placed, id, ledger), panel, readResult, ledger);
+    markDefaults(panel, sourceFields, ledger);
     const parsed = Panel.safeParse(withSourceFields(read, sourceFields, ledger), withoutJit);
     if (parsed.success) return { panel: parsed.data, sourceType, isPlaceholder: false };
     const [issue] = parsed.error.issues;
@@ -147,24 +152,28 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   }
   ledger.forget(panel);
   ledger.forget(sourceFields);
-  const fields = shared(placed, id, ledger);
+  const fields = readSharedFields(placed, id, ledger);
   for (const key of ['gridPos', 'span', 'repeat', 'repeatDirection', 'maxPerRow']) ledger.carry(sourceFields, key);
-  if (fieldsIn(panel['targets']).every(({ datasource }) => datasource !== undefined))
+  if (toFieldsList(panel['targets']).every(({ datasource }) => datasource !== undefined))
     ledger.drop(panel, 'datasource', 'is set in each of its queries');
-  settle(panel, sourceFields, ledger);
-  const texts = readResult.texts.length > 0 ? readResult.texts : textsOf(panel);
-  const read = withSourceFields(placeholder(fields, panel, reason, readResult.foreign, texts), sourceFields, ledger);
+  markDefaults(panel, sourceFields, ledger);
+  const texts = readResult.texts.length > 0 ? readResult.texts : readQueryTexts(panel);
+  const read = withSourceFields(
+    createPlaceholder(fields, panel, reason, readResult.foreign, texts),
+    sourceFields,
+    ledger,
+  );
   return { panel: Panel.parse(read, withoutJit), sourceType, isPlaceholder: true };
 };
 
 /** Reports fields of former versions that the current form drops. */
-const dropLeftovers = (source: Fields, panel: Fields, ledger: Ledger): void => {
+const dropLegacyFields = (source: Fields, panel: Fields, ledger: Ledger): void => {
   if (source !== panel) return;
   for (const key of Object.keys(source))
     if (!isPanelKey(key)) ledger.drop(source, key, 'belongs to an earlier version of Grafana and is no longer read');
 };
 
-const settle = (panel: Fields, sourceFields: Fields, ledger: Ledger): void => {
-  ledger.settle(panel, panelDefaults);
-  if (sourceFields !== panel) ledger.settle(sourceFields, panelDefaults);
+const markDefaults = (panel: Fields, sourceFields: Fields, ledger: Ledger): void => {
+  ledger.markDefaults(panel, panelDefaults);
+  if (sourceFields !== panel) ledger.markDefaults(sourceFields, panelDefaults);
 };

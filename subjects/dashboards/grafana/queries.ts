@@ -1,12 +1,12 @@
 /** Queries of panels, in both directions. */
 
 import { parseFormula } from '../../../queries/formula/parse.ts';
-import { promqlOf } from '../../../queries/query-kind.ts';
+import { getPromql } from '../../../queries/query-kind.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { Panel } from '../document.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
-import type { Renamed } from './renamed.ts';
-import { guessed, type SourceKind, type Sources } from './sources.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import type { QueryRenames } from './renamed.ts';
+import { guessSource, type SourceKind, type Sources } from './sources.ts';
 
 type PanelQuery = Panel['queries'][number];
 
@@ -15,7 +15,7 @@ export interface ReadQueries {
   readonly queries: object[];
   readonly formulas: object[];
   /** New names of queries by original name. */
-  readonly renamed: Renamed;
+  readonly renamed: QueryRenames;
   /** Types of unsupported data sources. */
   readonly foreign: readonly string[];
   /** Texts of unsupported queries. */
@@ -25,7 +25,7 @@ export interface ReadQueries {
 const maxQueries = 26;
 const alphabet = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
 
-const asName = (text: string): string =>
+const toQueryName = (text: string): string =>
   /^[A-Za-z_]\w{0,59}$/.test(text)
     ? text
     : text
@@ -35,7 +35,7 @@ const asName = (text: string): string =>
 
 /** Returns a name by which formulas can reference the query. */
 export const queryName = (refId: unknown, usedNames: ReadonlySet<string>): string => {
-  const given = typeof refId === 'string' ? asName(refId) : '';
+  const given = typeof refId === 'string' ? toQueryName(refId) : '';
   if (given !== '' && !usedNames.has(given)) return given;
   return alphabet.find((name) => !usedNames.has(name)) ?? `Q${usedNames.size}`;
 };
@@ -51,7 +51,7 @@ const readFactor = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 2 && (value as number) <= 1000 ? (value as number) : undefined;
 
 /** Text of a query for display. */
-const textOf = (target: Fields): string => {
+const queryText = (target: Fields): string => {
   const { datasource: _, refId: __, hide: ___, ...fields } = target;
   const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => fields[key]);
   const [found] = text.filter((one) => typeof one === 'string' && one !== '');
@@ -59,9 +59,9 @@ const textOf = (target: Fields): string => {
 };
 
 /** Grafana panels that need one table of all series. Others draw each series separately, without a format. */
-const ofTables = ['table', 'barchart'];
-const formatOf = (isTable: boolean, type: unknown): string =>
-  isTable && ofTables.includes(String(type)) ? 'table' : 'time_series';
+const tablePanelTypes = ['table', 'barchart'];
+const targetFormat = (isTable: boolean, type: unknown): string =>
+  isTable && tablePanelTypes.includes(String(type)) ? 'table' : 'time_series';
 
 const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 'table' => {
   const { instant, range, format } = target;
@@ -69,14 +69,18 @@ const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 
   if (instant === isInstant) ledger.carry(target, 'instant');
   if (typeof range === 'boolean' && (range === !isInstant || (instant === undefined && range)))
     ledger.carry(target, 'range');
-  if (format === formatOf(isInstant, type)) ledger.carry(target, 'format');
+  if (format === targetFormat(isInstant, type)) ledger.carry(target, 'format');
   return isInstant ? 'table' : 'series';
 };
 
 /** Settings of Grafana's editor without effect on the query */
-const ofEditor = ['metric', 'step', 'refId'];
+const editorFields = ['metric', 'step', 'refId'];
 
-const readPromql = (target: Fields, name: string, { panel, ledger }: Pick<Reading, 'panel' | 'ledger'>): object => {
+const readPromql = (
+  target: Fields,
+  name: string,
+  { panel, ledger }: Pick<QueryConversion, 'panel' | 'ledger'>,
+): object => {
   const { expr, legendFormat, hide, exemplar } = target;
   ledger.carry(target, 'expr', 'datasource');
   if (target['refId'] === name) ledger.carry(target, 'refId');
@@ -104,10 +108,11 @@ const readPromql = (target: Fields, name: string, { panel, ledger }: Pick<Readin
 const readFormula = (target: Fields, name: string, ledger: Ledger): object | undefined => {
   const { type, expression, hide } = target;
   if (type !== 'math' || typeof expression !== 'string' || expression.length > 1024) return undefined;
-  const ours = expression.replaceAll(/\$\{?(\w+)\}?/g, '$1');
-  if (`${ours}`.replaceAll(/[A-Za-z_]\w*/g, '$$$&') !== expression || !isFormula(ours)) return undefined;
+  const convertedExpression = expression.replaceAll(/\$\{?(\w+)\}?/g, '$1');
+  if (`${convertedExpression}`.replaceAll(/[A-Za-z_]\w*/g, '$$$&') !== expression || !isFormula(convertedExpression))
+    return undefined;
   ledger.carry(target, 'type', 'expression', 'datasource', 'refId', 'hide');
-  return { name, expression: ours, hidden: hide === true, legend: '' };
+  return { name, expression: convertedExpression, hidden: hide === true, legend: '' };
 };
 const isFormula = (text: string): boolean => {
   try {
@@ -118,22 +123,23 @@ const isFormula = (text: string): boolean => {
   }
 };
 
-const kindOf = (target: Fields, panel: Fields, sources: Sources): SourceKind => {
-  const own = sources.kindOf(target['datasource']);
-  const inherited = own === 'unknown' ? sources.kindOf(panel['datasource']) : own;
-  const kind = own === 'unknown' && inherited !== 'mixed' && inherited !== 'unknown' ? inherited : own;
-  if (kind === 'unknown' || kind === 'mixed') return guessed(target);
+const determineSource = (target: Fields, panel: Fields, sources: Sources): SourceKind => {
+  const targetSource = sources.findKind(target['datasource']);
+  const inherited = targetSource === 'unknown' ? sources.findKind(panel['datasource']) : targetSource;
+  const kind =
+    targetSource === 'unknown' && inherited !== 'mixed' && inherited !== 'unknown' ? inherited : targetSource;
+  if (kind === 'unknown' || kind === 'mixed') return guessSource(target);
   return kind === 'metrics' && typeof target['expr'] !== 'string'
     ? { foreign: 'prometheus without an expression' }
     : kind;
 };
 
 /** Converts one query and adds it to the previous ones. */
-const readTarget = (target: Fields, name: string, read: Reading): object | undefined => {
+const readTarget = (target: Fields, name: string, read: QueryConversion): object | undefined => {
   const { panel, sources, ledger, queries, formulas } = read;
-  const kind = kindOf(target, panel, sources);
+  const kind = determineSource(target, panel, sources);
   if (kind === 'metrics') {
-    if (!isQuestion(target) || queries.length >= maxQueries) return undefined;
+    if (!hasExpression(target) || queries.length >= maxQueries) return undefined;
     const query = readPromql(target, name, { panel, ledger });
     queries.push(query);
     return query;
@@ -142,12 +148,12 @@ const readTarget = (target: Fields, name: string, read: Reading): object | undef
   if (formula !== undefined) formulas.push(formula);
   else if (!isEmptyTarget(target)) {
     read.foreign.push(isFields(kind) ? String(kind['foreign']) : String(kind));
-    read.texts.push(textOf(target));
+    read.texts.push(queryText(target));
   }
   return formula;
 };
 
-interface Reading {
+interface QueryConversion {
   readonly panel: Fields;
   readonly sources: Sources;
   readonly ledger: Ledger;
@@ -159,10 +165,10 @@ interface Reading {
 
 /** Converts the queries of a panel. Unsupported queries are reported and not converted. */
 export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): ReadQueries => {
-  const read: Reading = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
+  const read: QueryConversion = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
   const usedNames = new Set<string>();
   const renamed = new Map<string, string>();
-  for (const target of fieldsIn(panel['targets'])) {
+  for (const target of toFieldsList(panel['targets'])) {
     const { refId } = target;
     const name = queryName(refId, usedNames);
     if (readTarget(target, name, read) === undefined) continue;
@@ -176,18 +182,18 @@ export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): Re
   return { ...read, renamed };
 };
 
-const isQuestion = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;
+const hasExpression = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;
 
 /** Targets that contain nothing but their name. */
 const isEmptyTarget = (target: Fields): boolean =>
-  Object.keys(target).every((key) => ['refId', 'datasource', 'hide', ...ofEditor].includes(key));
+  Object.keys(target).every((key) => ['refId', 'datasource', 'hide', ...editorFields].includes(key));
 
 const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fields => {
   const isTable = query.answers === 'table';
-  const format = formatOf(isTable, type);
+  const format = targetFormat(isTable, type);
   return {
     datasource,
-    expr: (query.query && promqlOf(query.query)) ?? '',
+    expr: (query.query && getPromql(query.query)) ?? '',
     refId: query.name,
     ...(query.legend !== '' && { legendFormat: query.legend }),
     ...(query.hidden && { hide: true }),
@@ -203,7 +209,7 @@ const expressions = { type: '__expr__', uid: '__expr__' };
 
 /** Returns whether Grafana can run all queries of a panel. */
 export const canBeQueried = ({ queries }: Panel): boolean =>
-  queries.every(({ query }) => query !== undefined && promqlOf(query) !== undefined);
+  queries.every(({ query }) => query !== undefined && getPromql(query) !== undefined);
 
 /** Writes the queries of a panel for a Grafana panel type. */
 export const writeQueries = (

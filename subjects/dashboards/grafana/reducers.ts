@@ -1,7 +1,7 @@
 /** Reducers of columns, and their names in Grafana. */
-import { type Codec, entry, names } from './lens.ts';
+import { type Codec, lookUp, names } from './lens.ts';
 
-const pairs = {
+const reducersByGrafanaName = {
   last: 'last',
   lastNotNull: 'last-not-null',
   first: 'first',
@@ -26,9 +26,9 @@ const pairs = {
   allValues: 'all-values',
   uniqueValues: 'unique-values',
 };
-const named = names(pairs);
+const reducerNames = names(reducersByGrafanaName);
 /** Names in older versions. */
-const old: Readonly<Record<string, string>> = {
+const legacyReducers: Readonly<Record<string, string>> = {
   avg: 'mean',
   current: 'last',
   total: 'sum',
@@ -38,12 +38,12 @@ const old: Readonly<Record<string, string>> = {
 const isPercentile = (value: unknown): value is string => typeof value === 'string' && /^p(?:100|\d{1,2})$/.test(value);
 
 export const reducer: Codec = {
-  read: (value) => (isPercentile(value) ? value : (named.read(value) ?? entry(old, String(value)))),
-  write: (value) => (isPercentile(value) ? value : named.write(value)),
+  read: (value) => (isPercentile(value) ? value : (reducerNames.read(value) ?? lookUp(legacyReducers, String(value)))),
+  write: (value) => (isPercentile(value) ? value : reducerNames.write(value)),
 };
 
 /** Titles of reducers, by which legends sort. */
-const titles: Readonly<Record<string, string>> = {
+const reducersByTitle: Readonly<Record<string, string>> = {
   Last: 'last',
   'Last *': 'last-not-null',
   First: 'first',
@@ -66,8 +66,9 @@ const titles: Readonly<Record<string, string>> = {
   'Distinct count': 'distinct-count',
   'Change count': 'change-count',
 };
-const titled = names({ ...titles, Avg: undefined, Current: undefined });
+const titleCodec = names({ ...reducersByTitle, Avg: undefined, Current: undefined });
 export const reducerTitle: Codec = {
-  read: (value) => (typeof value === 'string' && Object.hasOwn(titles, value) ? titles[value] : undefined),
-  write: titled.write,
+  read: (value) =>
+    typeof value === 'string' && Object.hasOwn(reducersByTitle, value) ? reducersByTitle[value] : undefined,
+  write: titleCodec.write,
 };

@@ -2,51 +2,52 @@
 import { type Fields, isFields } from './ledger.ts';
 
 /** New names by old ones. */
-export type Renamed = ReadonlyMap<string, string>;
+export type QueryRenames = ReadonlyMap<string, string>;
 
 /** Grafana names a column of several queries `Value #A`. */
-const inText = (text: string, renamed: Renamed): string =>
+const renameInText = (text: string, renamed: QueryRenames): string =>
   [...renamed]
     .toSorted(([one], [other]) => other.length - one.length)
     .reduce((read, [old, name]) => read.replaceAll(`Value #${old}`, `Value #${name}`), text);
 
-const inColumns = (part: unknown, renamed: Renamed): unknown => {
-  if (typeof part === 'string') return inText(part, renamed);
-  if (Array.isArray(part)) return part.map((member) => inColumns(member, renamed));
+const renameColumns = (part: unknown, renamed: QueryRenames): unknown => {
+  if (typeof part === 'string') return renameInText(part, renamed);
+  if (Array.isArray(part)) return part.map((member) => renameColumns(member, renamed));
   if (!isFields(part)) return part;
   return Object.fromEntries(
-    Object.entries(part).map(([key, member]) => [inText(key, renamed), inColumns(member, renamed)]),
+    Object.entries(part).map(([key, member]) => [renameInText(key, renamed), renameColumns(member, renamed)]),
   );
 };
 
-const nameOf = (query: unknown, renamed: Renamed): unknown => renamed.get(String(query)) ?? query;
-const namesOf = (queries: unknown, renamed: Renamed): unknown =>
-  Array.isArray(queries) ? queries.map((query) => nameOf(query, renamed)) : queries;
+const renameQuery = (query: unknown, renamed: QueryRenames): unknown => renamed.get(String(query)) ?? query;
+const renameQueries = (queries: unknown, renamed: QueryRenames): unknown =>
+  Array.isArray(queries) ? queries.map((query) => renameQuery(query, renamed)) : queries;
 
-const inTransformation = (one: Fields, renamed: Renamed): Fields => {
+const renameInTransformation = (one: Fields, renamed: QueryRenames): Fields => {
   const { kind, queries, keep: include, figures } = one;
   return {
-    ...(inColumns(one, renamed) as Fields),
-    ...(queries !== undefined && { queries: namesOf(queries, renamed) }),
-    ...(kind === 'filter-queries' && { keep: namesOf(include, renamed) }),
+    ...(renameColumns(one, renamed) as Fields),
+    ...(queries !== undefined && { queries: renameQueries(queries, renamed) }),
+    ...(kind === 'filter-queries' && { keep: renameQueries(include, renamed) }),
     ...(kind === 'trend' &&
       isFields(figures) && {
         figures: Object.fromEntries(
-          Object.entries(figures).map(([query, figure]) => [nameOf(query, renamed), figure]),
+          Object.entries(figures).map(([query, figure]) => [renameQuery(query, renamed), figure]),
         ) as Fields,
       }),
   };
 };
 
-const inOverride = (one: Fields, renamed: Renamed): Fields => {
+const renameInOverride = (one: Fields, renamed: QueryRenames): Fields => {
   const { match } = one;
   return {
-    ...(inColumns(one, renamed) as Fields),
-    ...(isFields(match) && match['by'] === 'query' && { match: { ...match, query: nameOf(match['query'], renamed) } }),
+    ...(renameColumns(one, renamed) as Fields),
+    ...(isFields(match) &&
+      match['by'] === 'query' && { match: { ...match, query: renameQuery(match['query'], renamed) } }),
   };
 };
 
-export const renamedTransformations = (all: readonly object[], renamed: Renamed): object[] =>
-  renamed.size === 0 ? [...all] : all.map((one) => inTransformation(one as Fields, renamed));
-export const renamedOverrides = (all: readonly object[], renamed: Renamed): object[] =>
-  renamed.size === 0 ? [...all] : all.map((one) => inOverride(one as Fields, renamed));
+export const renameInTransformations = (all: readonly object[], renamed: QueryRenames): object[] =>
+  renamed.size === 0 ? [...all] : all.map((one) => renameInTransformation(one as Fields, renamed));
+export const renameInOverrides = (all: readonly object[], renamed: QueryRenames): object[] =>
+  renamed.size === 0 ? [...all] : all.map((one) => renameInOverride(one as Fields, renamed));

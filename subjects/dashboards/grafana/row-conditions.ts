@@ -1,6 +1,6 @@
 /** Conditions of row filters, in both directions. */
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
-import { entry } from './lens.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { lookUp } from './lens.ts';
 
 const conditions: Readonly<Record<string, string>> = {
   isNull: 'null',
@@ -20,11 +20,13 @@ const conditions: Readonly<Record<string, string>> = {
 const readCondition = (filter: Fields): object | undefined => {
   const { fieldName, config } = filter;
   if (typeof fieldName !== 'string' || fieldName === '' || !isFields(config)) return undefined;
-  const is = entry(conditions, String(config['id']));
+  const is = lookUp(conditions, String(config['id']));
   const { value, from, to } = isFields(config['options']) ? config['options'] : {};
   const base = { field: fieldName, is };
-  const figure = (given: unknown): unknown =>
-    typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given)) ? Number(given) : given;
+  const toNumberIfNumeric = (operand: unknown): unknown =>
+    typeof operand === 'string' && operand.trim() !== '' && Number.isFinite(Number(operand))
+      ? Number(operand)
+      : operand;
   switch (is) {
     case undefined:
       return undefined;
@@ -34,27 +36,27 @@ const readCondition = (filter: Fields): object | undefined => {
     case 'matches':
       return { ...base, pattern: value };
     case 'between':
-      return { ...base, from: figure(from), to: figure(to) };
+      return { ...base, from: toNumberIfNumeric(from), to: toNumberIfNumeric(to) };
     case 'above':
     case 'at-least':
     case 'below':
     case 'at-most':
-      return { ...base, value: figure(value) };
+      return { ...base, value: toNumberIfNumeric(value) };
     default:
       return { ...base, value };
   }
 };
 
 /** Returns undefined if one of the conditions has no equivalent. */
-export const readRows = (options: Fields, ledger: Ledger): Fields | undefined => {
-  const filters = fieldsIn(options['filters']);
+export const readRowFilter = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const filters = toFieldsList(options['filters']);
   const read = filters.map(readCondition);
   if (read.length === 0 || read.includes(undefined)) return undefined;
   ledger.carry(options, 'filters');
   return { conditions: read };
 };
 
-export const writeRows = ({ conditions: all }: Fields): Fields => ({
+export const writeRowFilter = ({ conditions: all }: Fields): Fields => ({
   filters: (all as readonly Fields[]).map(({ field: fieldName, is, pattern, ...options }) => ({
     fieldName,
     config: {

@@ -4,15 +4,17 @@ import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { DashboardLink } from '../../../schemas/dashboards/links.ts';
 import { DashboardFields } from '../document.ts';
 import { refreshIntervals } from './defaults.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
 
 const cursors = ['none', 'line', 'line-and-tooltip'] as const;
-const ofServer = 'is a counter of the source server, not part of the dashboard';
-const ofForm = 'is the format version of the dashboard';
+const serverFieldMessage = 'is a counter of the source server, not part of the dashboard';
+const formatFieldMessage = 'is the format version of the dashboard';
 /** Dropped settings: another server counts separately, and Grafana itself ignores the others. */
-const dropped: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(['id', 'version', 'iteration', 'gnetId', 'revision'].map((key) => [key, ofServer])),
-  ...Object.fromEntries(['schemaVersion', '__inputs', '__requires', '__elements'].map((key) => [key, ofForm])),
+const droppedSettings: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['id', 'version', 'iteration', 'gnetId', 'revision'].map((key) => [key, serverFieldMessage])),
+  ...Object.fromEntries(
+    ['schemaVersion', '__inputs', '__requires', '__elements'].map((key) => [key, formatFieldMessage]),
+  ),
   ...Object.fromEntries(
     ['style', 'hideControls', 'sharedCrosshair', 'originalTitle'].map((key) => [
       key,
@@ -23,9 +25,9 @@ const dropped: Readonly<Record<string, string>> = {
 
 const readRange = (time: unknown, ledger: Ledger): Fields => {
   if (!isFields(time)) return {};
-  const known = ['from', 'to'].filter((key) => TimeText.safeParse(time[key]).success);
-  ledger.carry(time, ...known);
-  return Object.fromEntries(known.map((key) => [key, time[key]]));
+  const validKeys = ['from', 'to'].filter((key) => TimeText.safeParse(time[key]).success);
+  ledger.carry(time, ...validKeys);
+  return Object.fromEntries(validKeys.map((key) => [key, time[key]]));
 };
 
 const readRefresh = (dashboard: Fields, ledger: Ledger): Fields => {
@@ -76,11 +78,11 @@ const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number
     keepVariables: includeVars === true,
     newTab: targetBlank === true,
   };
-  const own =
+  const kindFields =
     type === 'dashboards'
       ? { kind: 'dashboards', tags: Array.isArray(tags) ? tags : [], asMenu: asDropdown === true }
       : { kind: 'address', url, tooltip: tooltip ?? '', icon: icon ?? '' };
-  const read = DashboardLink.safeParse({ ...shared, ...own });
+  const read = DashboardLink.safeParse({ ...shared, ...kindFields });
   if (!read.success) return undefined;
   ledger.carry(link, 'type', 'title', 'keepTime', 'includeVars', 'targetBlank');
   ledger.carry(link, ...(type === 'dashboards' ? ['tags', 'asDropdown'] : ['url', 'tooltip', 'icon']));
@@ -90,7 +92,7 @@ const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number
 
 /** Converts everything except variables, panels and annotations. */
 export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
-  for (const [key, reason] of Object.entries(dropped))
+  for (const [key, reason] of Object.entries(droppedSettings))
     if (!isGrafanaDefault(dashboard, key)) ledger.drop(dashboard, key, reason);
   const { title, description, tags, graphTooltip } = dashboard;
   ledger.carry(dashboard, 'uid');
@@ -98,19 +100,19 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
   if (name === title) ledger.carry(dashboard, 'title');
   const text = typeof description === 'string' ? description.slice(0, 8192) : '';
   if (text === description) ledger.carry(dashboard, 'description');
-  const named = (Array.isArray(tags) ? tags : [])
+  const validTags = (Array.isArray(tags) ? tags : [])
     .filter((tag) => typeof tag === 'string' && tag !== '' && tag.length <= 64)
     .slice(0, 32);
-  if (Array.isArray(tags) && named.length === tags.length) ledger.carry(dashboard, 'tags');
+  if (Array.isArray(tags) && validTags.length === tags.length) ledger.carry(dashboard, 'tags');
   const cursor = cursors[Number(graphTooltip ?? 0)];
   if (cursor !== undefined) ledger.carry(dashboard, 'graphTooltip');
-  const links = fieldsIn(dashboard['links'])
+  const links = toFieldsList(dashboard['links'])
     .slice(0, 50)
     .flatMap((link) => readLink(link, ledger) ?? []);
   return {
     name,
     description: text,
-    tags: named,
+    tags: validTags,
     time: readTime(dashboard, ledger),
     links,
     ...(cursor !== undefined && { cursor }),

@@ -1,25 +1,25 @@
 /** Grafana data source of an object. */
-import { type Fields, fieldsIn, isFields } from './ledger.ts';
+import { type Fields, isFields, toFieldsList } from './ledger.ts';
 
 /** Kind of a data source. `metrics`: PromQL. `unknown`: determined from the query. */
 export type SourceKind = 'metrics' | 'unknown' | 'mixed' | 'expression' | 'internal' | { readonly foreign: string };
 
-const ofMetrics: ReadonlySet<string> = new Set([
+const promqlSourceTypes: ReadonlySet<string> = new Set([
   ...['prometheus', 'grafana-amazonprometheus-datasource', 'grafana-azureprometheus-datasource'],
   ...['victoriametrics-metrics-datasource', 'victoriametrics-datasource', 'cortex', 'mimir', 'thanos'],
 ]);
 
-export const isOfMetrics = (type: unknown): boolean => ofMetrics.has(String(type));
+export const isPromqlSource = (type: unknown): boolean => promqlSourceTypes.has(String(type));
 
 /** Extracts the name from `$name`, `${name}`, `${name:raw}` and `[[name]]`. */
-const variableIn = (text: string): string | undefined =>
+const extractVariable = (text: string): string | undefined =>
   /^(?:\$(\w+)|\$\{(\w+)(?::\w+)?\}|\[\[(\w+)(?::\w+)?\]\])$/
     .exec(text)
     ?.slice(1)
     .find((name) => name !== undefined);
 
-const ofType = (type: string): SourceKind => {
-  if (isOfMetrics(type)) return 'metrics';
+const kindByType = (type: string): SourceKind => {
+  if (isPromqlSource(type)) return 'metrics';
   if (type === '__expr__') return 'expression';
   return type === 'grafana' || type === 'datasource' ? 'internal' : { foreign: type };
 };
@@ -29,28 +29,28 @@ export class Sources {
   readonly #types = new Map<string, string>();
 
   constructor(variables: unknown, inputs: unknown) {
-    for (const { name, type, pluginId } of fieldsIn(inputs))
+    for (const { name, type, pluginId } of toFieldsList(inputs))
       if (type === 'datasource') this.#types.set(String(name), String(pluginId));
-    for (const { name, type, query } of fieldsIn(variables))
+    for (const { name, type, query } of toFieldsList(variables))
       if (type === 'datasource' && typeof query === 'string') this.#types.set(String(name), query);
   }
 
-  kindOf(reference: unknown): SourceKind {
-    if (typeof reference === 'string') return this.#ofName(reference);
+  findKind(reference: unknown): SourceKind {
+    if (typeof reference === 'string') return this.#kindByName(reference);
     if (!isFields(reference)) return 'unknown';
     const { type, uid } = reference;
-    const named = typeof uid === 'string' ? this.#ofName(uid) : 'unknown';
-    if (named === 'mixed' || named === 'expression') return named;
-    return typeof type === 'string' && type !== '' ? ofType(type) : named;
+    const kindByUid = typeof uid === 'string' ? this.#kindByName(uid) : 'unknown';
+    if (kindByUid === 'mixed' || kindByUid === 'expression') return kindByUid;
+    return typeof type === 'string' && type !== '' ? kindByType(type) : kindByUid;
   }
 
-  #ofName(name: string): SourceKind {
+  #kindByName(name: string): SourceKind {
     if (name === '-- Mixed --') return 'mixed';
     if (name === '-- Grafana --' || name === 'grafana') return 'internal';
     if (name === '-- Dashboard --') return { foreign: 'dashboard' };
     if (name === '__expr__') return 'expression';
-    const type = this.#types.get(variableIn(name) ?? '');
-    return type === undefined ? 'unknown' : ofType(type);
+    const type = this.#types.get(extractVariable(name) ?? '');
+    return type === undefined ? 'unknown' : kindByType(type);
   }
 }
 
@@ -60,5 +60,5 @@ const isLogQl = (expression: string): boolean =>
   /\}\s*!=\s*[`"]/.test(expression);
 
 /** Guesses the kind of data source from a query without one. */
-export const guessed = ({ expr }: Fields): SourceKind =>
+export const guessSource = ({ expr }: Fields): SourceKind =>
   typeof expr === 'string' && !isLogQl(expr) ? 'metrics' : { foreign: 'unknown' };

@@ -1,14 +1,17 @@
 /** Required and known fields of Grafana's typed form. */
 import { type Fields, isFields } from './ledger.ts';
-import { at } from './lens.ts';
+import { getAtPath } from './lens.ts';
 
 const legend = { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] };
 const tooltip = { mode: 'single', sort: 'none' };
-const figure = { reduceOptions: { calcs: ['lastNotNull'], values: false, fields: '' }, orientation: 'auto' };
-const lasting = { rowHeight: 0.9, showValue: 'auto', legend, tooltip };
+const singleValueOptions = {
+  reduceOptions: { calcs: ['lastNotNull'], values: false, fields: '' },
+  orientation: 'auto',
+};
+const timelineOptions = { rowHeight: 0.9, showValue: 'auto', legend, tooltip };
 
 /** Required options of a panel, by type. */
-export const neededOptions: Readonly<Record<string, Fields>> = {
+export const requiredOptions: Readonly<Record<string, Fields>> = {
   timeseries: { legend, tooltip },
   stat: {
     graphMode: 'area',
@@ -18,7 +21,7 @@ export const neededOptions: Readonly<Record<string, Fields>> = {
     wideLayout: true,
     showPercentChange: false,
     percentChangeColorMode: 'standard',
-    ...figure,
+    ...singleValueOptions,
   },
   gauge: {
     showThresholdLabels: false,
@@ -26,7 +29,7 @@ export const neededOptions: Readonly<Record<string, Fields>> = {
     sizing: 'auto',
     minVizWidth: 75,
     minVizHeight: 75,
-    ...figure,
+    ...singleValueOptions,
   },
   bargauge: {
     displayMode: 'gradient',
@@ -38,9 +41,9 @@ export const neededOptions: Readonly<Record<string, Fields>> = {
     minVizHeight: 16,
     maxVizHeight: 300,
     legend,
-    ...figure,
+    ...singleValueOptions,
   },
-  piechart: { pieType: 'pie', legend: { ...legend, values: [] }, tooltip, ...figure },
+  piechart: { pieType: 'pie', legend: { ...legend, values: [] }, tooltip, ...singleValueOptions },
   table: { frameIndex: 0, showHeader: true },
   heatmap: {
     color: { scheme: 'Oranges', fill: 'dark-orange', exponent: 0.5, steps: 64, reverse: false },
@@ -51,8 +54,8 @@ export const neededOptions: Readonly<Record<string, Fields>> = {
     exemplars: { color: 'rgba(255,0,255,0.7)' },
   },
   histogram: { legend, tooltip },
-  'state-timeline': lasting,
-  'status-history': lasting,
+  'state-timeline': timelineOptions,
+  'status-history': timelineOptions,
   barchart: {
     orientation: 'auto',
     xTickLabelRotation: 0,
@@ -91,48 +94,50 @@ export const neededOptions: Readonly<Record<string, Fields>> = {
   },
 };
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-const known = {
-  dashboard: words(
+const toWordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const knownFields = {
+  dashboard: toWordSet(
     'description editable graphTooltip time timepicker fiscalYearStartMonth liveNow weekStart refresh preload timezone',
   ),
-  timepicker: words('hidden refresh_intervals nowDelay'),
-  panel: words(
+  timepicker: toWordSet('hidden refresh_intervals nowDelay'),
+  panel: toWordSet(
     'type targets title description links transformations interval timeFrom timeShift hideTimeOverride libraryPanel cacheTimeout queryCachingTTL options fieldConfig transparent maxDataPoints',
   ),
-  target: words(
+  target: toWordSet(
     'expr instant range exemplar editorMode format legendFormat intervalFactor refId hide queryType interval',
   ),
-  field: words(
+  field: toWordSet(
     'displayName displayNameFromDS description path writeable filterable unit decimals min max mappings thresholds color links noValue custom',
   ),
-  variable: words(
+  variable: toWordSet(
     'type name label hide skipUrlSync description query datasource current multi allowCustomValue options refresh sort includeAll allValue regex auto auto_min auto_count',
   ),
-  override: words('matcher properties'),
-  annotation: words('name datasource enable hide iconColor filter target type builtIn expr'),
+  override: toWordSet('matcher properties'),
+  annotation: toWordSet('name datasource enable hide iconColor filter target type builtIn expr'),
 };
 
 /** Fields of panels in the current classic form, including their position and server data */
 const panelKeys = new Set([
-  ...known.panel,
+  ...knownFields.panel,
   ...['id', 'gridPos', 'datasource', 'pluginVersion', 'repeat', 'repeatDirection', 'maxPerRow', 'repeatPanelId'],
   ...['scopedVars', 'span', 'timeCompare', 'height'],
 ]);
 export const isPanelKey = (key: string): boolean => panelKeys.has(key);
 
-const allKnown = (value: unknown, keys: ReadonlySet<string>): boolean =>
+const hasOnlyKeys = (value: unknown, keys: ReadonlySet<string>): boolean =>
   isFields(value) && Object.keys(value).every((key) => keys.has(key));
 const isReference = (value: unknown): boolean =>
   value === undefined || (isFields(value) && Object.keys(value).every((key) => key === 'type' || key === 'uid'));
 
 const isOverride = (value: unknown): boolean =>
-  allKnown(value, known.override) && isFields(at(value, ['matcher'])) && Array.isArray(at(value, ['properties']));
+  hasOnlyKeys(value, knownFields.override) &&
+  isFields(getAtPath(value, ['matcher'])) &&
+  Array.isArray(getAtPath(value, ['properties']));
 
-const fitsFields = (path: string, value: unknown): boolean => {
+const isValidFieldConfig = (path: string, value: unknown): boolean => {
   const [, part, inner = '', step, rest] = path.split('.');
   if (part === 'overrides') return step === undefined && isOverride(value);
-  if (!known.field.has(inner) || inner === 'links') return false;
+  if (!knownFields.field.has(inner) || inner === 'links') return false;
   return (
     inner !== 'thresholds' ||
     rest === undefined ||
@@ -142,28 +147,29 @@ const fitsFields = (path: string, value: unknown): boolean => {
 };
 
 /** Returns whether a stored source value of a panel is valid at its path. */
-export const fitsPanel = (path: string, value: unknown): boolean => {
+export const isValidPanelField = (path: string, value: unknown): boolean => {
   const [key = '', , inner] = path.split('.');
-  if (!known.panel.has(key)) return false;
+  if (!knownFields.panel.has(key)) return false;
   if (key === 'targets')
     return inner === undefined
       ? Array.isArray(value)
-        ? value.every((one) => isReference(at(one, ['datasource'])))
-        : isReference(at(value, ['datasource']))
-      : known.target.has(inner);
-  if (key === 'fieldConfig') return fitsFields(path, value);
+        ? value.every((one) => isReference(getAtPath(one, ['datasource'])))
+        : isReference(getAtPath(value, ['datasource']))
+      : knownFields.target.has(inner);
+  if (key === 'fieldConfig') return isValidFieldConfig(path, value);
   return key !== 'links' && !(key === 'transformations' && inner === 'filter');
 };
 
 /** Returns whether a stored source value of the dashboard is valid at its path. */
-export const fitsDashboard = (path: string, value: unknown): boolean => {
+export const isValidDashboardField = (path: string, value: unknown): boolean => {
   const [key = '', inner = '', , last] = path.split('.');
-  if (key === 'timepicker') return known.timepicker.has(inner);
-  if (key !== 'templating' && key !== 'annotations') return known.dashboard.has(key);
-  const keys = key === 'templating' ? known.variable : known.annotation;
+  if (key === 'timepicker') return knownFields.timepicker.has(inner);
+  if (key !== 'templating' && key !== 'annotations') return knownFields.dashboard.has(key);
+  const keys = key === 'templating' ? knownFields.variable : knownFields.annotation;
   if (last !== undefined) return keys.has(last) && last !== 'options' && last !== 'datasource';
-  if (!allKnown(value, keys) || !isReference(at(value, ['datasource']))) return false;
+  if (!hasOnlyKeys(value, keys) || !isReference(getAtPath(value, ['datasource']))) return false;
   return (
-    key === 'templating' || ['name', 'datasource', 'enable', 'iconColor'].every((one) => at(value, [one]) !== undefined)
+    key === 'templating' ||
+    ['name', 'datasource', 'enable', 'iconColor'].every((one) => getAtPath(value, [one]) !== undefined)
   );
 };

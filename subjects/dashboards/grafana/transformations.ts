@@ -1,17 +1,17 @@
 /** Transformations of a panel's tables, in both directions. */
 import { Transformation } from '../../../schemas/dashboards/transformations.ts';
 import { readCalculation, writeCalculation } from './calculations.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
 import { flag, integer, type Lens, listOf, names, readLenses, same, text, writeLenses } from './lens.ts';
 import { reducer } from './reducers.ts';
-import { readRows, writeRows } from './row-conditions.ts';
+import { readRowFilter, writeRowFilter } from './row-conditions.ts';
 
 type Ours = Fields & { readonly kind: string };
 
-interface Form {
+interface TransformationForm {
   readonly id: string;
   /** Names in older versions. */
-  readonly formerly?: string;
+  readonly formerId?: string;
   readonly kind: string;
   readonly lenses?: readonly Lens[];
   /** Converter for settings beyond the table. Returns undefined if there is no equivalent. */
@@ -21,15 +21,15 @@ interface Form {
 
 const field = text(1024);
 const fields = listOf(field, 1000);
-const has = (value: unknown): value is Fields => isFields(value) && Object.keys(value).length > 0;
+const isNonEmptyFields = (value: unknown): value is Fields => isFields(value) && Object.keys(value).length > 0;
 
 const readOrganize = (options: Fields, ledger: Ledger): Fields => {
   const { excludeByName, indexByName, renameByName } = options;
-  const entries = (of: unknown): [string, unknown][] => (isFields(of) ? Object.entries(of) : []);
-  const hidden = entries(excludeByName).flatMap(([name, is]) => {
-    if (is === true && name !== '') ledger.carry(excludeByName as Fields, name);
+  const entries = (holder: unknown): [string, unknown][] => (isFields(holder) ? Object.entries(holder) : []);
+  const hidden = entries(excludeByName).flatMap(([name, isExcluded]) => {
+    if (isExcluded === true && name !== '') ledger.carry(excludeByName as Fields, name);
     else ledger.markDefault(excludeByName as Fields, name);
-    return is === true && name !== '' ? [name] : [];
+    return isExcluded === true && name !== '' ? [name] : [];
   });
   const order = entries(indexByName)
     .filter(([name, index]) => Number.isFinite(index) && name !== '')
@@ -43,20 +43,20 @@ const readOrganize = (options: Fields, ledger: Ledger): Fields => {
 
 const readGroups = (options: Fields, ledger: Ledger): Fields | undefined => {
   const groupFields = options['fields'];
-  if (!has(groupFields)) return undefined;
+  if (!isNonEmptyFields(groupFields)) return undefined;
   const by: string[] = [];
   const figures: object[] = [];
-  for (const [name, how] of Object.entries(groupFields)) {
-    if (!isFields(how) || name === '') continue;
-    const { operation, aggregations } = how;
+  for (const [name, fieldOptions] of Object.entries(groupFields)) {
+    if (!isFields(fieldOptions) || name === '') continue;
+    const { operation, aggregations } = fieldOptions;
     if (operation === 'groupby') {
       by.push(name);
-      ledger.carry(how, 'operation');
+      ledger.carry(fieldOptions, 'operation');
     }
     const reducers = listOf(reducer, 32).read(aggregations) as readonly unknown[] | undefined;
     if (operation !== 'aggregate' || reducers === undefined || reducers.length === 0) continue;
     figures.push({ field: name, reducers });
-    ledger.carry(how, 'operation', 'aggregations');
+    ledger.carry(fieldOptions, 'operation', 'aggregations');
   }
   return by.length === 0 ? undefined : { by, figures };
 };
@@ -74,8 +74,8 @@ const writeGroups = ({ by, figures }: Ours): Fields => ({
 /** Query names in Grafana's matcher syntax: one, or several between slashes. */
 const readQueries = (value: unknown): string[] | undefined => {
   if (typeof value !== 'string') return undefined;
-  const [, some] = /^\/\^(?:\(\?:)?([\w| -]+)\)?\$\/$/.exec(value) ?? [];
-  const all = (some ?? value).split('|');
+  const [, alternatives] = /^\/\^(?:\(\?:)?([\w| -]+)\)?\$\/$/.exec(value) ?? [];
+  const all = (alternatives ?? value).split('|');
   return all.every((name) => /^[\w -]{1,64}$/.test(name)) ? all : undefined;
 };
 const writeQueries = (all: readonly string[]): string =>
@@ -95,7 +95,7 @@ const readTrend = (options: Fields, ledger: Ledger): Fields => {
   return { figures };
 };
 
-const forms: readonly Form[] = [
+const forms: readonly TransformationForm[] = [
   {
     id: 'organize',
     kind: 'organize',
@@ -109,7 +109,7 @@ const forms: readonly Form[] = [
   { id: 'merge', kind: 'merge' },
   {
     id: 'joinByField',
-    formerly: 'seriesToColumns',
+    formerId: 'seriesToColumns',
     kind: 'join-by-field',
     lenses: [
       ['byField', 'field', field],
@@ -152,8 +152,8 @@ const forms: readonly Form[] = [
       ['type', 'action', names({ include: 'keep', exclude: 'drop' })],
       ['match', 'match', same('all', 'any')],
     ],
-    read: readRows,
-    write: writeRows,
+    read: readRowFilter,
+    write: writeRowFilter,
   },
   {
     id: 'filterByRefId',
@@ -188,7 +188,7 @@ const forms: readonly Form[] = [
     id: 'sortBy',
     kind: 'sort',
     read: (options, ledger) => {
-      const [first] = fieldsIn(options['sort']);
+      const [first] = toFieldsList(options['sort']);
       if (first === undefined || typeof first['field'] !== 'string' || first['field'] === '') return undefined;
       ledger.carry(first, 'field', 'desc');
       return { by: first['field'], direction: first['desc'] === true ? 'descending' : 'ascending' };
@@ -226,7 +226,7 @@ const forms: readonly Form[] = [
     read: (options, ledger) => {
       const [, pattern] = /^\/(.+)\/$/s.exec(String(options['regExp'])) ?? [];
       if (pattern !== undefined) ledger.carry(options, 'regExp');
-      const paths = fieldsIn(options['jsonPaths']).filter(({ path }) => typeof path === 'string' && path !== '');
+      const paths = toFieldsList(options['jsonPaths']).filter(({ path }) => typeof path === 'string' && path !== '');
       for (const path of paths) ledger.carry(path, 'path', 'alias');
       return {
         ...(pattern !== undefined && { pattern }),
@@ -257,7 +257,7 @@ const forms: readonly Form[] = [
         ['dateFormat', 'format', text(128)],
         ['timezone', 'zone', text(64)],
       ];
-      const conversions = fieldsIn(options['conversions']).map((one) => readLenses(lenses, one, ledger));
+      const conversions = toFieldsList(options['conversions']).map((one) => readLenses(lenses, one, ledger));
       return conversions.length === 0 ? undefined : { conversions };
     },
     write: ({ conversions }) => ({
@@ -276,11 +276,11 @@ const forms: readonly Form[] = [
 ];
 
 const byId = new Map(
-  forms.flatMap((form) => [form.id, ...(form.formerly === undefined ? [] : [form.formerly])].map((id) => [id, form])),
+  forms.flatMap((form) => [form.id, ...(form.formerId === undefined ? [] : [form.formerId])].map((id) => [id, form])),
 );
 const byKind = new Map(forms.map((form) => [form.kind, form]));
 
-const readOne = (source: Fields, ledger: Ledger): object | undefined => {
+const readTransformation = (source: Fields, ledger: Ledger): object | undefined => {
   const form = byId.get(String(source['id']));
   if (form === undefined) return undefined;
   const options = isFields(source['options']) ? source['options'] : {};
@@ -305,17 +305,17 @@ const readFilter = (filter: unknown, ledger: Ledger): string[] | undefined => {
 
 /** Converts supported transformations. Others are reported and not converted. */
 export const readTransformations = (list: unknown, ledger: Ledger): object[] =>
-  fieldsIn(list)
+  toFieldsList(list)
     .slice(0, 64)
     .flatMap((source) => {
-      const read = readOne(source, ledger);
+      const read = readTransformation(source, ledger);
       if (read === undefined) ledger.forget(source);
       return read ?? [];
     });
 
 export const writeTransformations = (all: readonly Transformation[]): Fields[] =>
   all.map((ours) => {
-    const form = byKind.get(ours.kind) as Form;
+    const form = byKind.get(ours.kind) as TransformationForm;
     const { off, queries } = ours;
     return {
       id: form.id,

@@ -16,16 +16,17 @@ interface Part {
   readonly is: unknown;
 }
 
-const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+const hashPart = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
 /** Key order is not a difference: Grafana has its own. */
-const canonical = (value: unknown): string =>
+const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) =>
     isFields(member)
       ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
       : member,
   ) ?? 'null';
 
-const renamed = (document: DashboardFields, ids: Fields, sections: Fields): DashboardFields => {
+const restoreIds = (document: DashboardFields, ids: Fields, sections: Fields): DashboardFields => {
   const idOf = (id: string): string => (typeof ids[id] === 'string' ? ids[id] : id);
   const sectionOf = (id: string | null): string | null =>
     id !== null && typeof sections[id] === 'string' ? sections[id] : id;
@@ -47,7 +48,7 @@ const renamed = (document: DashboardFields, ids: Fields, sections: Fields): Dash
   };
 };
 
-const restOf = (document: DashboardFields): Fields => {
+const withoutPanels = (document: DashboardFields): Fields => {
   const { panels: _, ...rest } = document;
   return rest;
 };
@@ -61,42 +62,44 @@ export const dataToExport = (
   read: DashboardFields,
   { ids, sections }: { readonly ids: Fields; readonly sections: Fields },
 ): object | undefined => {
-  const named = renamed(read, ids, sections);
-  const readPanels = new Map(named.panels.map((panel) => [panel.id, panel]));
+  const readWithOriginalIds = restoreIds(read, ids, sections);
+  const readPanels = new Map(readWithOriginalIds.panels.map((panel) => [panel.id, panel]));
   const panels = document.panels.flatMap((panel): [string, Part][] => {
     const other = readPanels.get(panel.id);
-    return isDeepStrictEqual(panel, other) ? [] : [[panel.id, { of: hashOf(other), is: panel }]];
+    return isDeepStrictEqual(panel, other) ? [] : [[panel.id, { of: hashPart(other), is: panel }]];
   });
-  const others = restOf(named);
-  const own = restOf(document);
-  const rest = [...new Set([...Object.keys(own), ...Object.keys(others)])].flatMap((key): [string, Part][] =>
-    isDeepStrictEqual(own[key], others[key]) ? [] : [[key, { of: hashOf(others[key]), is: own[key] ?? null }]],
+  const others = withoutPanels(readWithOriginalIds);
+  const originalRest = withoutPanels(document);
+  const rest = [...new Set([...Object.keys(originalRest), ...Object.keys(others)])].flatMap((key): [string, Part][] =>
+    isDeepStrictEqual(originalRest[key], others[key])
+      ? []
+      : [[key, { of: hashPart(others[key]), is: originalRest[key] ?? null }]],
   );
   const order = document.panels.map(({ id }) => id);
   const parts = {
-    ids: changed(ids),
-    sections: changed(sections),
+    ids: changedNames(ids),
+    sections: changedNames(sections),
     panels: Object.fromEntries(panels),
     rest: Object.fromEntries(rest),
     ...(!isDeepStrictEqual(
       order,
-      named.panels.map(({ id }) => id),
+      readWithOriginalIds.panels.map(({ id }) => id),
     ) && { order }),
   };
   return Object.values(parts).every((part) => Object.keys(part).length === 0) ? undefined : parts;
 };
-const changed = (names: Fields): Fields =>
+const changedNames = (names: Fields): Fields =>
   Object.fromEntries(Object.entries(names).filter(([one, other]) => one !== other));
 
-const partOf = (parts: unknown, key: string): Part | undefined => {
+const findPart = (parts: unknown, key: string): Part | undefined => {
   const part = isFields(parts) && Object.hasOwn(parts, key) ? parts[key] : undefined;
   return isFields(part) && typeof part['of'] === 'string' ? (part as unknown as Part) : undefined;
 };
 
-const ordered = (panels: readonly Panel[], order: unknown): readonly Panel[] => {
+const restoreOrder = (panels: readonly Panel[], order: unknown): readonly Panel[] => {
   if (!Array.isArray(order)) return panels;
-  const places = new Map(order.map((id, index) => [String(id), index]));
-  return panels.toSorted((one, other) => (places.get(one.id) ?? Infinity) - (places.get(other.id) ?? Infinity));
+  const positions = new Map(order.map((id, index) => [String(id), index]));
+  return panels.toSorted((one, other) => (positions.get(one.id) ?? Infinity) - (positions.get(other.id) ?? Infinity));
 };
 
 /** Merges imported data with the stored data of unchanged parts. Validate the result. */
@@ -109,17 +112,19 @@ export const mergeHiddenData = (read: DashboardFields, text: string): unknown =>
   }
   if (!isFields(parts)) return read;
   const { ids, sections, panels, rest, order } = parts;
-  const named = renamed(read, isFields(ids) ? ids : {}, isFields(sections) ? sections : {});
+  const named = restoreIds(read, isFields(ids) ? ids : {}, isFields(sections) ? sections : {});
   const others = Object.entries(isFields(rest) ? rest : {}).flatMap(([key]) => {
-    const part = partOf(rest, key);
-    return part !== undefined && part.of === hashOf(restOf(named)[key]) ? [[key, part.is ?? undefined] as const] : [];
+    const part = findPart(rest, key);
+    return part !== undefined && part.of === hashPart(withoutPanels(named)[key])
+      ? [[key, part.is ?? undefined] as const]
+      : [];
   });
   return {
     ...named,
     ...Object.fromEntries(others),
-    panels: ordered(named.panels, order).map((panel) => {
-      const part = partOf(panels, panel.id);
-      return part !== undefined && part.of === hashOf(panel) ? part.is : panel;
+    panels: restoreOrder(named.panels, order).map((panel) => {
+      const part = findPart(panels, panel.id);
+      return part !== undefined && part.of === hashPart(panel) ? part.is : panel;
     }),
   };
 };

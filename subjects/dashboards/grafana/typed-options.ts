@@ -2,15 +2,15 @@
  * Panel options and field settings of Grafana's typed form, by panel type. Other options are stored in the hidden
  * variable.
  */
-import { type Fields, fieldsIn, isFields } from './ledger.ts';
-import { at, entry } from './lens.ts';
+import { type Fields, isFields, toFieldsList } from './ledger.ts';
+import { getAtPath, lookUp } from './lens.ts';
 
 type Built = Record<string, unknown>;
 type Words = ReadonlySet<string>;
 const words = (text: string): Words => new Set(text.split(' '));
 
 const tooltip = words('mode sort maxWidth maxHeight hideZeros');
-const inner: Readonly<Record<string, Words>> = {
+const nestedOptions: Readonly<Record<string, Words>> = {
   legend: words('displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
   tooltip,
   reduceOptions: words('values limit calcs fields'),
@@ -19,13 +19,13 @@ const inner: Readonly<Record<string, Words>> = {
   code: words('language showLineNumbers showMiniMap'),
 };
 /** Options that are different for one type */
-const innerOf: Readonly<Record<string, Words>> = {
+const nestedOptionsByType: Readonly<Record<string, Words>> = {
   'piechart.legend': words('values displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
   'heatmap.legend': words('show'),
   'heatmap.tooltip': words('mode maxHeight maxWidth yHistogram showColorScale'),
 };
 
-const lasting = 'showValue rowHeight legend tooltip timezone perPage';
+const timelineOptions = 'showValue rowHeight legend tooltip timezone perPage';
 const options: Readonly<Record<string, Words>> = {
   timeseries: words('timezone legend tooltip orientation'),
   barchart: words(
@@ -52,15 +52,15 @@ const options: Readonly<Record<string, Words>> = {
   stat: words(
     'graphMode colorMode justifyMode textMode wideLayout showPercentChange reduceOptions text percentChangeColorMode orientation',
   ),
-  'state-timeline': words(`${lasting} mergeValues alignValue`),
-  'status-history': words(`${lasting} colWidth`),
+  'state-timeline': words(`${timelineOptions} mergeValues alignValue`),
+  'status-history': words(`${timelineOptions} colWidth`),
   table: words('frameIndex showHeader showTypeIcons sortBy footer cellHeight'),
   text: words('mode code content'),
 };
 
 const axis =
   'axisPlacement axisColorMode axisLabel axisWidth axisSoftMin axisSoftMax axisGridShow scaleDistribution axisCenteredZero axisBorderShow hideFrom';
-const custom: Readonly<Record<string, Words>> = {
+const customSettings: Readonly<Record<string, Words>> = {
   timeseries: words(
     `${axis} drawStyle gradientMode thresholdsStyle transform lineColor lineWidth lineInterpolation lineStyle fillColor fillOpacity showPoints pointSize pointColor barAlignment barWidthFactor stacking insertNulls spanNulls fillBelowTo pointSymbol barMaxWidth`,
   ),
@@ -74,7 +74,7 @@ const custom: Readonly<Record<string, Words>> = {
 };
 
 /** Options of each cell type */
-const cells: Readonly<Record<string, Words>> = {
+const cellOptions: Readonly<Record<string, Words>> = {
   auto: words('type wrapText'),
   'color-text': words('type wrapText'),
   'color-background': words('type mode applyToRow wrapText'),
@@ -88,30 +88,30 @@ const cells: Readonly<Record<string, Words>> = {
 const formats = words('time_series table heatmap');
 
 /** Targets of a panel have a name each, Prometheus targets have an expression, and formats are typed. */
-const cleanTargets = (targets: unknown): void => {
-  for (const [index, target] of fieldsIn(targets).entries()) {
+const normalizeTargets = (targets: unknown): void => {
+  for (const [index, target] of toFieldsList(targets).entries()) {
     const built = target as Built;
     built['refId'] ??= `Q${index}`;
-    if (at(built, ['datasource', 'type']) === 'prometheus') built['expr'] ??= '';
+    if (getAtPath(built, ['datasource', 'type']) === 'prometheus') built['expr'] ??= '';
     if (built['format'] !== undefined && !formats.has(String(built['format']))) delete built['format'];
   }
 };
 
 const languages = words('json yaml xml typescript sql go markdown html plaintext');
 
-const retainKnown = (holder: Built, known: Words): void => {
+const deleteOtherKeys = (holder: Built, known: Words): void => {
   for (const key of Object.keys(holder)) if (!known.has(key)) delete holder[key];
 };
 
-const cleanOptions = (type: string, held: Built, known: Words): void => {
-  retainKnown(held, known);
-  for (const [key, value] of Object.entries(held)) {
-    const parts = innerOf[`${type}.${key}`] ?? entry(inner, key);
-    if (isFields(value) && parts !== undefined) retainKnown(value as Built, parts);
+const cleanOptions = (type: string, panelOptions: Built, known: Words): void => {
+  deleteOtherKeys(panelOptions, known);
+  for (const [key, value] of Object.entries(panelOptions)) {
+    const parts = nestedOptionsByType[`${type}.${key}`] ?? lookUp(nestedOptions, key);
+    if (isFields(value) && parts !== undefined) deleteOtherKeys(value as Built, parts);
   }
-  const footer = held['footer'];
-  if (isFields(footer)) held['footer'] = { show: false, reducer: [], ...footer };
-  const code = held['code'] as Built | undefined;
+  const footer = panelOptions['footer'];
+  if (isFields(footer)) panelOptions['footer'] = { show: false, reducer: [], ...footer };
+  const code = panelOptions['code'] as Built | undefined;
   if (isFields(code) && !languages.has(String(code['language']))) delete code['language'];
 };
 
@@ -122,24 +122,24 @@ const choices: Readonly<Record<string, Words>> = {
 
 const cleanCell = (settings: Built): void => {
   const cell = settings['cellOptions'];
-  const known = isFields(cell) ? entry(cells, String(cell['type'])) : undefined;
+  const known = isFields(cell) ? lookUp(cellOptions, String(cell['type'])) : undefined;
   if (known === undefined) delete settings['cellOptions'];
-  else retainKnown(cell as Built, known);
+  else deleteOtherKeys(cell as Built, known);
   if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
 };
 
 /** Removes the fields of a panel that the typed form lacks. */
-export const retainTyped = (panel: Built): void => {
+export const removeUntyped = (panel: Built): void => {
   const type = String(panel['type']);
-  const known = entry(options, type);
+  const known = lookUp(options, type);
   if (known === undefined) return;
-  cleanTargets(panel['targets']);
+  normalizeTargets(panel['targets']);
   if (isFields(panel['options'])) cleanOptions(type, panel['options'] as Built, known);
-  const defaults = at(panel, ['fieldConfig', 'defaults']) as Built | undefined;
+  const defaults = getAtPath(panel, ['fieldConfig', 'defaults']) as Built | undefined;
   const settings: Fields | undefined = isFields(defaults) ? (defaults['custom'] as Fields | undefined) : undefined;
-  const ofFields = entry(custom, type);
-  if (!isFields(settings) || ofFields === undefined || defaults === undefined) return;
-  retainKnown(settings as Built, ofFields);
+  const allowedSettings = lookUp(customSettings, type);
+  if (!isFields(settings) || allowedSettings === undefined || defaults === undefined) return;
+  deleteOtherKeys(settings as Built, allowedSettings);
   for (const [key, allowed] of Object.entries(choices))
     if (!allowed.has(String(settings[key]))) delete (settings as Built)[key];
   if (type === 'table') cleanCell(settings as Built);

@@ -1,7 +1,7 @@
 /** Unit names of Grafana and OIQ. Other units keep their names. */
 import type { Codec } from './lens.ts';
 
-const pairs: Readonly<Record<string, string>> = {
+const unitsByGrafanaName: Readonly<Record<string, string>> = {
   bytes: 'By',
   bits: 'bit',
   ms: 'ms',
@@ -21,13 +21,16 @@ const pairs: Readonly<Record<string, string>> = {
   binBps: 'By/s',
   binbps: 'bit/s',
 };
-const back = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
+const grafanaNamesByUnit = new Map(Object.entries(unitsByGrafanaName).map(([theirs, ours]) => [ours, theirs]));
 
 export const unit: Codec = {
   // A Grafana name that is a different unit in OIQ would not survive a round trip.
   read: (value) =>
-    typeof value === 'string' && value !== '' && value.length <= 64 && (Object.hasOwn(pairs, value) || !back.has(value))
-      ? (pairs[value] ?? value)
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= 64 &&
+    (Object.hasOwn(unitsByGrafanaName, value) || !grafanaNamesByUnit.has(value))
+      ? (unitsByGrafanaName[value] ?? value)
       : undefined,
-  write: (value) => back.get(value as string) ?? value,
+  write: (value) => grafanaNamesByUnit.get(value as string) ?? value,
 };

@@ -1,7 +1,7 @@
 /** Variables, in both directions. */
 import { allValues, maxValues, type Variable as OurVariable, Variable } from '../../../schemas/dashboards/variables.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
-import { isOfMetrics, type Sources } from './sources.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { isPromqlSource, type Sources } from './sources.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -19,7 +19,7 @@ const orders = [
 ] as const;
 
 /** Fields that every variable has. */
-const shared = (variable: Fields, ledger: Ledger): Fields => {
+const readSharedFields = (variable: Fields, ledger: Ledger): Fields => {
   const { name, label, description, hide, skipUrlSync } = variable;
   ledger.carry(variable, 'name', 'type');
   const hidden = hides[Number(hide ?? 0)];
@@ -36,7 +36,7 @@ const shared = (variable: Fields, ledger: Ledger): Fields => {
   };
 };
 
-const textsIn = (value: unknown): string[] =>
+const toTexts = (value: unknown): string[] =>
   [value]
     .flat()
     .filter((one): one is string => isText(one) && one !== '')
@@ -45,22 +45,22 @@ const textsIn = (value: unknown): string[] =>
 const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
   const { current } = variable;
   if (!isFields(current)) return [];
-  const values = textsIn(current['value']).map((value) =>
+  const values = toTexts(current['value']).map((value) =>
     value === 'All' && variable['includeAll'] === true ? allValues : value,
   );
   ledger.carry(current, 'value');
   // The text of a value is determined again.
-  const texts = textsIn(current['text']);
-  const same = texts.every(
+  const texts = toTexts(current['text']);
+  const areTextsDerived = texts.every(
     (text, index) => text === values[index] || values[index] === allValues || values.length === 0,
   );
-  if (same) ledger.carry(current, 'text');
+  if (areTextsDerived) ledger.carry(current, 'text');
   ledger.markDefault(current, 'selected', 'isNone', 'tags');
   return values;
 };
 
 /** The selected values. */
-const readChosen = (variable: Fields, ledger: Ledger): Fields => {
+const readSelection = (variable: Fields, ledger: Ledger): Fields => {
   const { multi, includeAll, allValue, allowCustomValue } = variable;
   for (const key of ['multi', 'includeAll', 'allowCustomValue'])
     if (typeof variable[key] === 'boolean') ledger.carry(variable, key);
@@ -83,8 +83,8 @@ const readPattern = (regex: unknown): string | undefined => {
   return flags === '' ? inner : flags === 'i' ? `(?i)${inner}` : undefined;
 };
 const writePattern = (pattern: string): string => {
-  const [, bare] = /^\^([^/].*)\$$/s.exec(pattern) ?? [];
-  if (bare !== undefined && !pattern.startsWith('^(')) return bare;
+  const [, unanchored] = /^\^([^/].*)\$$/s.exec(pattern) ?? [];
+  if (unanchored !== undefined && !pattern.startsWith('^(')) return unanchored;
   return pattern.startsWith('(?i)') ? `/${pattern.slice(4)}/i` : `/${pattern}/`;
 };
 
@@ -97,11 +97,11 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, ...(refresh === 1 || refresh === 2 || refresh === true ? ['refresh'] : []));
   // Values that were current at the last save.
   if (Array.isArray(options)) ledger.markDefault(variable, 'options');
-  const fixed = fieldsIn(variable['staticOptions']);
+  const fixed = toFieldsList(variable['staticOptions']);
   if (fixed.length > 0) ledger.carry(variable, 'staticOptions', 'staticOptionsOrder');
   const place = String(variable['staticOptionsOrder']);
   return {
-    ...readChosen(variable, ledger),
+    ...readSelection(variable, ledger),
     ...(pattern !== undefined && writePattern(pattern) === regex && { pattern }),
     ...(order !== undefined && { order: { by: order[0], direction: order[1] } }),
     refresh: refresh === 2 ? 'range' : 'opened',
@@ -130,7 +130,7 @@ const lastComma = (text: string): number => {
 const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
 
 /** Parses a query of the Prometheus data source: `label_values(up, job)`. */
-const questionOf = (input: string): Fields | undefined => {
+const parseVariableQuery = (input: string): Fields | undefined => {
   const text = input.trim();
   const inner = (name: string): string | undefined =>
     text.startsWith(`${name}(`) && text.endsWith(')') ? text.slice(name.length + 1, -1).trim() : undefined;
@@ -152,12 +152,12 @@ const questionOf = (input: string): Fields | undefined => {
   return /^[A-Za-z_:][\w:]*(?:\{[^{}]*\})?$/.test(text) ? { kind: 'promql', expression: text } : undefined;
 };
 
-const readQuestion = (variable: Fields, sources: Sources, ledger: Ledger): Fields | undefined => {
+const readQueryVariable = (variable: Fields, sources: Sources, ledger: Ledger): Fields | undefined => {
   const { query, definition } = variable;
-  const source = sources.kindOf(variable['datasource']);
+  const source = sources.findKind(variable['datasource']);
   if (source !== 'metrics' && source !== 'unknown') return undefined;
   const expression = isFields(query) ? query['query'] : query;
-  const question = isText(expression) ? questionOf(expression) : undefined;
+  const question = isText(expression) ? parseVariableQuery(expression) : undefined;
   if (question === undefined) return undefined;
   ledger.carry(variable, 'datasource');
   if (isFields(query)) {
@@ -165,7 +165,7 @@ const readQuestion = (variable: Fields, sources: Sources, ledger: Ledger): Field
     ledger.markDefault(query, 'refId', 'qryType');
   } else ledger.carry(variable, 'query');
   if (definition === expression) ledger.markDefault(variable, 'definition');
-  return { ...shared(variable, ledger), ...question, ...readQueryFields(variable, ledger) };
+  return { ...readSharedFields(variable, ledger), ...question, ...readQueryFields(variable, ledger) };
 };
 
 /** Splits `a, b : c, d\,e`: comma-separated values, some with a title. */
@@ -185,11 +185,11 @@ const joinList = (options: readonly { readonly value: string; readonly title?: s
 const readList = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, 'query', 'options');
   ledger.markDefault(variable, 'regex', 'refresh', 'sort', 'queryValue', 'valuesFormat');
-  const chosen = readChosen(variable, ledger);
+  const chosen = readSelection(variable, ledger);
   // The list contains the titles of its values.
   if (isFields(variable['current'])) ledger.markDefault(variable['current'], 'text');
   return {
-    ...shared(variable, ledger),
+    ...readSharedFields(variable, ledger),
     kind: 'list',
     options: splitList(isText(variable['query']) ? variable['query'] : ''),
     ...chosen,
@@ -202,7 +202,7 @@ const readInterval = (variable: Fields, ledger: Ledger): Fields => {
   ledger.markDefault(variable, 'refresh');
   const [selected = ''] = readCurrent(variable, ledger);
   return {
-    ...shared(variable, ledger),
+    ...readSharedFields(variable, ledger),
     kind: 'interval',
     options: (isText(query) ? query : '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
     ...(auto === true && {
@@ -217,30 +217,30 @@ const readText = (variable: Fields, ledger: Ledger): Fields => {
   const { query } = variable;
   ledger.carry(variable, 'query');
   ledger.markDefault(variable, 'options');
-  return { ...shared(variable, ledger), kind: 'text', selected: selected ?? (isText(query) ? query : '') };
+  return { ...readSharedFields(variable, ledger), kind: 'text', selected: selected ?? (isText(query) ? query : '') };
 };
 
 const readConstant = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, 'query');
   ledger.markDefault(variable, 'options', 'current');
-  return { ...shared(variable, ledger), kind: 'constant', value: String(variable['query'] ?? '') };
+  return { ...readSharedFields(variable, ledger), kind: 'constant', value: String(variable['query'] ?? '') };
 };
 
 const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields | undefined => {
-  const source = sources.kindOf(variable['datasource']);
+  const source = sources.findKind(variable['datasource']);
   if (source !== 'metrics' && source !== 'unknown') return undefined;
   ledger.carry(variable, 'datasource');
   const filtersIn = (key: string): object[] =>
-    fieldsIn(variable[key]).flatMap((one) => {
+    toFieldsList(variable[key]).flatMap((one) => {
       const { key: label, operator, value, values } = one;
-      const all = textsIn(Array.isArray(values) && values.length > 0 ? values : value);
+      const all = toTexts(Array.isArray(values) && values.length > 0 ? values : value);
       // Grafana queries without a variable that has no value.
       if (all.length === 0) return [];
       ledger.carry(one, 'key', 'operator', 'value', 'values');
       return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: all };
     });
   return {
-    ...shared(variable, ledger),
+    ...readSharedFields(variable, ledger),
     kind: 'filters',
     filters: filtersIn('filters'),
     always: filtersIn('baseFilters'),
@@ -252,7 +252,7 @@ export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger)
   const read = (): Fields | undefined => {
     switch (variable['type']) {
       case 'query':
-        return readQuestion(variable, sources, ledger);
+        return readQueryVariable(variable, sources, ledger);
       case 'custom':
         return readList(variable, ledger);
       case 'interval':
@@ -274,18 +274,18 @@ export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger)
 };
 
 /** Returns whether the variable selects a data source for the metrics of this organization. */
-export const choosesMetrics = ({ type, query }: Fields): boolean => type === 'datasource' && isOfMetrics(query);
+export const choosesMetrics = ({ type, query }: Fields): boolean => type === 'datasource' && isPromqlSource(query);
 
-type Chosen = Extract<OurVariable, { several: boolean }>;
+type SelectableVariable = Extract<OurVariable, { several: boolean }>;
 
-const writeChosen = ({ several, all, allowsOther, selected }: Chosen): Fields => ({
+const writeSelection = ({ several, all, allowsOther, selected }: SelectableVariable): Fields => ({
   multi: several,
   includeAll: all !== undefined,
   ...(all?.value !== undefined && { allValue: all.value }),
   ...(!allowsOther && { allowCustomValue: false }),
-  ...(selected.length > 0 && { current: currentOf(several ? selected : (selected[0] ?? '')) }),
+  ...(selected.length > 0 && { current: writeCurrent(several ? selected : (selected[0] ?? '')) }),
 });
-const currentOf = (value: string | readonly string[]): Fields => {
+const writeCurrent = (value: string | readonly string[]): Fields => {
   const shown = (one: string): string => (one === allValues ? 'All' : one);
   return typeof value === 'string' ? { text: shown(value), value } : { text: value.map(shown), value };
 };
@@ -293,7 +293,7 @@ const currentOf = (value: string | readonly string[]): Fields => {
 type QueryVariable = Extract<OurVariable, { refresh: string }>;
 
 const writeQueryFields = (variable: QueryVariable): Fields => ({
-  ...writeChosen(variable),
+  ...writeSelection(variable),
   ...(variable.pattern !== undefined && { regex: writePattern(variable.pattern) }),
   ...(variable.order !== undefined && {
     sort: orders.findIndex((one) => one?.[0] === variable.order?.by && one?.[1] === variable.order?.direction),
@@ -301,7 +301,7 @@ const writeQueryFields = (variable: QueryVariable): Fields => ({
   refresh: variable.refresh === 'range' ? 2 : 1,
 });
 
-const questionFor = (variable: OurVariable): string | undefined => {
+const writeVariableQuery = (variable: OurVariable): string | undefined => {
   switch (variable.kind) {
     case 'label-values':
       return `label_values(${variable.match === undefined ? '' : `${variable.match}, `}${variable.label})`;
@@ -319,7 +319,7 @@ const questionFor = (variable: OurVariable): string | undefined => {
 const writeOthers = (variable: OurVariable): Fields | undefined => {
   switch (variable.kind) {
     case 'list':
-      return { type: 'custom', query: joinList(variable.options), ...writeChosen(variable) };
+      return { type: 'custom', query: joinList(variable.options), ...writeSelection(variable) };
     case 'interval': {
       const { auto, selected } = variable;
       return {
@@ -327,11 +327,11 @@ const writeOthers = (variable: OurVariable): Fields | undefined => {
         query: variable.options.join(','),
         refresh: 2,
         ...(auto !== undefined && { auto: true, auto_count: auto.steps, auto_min: auto.min }),
-        ...(selected !== '' && { current: currentOf(selected === 'auto' ? '$__auto' : selected) }),
+        ...(selected !== '' && { current: writeCurrent(selected === 'auto' ? '$__auto' : selected) }),
       };
     }
     case 'text':
-      return { type: 'textbox', query: variable.selected, current: currentOf(variable.selected) };
+      return { type: 'textbox', query: variable.selected, current: writeCurrent(variable.selected) };
     case 'constant':
       return { type: 'constant', query: variable.value };
     default:
@@ -342,7 +342,7 @@ const writeOthers = (variable: OurVariable): Fields | undefined => {
 /** Converts a variable for Grafana; undefined if Grafana has no equivalent. */
 export const writeVariable = (variable: OurVariable, datasource: object): Record<string, unknown> | undefined => {
   const { name, title, description, hide, inAddress } = variable;
-  const question = questionFor(variable);
+  const question = writeVariableQuery(variable);
   const own: Fields | undefined =
     question !== undefined && 'refresh' in variable
       ? { type: 'query', datasource, query: question, ...writeQueryFields(variable) }

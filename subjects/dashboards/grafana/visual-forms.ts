@@ -40,24 +40,24 @@ const reduceLenses: readonly Lens[] = [
   ['options.reduceOptions.fields', 'reduce.fields', fieldPattern],
 ];
 const orientation: Lens = ['options.orientation', 'orientation', same('auto', 'horizontal', 'vertical')];
-const sizes: readonly Lens[] = [
+const textSizeLenses: readonly Lens[] = [
   ['options.text.titleSize', 'titleSize', number(1, 1000)],
   ['options.text.valueSize', 'valueSize', number(1, 1000)],
 ];
-const valueShown: Lens = ['options.showValue', 'valueShown', same('auto', 'always', 'never')];
+const valueVisibility: Lens = ['options.showValue', 'valueShown', same('auto', 'always', 'never')];
 const share = number(0, 1);
 const perPage: Lens = ['options.perPage', 'perPage', integer(1, 1000)];
 const flags = (...pairs: readonly (readonly [string, string])[]): Lens[] =>
   pairs.map(([theirs, ours]) => [`options.${theirs}`, ours, flag]);
 
 /** A kind with its Grafana type. */
-export interface Form {
+export interface VisualForm {
   readonly type: string;
   readonly kind: Panel['visual']['kind'];
   readonly lenses: readonly Lens[];
 }
 
-const overTime: readonly Form[] = [
+const timeVisuals: readonly VisualForm[] = [
   {
     type: 'timeseries',
     kind: 'time-series',
@@ -92,7 +92,7 @@ const overTime: readonly Form[] = [
       ['options.filterValues.le', 'hidesBelow', number()],
       ['options.filterValues.ge', 'hidesAbove', number()],
       ['options.cellGap', 'gap', number(0, 20)],
-      valueShown,
+      valueVisibility,
       ['options.cellValues.unit', 'cellUnit', text(64)],
       ['options.cellValues.decimals', 'cellDecimals', integer(0, 20)],
       ['options.rowsFrame.layout', 'bucketEnds', names({ auto: 'auto', le: 'upper', ge: 'lower', unknown: 'middle' })],
@@ -108,7 +108,7 @@ const overTime: readonly Form[] = [
     lenses: [
       ['options.mergeValues', 'merges', flag],
       ['options.rowHeight', 'rowHeight', share],
-      valueShown,
+      valueVisibility,
       ['options.alignValue', 'align', same('left', 'center', 'right')],
       perPage,
       ...legendLenses,
@@ -121,7 +121,7 @@ const overTime: readonly Form[] = [
     lenses: [
       ['options.rowHeight', 'rowHeight', share],
       ['options.colWidth', 'columnWidth', share],
-      valueShown,
+      valueVisibility,
       perPage,
       ...legendLenses,
       ...tooltipLenses,
@@ -129,14 +129,14 @@ const overTime: readonly Form[] = [
   },
 ];
 
-const figures: readonly Form[] = [
+const singleValueVisuals: readonly VisualForm[] = [
   {
     type: 'stat',
     kind: 'stat',
     lenses: [
       ...reduceLenses,
       orientation,
-      ...sizes,
+      ...textSizeLenses,
       [
         'options.textMode',
         'text',
@@ -158,7 +158,7 @@ const figures: readonly Form[] = [
     lenses: [
       ...reduceLenses,
       orientation,
-      ...sizes,
+      ...textSizeLenses,
       ...flags(['showThresholdLabels', 'thresholdLabels'], ['showThresholdMarkers', 'thresholdMarkers']),
     ],
   },
@@ -168,7 +168,7 @@ const figures: readonly Form[] = [
     lenses: [
       ...reduceLenses,
       orientation,
-      ...sizes,
+      ...textSizeLenses,
       ['options.displayMode', 'style', same('gradient', 'lcd', 'basic')],
       ['options.showUnfilled', 'unfilled', flag],
       ['options.valueMode', 'value', names({ color: 'colour', text: 'text', hidden: 'hidden' })],
@@ -191,7 +191,7 @@ const figures: readonly Form[] = [
   },
 ];
 
-const tables: readonly Form[] = [
+const tableVisuals: readonly VisualForm[] = [
   {
     type: 'barchart',
     kind: 'bars',
@@ -200,7 +200,7 @@ const tables: readonly Form[] = [
       ['options.colorByField', 'colourBy', text(512)],
       orientation,
       ['options.stacking', 'stacking', same('none', 'normal', 'percent')],
-      valueShown,
+      valueVisibility,
       ['options.groupWidth', 'groupWidth', share],
       ['options.barWidth', 'barWidth', share],
       ['options.barRadius', 'barRadius', share],
@@ -208,7 +208,7 @@ const tables: readonly Form[] = [
       ['options.xTickLabelMaxLength', 'labelLength', integer(1, 1000)],
       ['options.xTickLabelSpacing', 'labelSpacing', integer(-1000, 1000)],
       ['options.fullHighlight', 'wholeHeight', flag],
-      ...sizes,
+      ...textSizeLenses,
       ...legendLenses,
       ...tooltipLenses,
     ],
@@ -239,12 +239,12 @@ const tables: readonly Form[] = [
   },
 ];
 
-const severalOr = (codec: Codec): Codec => ({
+const unlessEmpty = (codec: Codec): Codec => ({
   read: (value) => (value === '' || value === undefined ? undefined : codec.read(value)),
   write: codec.write,
 });
 
-const others: readonly Form[] = [
+const otherVisuals: readonly VisualForm[] = [
   {
     type: 'logs',
     kind: 'logs',
@@ -279,7 +279,7 @@ const others: readonly Form[] = [
       // HTML is shown as text; the mode is preserved.
       ['options.mode', 'form', same('markdown', 'code')],
       ['options.content', 'content', text(65_536)],
-      ['options.code.language', 'language', severalOr(text(32))],
+      ['options.code.language', 'language', unlessEmpty(text(32))],
       ['options.code.showLineNumbers', 'lineNumbers', flag],
     ],
   },
@@ -310,13 +310,13 @@ const others: readonly Form[] = [
       [
         'options.tags',
         'tags',
-        listOf({ read: (value) => severalOr(text(64)).read(value), write: (value) => value }, 32),
+        listOf({ read: (value) => unlessEmpty(text(64)).read(value), write: (value) => value }, 32),
       ],
       ['options.maxItems', 'max', integer(1, 1000)],
     ],
   },
 ];
 
-const all = [...overTime, ...figures, ...tables, ...others];
-export const formByType: ReadonlyMap<string, Form> = new Map(all.map((form) => [form.type, form]));
-export const formByKind: ReadonlyMap<string, Form> = new Map(all.map((form) => [form.kind, form]));
+const visualForms = [...timeVisuals, ...singleValueVisuals, ...tableVisuals, ...otherVisuals];
+export const formByType: ReadonlyMap<string, VisualForm> = new Map(visualForms.map((form) => [form.type, form]));
+export const formByKind: ReadonlyMap<string, VisualForm> = new Map(visualForms.map((form) => [form.kind, form]));

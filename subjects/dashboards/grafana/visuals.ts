@@ -1,8 +1,8 @@
 /** Visualizations of panels: options by Grafana type and by OIQ kind. */
-import { shortenedVisual } from '../as-code.ts';
+import { compactVisual } from '../as-code.ts';
 import type { Panel } from '../document.ts';
-import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
-import { at, type Lens, listOf, put, readLenses, text, writeLenses } from './lens.ts';
+import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { getAtPath, type Lens, listOf, readLenses, setAtPath, text, writeLenses } from './lens.ts';
 import { reducer } from './reducers.ts';
 import { formByKind, formByType, legendLenses } from './visual-forms.ts';
 
@@ -13,7 +13,7 @@ export const isKnownType = (type: unknown): boolean => formByType.has(String(typ
 export const hasNoQueries = (type: unknown): boolean => ['text', 'alertlist', 'dashlist'].includes(String(type));
 
 const readLegend = (options: unknown, ledger: Ledger): Fields | undefined => {
-  const legend = at(options, ['legend']);
+  const legend = getAtPath(options, ['legend']);
   if (!isFields(legend)) return undefined;
   const { displayMode, placement, showLegend } = legend;
   const read: Record<string, unknown> = {};
@@ -46,7 +46,7 @@ const alertStates = {
 const alertOrders = [undefined, 'name', 'name-descending', 'severity', 'newest', 'oldest'] as const;
 
 /** Settings beyond the tables, by kind. */
-const readOthers = (kind: string, options: unknown, ledger: Ledger): Fields => {
+const readSpecialSettings = (kind: string, options: unknown, ledger: Ledger): Fields => {
   if (!isFields(options)) return {};
   if (kind === 'table') return readTable(options, ledger);
   if (kind === 'heatmap') return readHeatmap(options, ledger);
@@ -68,7 +68,7 @@ const readOthers = (kind: string, options: unknown, ledger: Ledger): Fields => {
 };
 
 const readTable = (options: Fields, ledger: Ledger): Fields => {
-  const sortBy = fieldsIn(options['sortBy'])
+  const sortBy = toFieldsList(options['sortBy'])
     .filter(({ displayName }) => typeof displayName === 'string' && displayName.length <= 512)
     .slice(0, 8)
     .map((sort) => {
@@ -76,14 +76,14 @@ const readTable = (options: Fields, ledger: Ledger): Fields => {
       return { field: sort['displayName'], descending: sort['desc'] === true };
     });
   const footer = options['footer'];
-  const named = isFields(footer) ? listOf(reducer, 32).read(footer['reducer']) : undefined;
-  if (!isFields(footer) || footer['show'] !== true || !Array.isArray(named) || named.length === 0) {
+  const footerReducers = isFields(footer) ? listOf(reducer, 32).read(footer['reducer']) : undefined;
+  if (!isFields(footer) || footer['show'] !== true || !Array.isArray(footerReducers) || footerReducers.length === 0) {
     if (isFields(footer) && footer['show'] === false) ledger.markDefault(footer, 'show');
     return { sortBy };
   }
-  const shown = listOf(text(512), 100).read(footer['fields'] === '' ? [] : footer['fields']);
-  ledger.carry(footer, 'show', 'reducer', ...(shown === undefined ? [] : ['fields']));
-  return { sortBy, footer: { reducers: named, fields: shown ?? [] } };
+  const footerFields = listOf(text(512), 100).read(footer['fields'] === '' ? [] : footer['fields']);
+  ledger.carry(footer, 'show', 'reducer', ...(footerFields === undefined ? [] : ['fields']));
+  return { sortBy, footer: { reducers: footerReducers, fields: footerFields ?? [] } };
 };
 
 const readHeatmap = (options: Fields, ledger: Ledger): Fields => {
@@ -101,14 +101,14 @@ const readHeatmap = (options: Fields, ledger: Ledger): Fields => {
 };
 
 const readGraph = ({ nodes, edges }: Fields, ledger: Ledger): Fields => {
-  const units = (of: unknown): string[] => {
-    if (!isFields(of)) return [];
-    const { mainStatUnit = '', secondaryStatUnit = '' } = of;
+  const readUnits = (statistics: unknown): string[] => {
+    if (!isFields(statistics)) return [];
+    const { mainStatUnit = '', secondaryStatUnit = '' } = statistics;
     if (typeof mainStatUnit !== 'string' || typeof secondaryStatUnit !== 'string') return [];
-    ledger.carry(of, 'mainStatUnit', 'secondaryStatUnit');
+    ledger.carry(statistics, 'mainStatUnit', 'secondaryStatUnit');
     return secondaryStatUnit === '' ? (mainStatUnit === '' ? [] : [mainStatUnit]) : [mainStatUnit, secondaryStatUnit];
   };
-  const arcs = fieldsIn(at(nodes, ['arcs']))
+  const arcs = toFieldsList(getAtPath(nodes, ['arcs']))
     .slice(0, 16)
     .flatMap((arc) => {
       const { field, color } = arc;
@@ -116,7 +116,7 @@ const readGraph = ({ nodes, edges }: Fields, ledger: Ledger): Fields => {
       ledger.carry(arc, 'field', 'color');
       return [{ field, colour: color }];
     });
-  return { nodeUnits: units(nodes), edgeUnits: units(edges), arcs };
+  return { nodeUnits: readUnits(nodes), edgeUnits: readUnits(edges), arcs };
 };
 
 /** Converts the visualization of a panel with a known type. */
@@ -130,47 +130,50 @@ export const readVisual = (panel: Fields, ledger: Ledger): Fields => {
     kind: form.kind,
     ...read,
     ...(legend !== undefined && { legend: { ...(read['legend'] as object | undefined), ...legend } }),
-    ...readOthers(form.kind, panel['options'], ledger),
+    ...readSpecialSettings(form.kind, panel['options'], ledger),
   };
 };
 
-const writeLegend = ({ place, form }: { readonly place: string; readonly form: string }, written: Built): void => {
-  put(written, ['options', 'legend', 'showLegend'], place !== 'hidden');
-  if (form !== 'list') put(written, ['options', 'legend', 'displayMode'], form);
-  if (place === 'right') put(written, ['options', 'legend', 'placement'], place);
+const writeLegend = (
+  { place, form }: { readonly place: string; readonly form: string },
+  written: GrafanaObject,
+): void => {
+  setAtPath(written, ['options', 'legend', 'showLegend'], place !== 'hidden');
+  if (form !== 'list') setAtPath(written, ['options', 'legend', 'displayMode'], form);
+  if (place === 'right') setAtPath(written, ['options', 'legend', 'placement'], place);
 };
 
-const writeTable = ({ sortBy, footer }: Visual & { kind: 'table' }, written: Built): void => {
+const writeTable = ({ sortBy, footer }: Visual & { kind: 'table' }, written: GrafanaObject): void => {
   if (sortBy.length > 0)
-    put(
+    setAtPath(
       written,
       ['options', 'sortBy'],
       sortBy.map(({ field, descending }) => ({ displayName: field, desc: descending })),
     );
   if (footer === null) return;
-  put(written, ['options', 'footer', 'show'], true);
-  put(
+  setAtPath(written, ['options', 'footer', 'show'], true);
+  setAtPath(
     written,
     ['options', 'footer', 'reducer'],
     footer.reducers.map((one) => reducer.write(one)),
   );
-  if (footer.fields.length > 0) put(written, ['options', 'footer', 'fields'], footer.fields);
+  if (footer.fields.length > 0) setAtPath(written, ['options', 'footer', 'fields'], footer.fields);
 };
 
-type Built = Record<string, unknown>;
+type GrafanaObject = Record<string, unknown>;
 
-const writeHeatmap = ({ scale: shades }: Visual & { kind: 'heatmap' }, written: Built): void => {
-  put(written, ['options', 'color', 'mode'], shades === 'opacity' ? 'opacity' : 'scheme');
-  if (shades !== 'opacity' && shades !== 'oranges') put(written, ['options', 'color', 'scheme'], shades);
+const writeHeatmap = ({ scale: shades }: Visual & { kind: 'heatmap' }, written: GrafanaObject): void => {
+  setAtPath(written, ['options', 'color', 'mode'], shades === 'opacity' ? 'opacity' : 'scheme');
+  if (shades !== 'opacity' && shades !== 'oranges') setAtPath(written, ['options', 'color', 'scheme'], shades);
 };
 
-const writeAlerts = (visual: Visual & { kind: 'alerts' }, written: Built): void => {
+const writeAlerts = (visual: Visual & { kind: 'alerts' }, written: GrafanaObject): void => {
   const states = Object.entries(alertStates).map(([theirs, ours]) => [theirs, visual.states.includes(ours)] as const);
-  put(written, ['options', 'stateFilter'], Object.fromEntries(states));
-  put(written, ['options', 'sortOrder'], alertOrders.indexOf(visual.order));
+  setAtPath(written, ['options', 'stateFilter'], Object.fromEntries(states));
+  setAtPath(written, ['options', 'sortOrder'], alertOrders.indexOf(visual.order));
 };
 
-const writeOthers = (visual: Visual, written: Built): void => {
+const writeSpecialSettings = (visual: Visual, written: GrafanaObject): void => {
   if ('legend' in visual && typeof visual.legend === 'object') writeLegend(visual.legend, written);
   if (visual.kind === 'table') writeTable(visual, written);
   if (visual.kind === 'heatmap') writeHeatmap(visual, written);
@@ -184,9 +187,9 @@ const writeGraph = (visual: Visual & { kind: 'node-graph' }, written: Record<str
     ['edges', visual.edgeUnits],
   ] as const)
     for (const [index, key] of ['mainStatUnit', 'secondaryStatUnit'].entries())
-      if (units[index] !== undefined) put(written, ['options', of, key], units[index]);
+      if (units[index] !== undefined) setAtPath(written, ['options', of, key], units[index]);
   if (visual.arcs.length > 0)
-    put(
+    setAtPath(
       written,
       ['options', 'nodes', 'arcs'],
       visual.arcs.map(({ field, colour: color }) => ({ field, color })),
@@ -199,7 +202,7 @@ const writeGraph = (visual: Visual & { kind: 'node-graph' }, written: Record<str
 export const writeVisual = (visual: Visual): Fields | undefined => {
   const form = formByKind.get(visual.kind);
   if (form === undefined) return undefined;
-  const written = writeLenses(form.lenses, shortenedVisual(visual));
-  writeOthers(visual, written);
+  const written = writeLenses(form.lenses, compactVisual(visual));
+  writeSpecialSettings(visual, written);
   return { type: form.type, ...written };
 };

@@ -5,13 +5,13 @@
 import type { Query } from '../../../queries/query.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Incompleteness, Result } from '../../../queries/result.ts';
-import { queryOf } from '../../../queries/run.ts';
-import { stepOf } from '../../../queries/steps.ts';
+import { parseQuery } from '../../../queries/run.ts';
+import { resolveStepMs } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
-import { withFilters } from '../../../queries/variables/filters.ts';
-import { inQuery } from '../../../queries/variables/in-query.ts';
-import { inText } from '../../../queries/variables/in-text.ts';
-import { platformVariables } from '../../../queries/variables/platform.ts';
+import { addQueryFilters } from '../../../queries/variables/filters.ts';
+import { replaceInQuery } from '../../../queries/variables/in-query.ts';
+import { replaceInText } from '../../../queries/variables/in-text.ts';
+import { buildPlatformVariables } from '../../../queries/variables/platform.ts';
 import type { Scope } from '../../../queries/variables/scope.ts';
 import { type FeedEvent, feedKinds } from '../../events/events.ts';
 import type { DashboardFields } from '../document.ts';
@@ -41,9 +41,9 @@ export interface AnnotationContext extends PanelContext {
 
 type Annotation = DashboardFields['annotations'][number];
 type SourceOf<Kind extends Annotation['source']['kind']> = Extract<Annotation['source'], { kind: Kind }>;
-type Found = Pick<AnnotationItem, 'marks' | 'partial'>;
+type AnnotationResult = Pick<AnnotationItem, 'marks' | 'partial'>;
 
-const marked = (marks: readonly Mark[], partial: readonly Incompleteness[]): Found => ({
+const toAnnotationResult = (marks: readonly Mark[], partial: readonly Incompleteness[]): AnnotationResult => ({
   marks: marks.slice(0, maxMarks),
   partial:
     marks.length <= maxMarks
@@ -51,9 +51,12 @@ const marked = (marks: readonly Mark[], partial: readonly Incompleteness[]): Fou
       : [...partial, { code: 'rows', message: `the newest ${maxMarks} of ${marks.length}` }],
 });
 
-const given = (text: string): string | undefined => (text === '' ? undefined : text);
+const textOrUndefined = (text: string): string | undefined => (text === '' ? undefined : text);
 
-const ofEvents = async (source: SourceOf<'events'>, { range, scope, events }: AnnotationContext): Promise<Found> => {
+const queryEvents = async (
+  source: SourceOf<'events'>,
+  { range, scope, events }: AnnotationContext,
+): Promise<AnnotationResult> => {
   const { kinds, service, projectId } = source;
   const isChosen = kinds.length > 0;
   const found = await events({
@@ -61,8 +64,8 @@ const ofEvents = async (source: SourceOf<'events'>, { range, scope, events }: An
     isChosen,
     kinds: isChosen ? kinds : feedKinds,
     limit: maxMarks + 1,
-    service: given(inText(service, scope)),
-    projectId: given(projectId),
+    service: textOrUndefined(replaceInText(service, scope)),
+    projectId: textOrUndefined(projectId),
   });
   const marks = found.events.map(
     ({ time, title, text, kind, link, tags }): Mark => ({
@@ -74,25 +77,25 @@ const ofEvents = async (source: SourceOf<'events'>, { range, scope, events }: An
       tags: [kind, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)],
     }),
   );
-  return marked(marks, found.partial);
+  return toAnnotationResult(marks, found.partial);
 };
 
 const placeholder = /\{\{([^{}]{1,512})\}\}/g;
 const namesIn = (template: string): string[] => [...template.matchAll(placeholder)].map(([, name = '']) => name.trim());
 
-const written = (template: string, fieldOf: (name: string) => unknown): string =>
+const renderTemplate = (template: string, fieldOf: (name: string) => unknown): string =>
   template.replace(placeholder, (_, name: string) => String(fieldOf(name.trim()) ?? ''));
 
-const filled = (query: Query, { scope, filters, range }: AnnotationContext, stepMs?: number): Query => {
-  const platform = platformVariables({
+const insertVariables = (query: Query, { scope, filters, range }: AnnotationContext, stepMs?: number): Query => {
+  const platform = buildPlatformVariables({
     fromMs: Number(range.from / 1_000_000n),
     toMs: Number(range.to / 1_000_000n),
     stepMs,
   });
-  return queryOf(withFilters(inQuery(query, new Map([...scope, ...platform])), filters));
+  return parseQuery(addQueryFilters(replaceInQuery(query, new Map([...scope, ...platform])), filters));
 };
 
-const ofRecords = async (source: SourceOf<'records'>, context: AnnotationContext): Promise<Found> => {
+const queryRecords = async (source: SourceOf<'records'>, context: AnnotationContext): Promise<AnnotationResult> => {
   const { signal, search, projectId, title, tags } = source;
   const main = signal === 'logs' ? 'body' : 'name';
   const template = title === '' ? `{{${main}}}` : title;
@@ -105,26 +108,28 @@ const ofRecords = async (source: SourceOf<'records'>, context: AnnotationContext
     order: 'newest',
     fields,
     limit: maxMarks,
-    search: given(search),
-    projectId: given(projectId),
+    search: textOrUndefined(search),
+    projectId: textOrUndefined(projectId),
   };
-  const { columns, rows, partial } = await context.results.of(filled(query, context), { range: context.range });
+  const { columns, rows, partial } = await context.results.getResult(insertVariables(query, context), {
+    range: context.range,
+  });
   const marks = rows.map((row): Mark => {
     const fieldOf = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
     const time = String(fieldOf('timestamp'));
     return {
       time,
-      until: endOf(time, fieldOf('duration')),
-      title: written(template, fieldOf),
+      until: computeEnd(time, fieldOf('duration')),
+      title: renderTemplate(template, fieldOf),
       text: '',
       link: '',
-      tags: tags.flatMap((tag) => given(String(fieldOf(tag) ?? '')) ?? []),
+      tags: tags.flatMap((tag) => textOrUndefined(String(fieldOf(tag) ?? '')) ?? []),
     };
   });
-  return marked(marks, partial);
+  return toAnnotationResult(marks, partial);
 };
 
-const endOf = (time: string, duration: unknown): string | null => {
+const computeEnd = (time: string, duration: unknown): string | null => {
   const ms = Number(duration) / 1e6;
   return ms >= 1 ? formatTime(BigInt(Math.round(Date.parse(time) + ms)) * 1_000_000n) : null;
 };
@@ -132,7 +137,7 @@ const endOf = (time: string, duration: unknown): string | null => {
 const iso = (ms: number): string => formatTime(BigInt(Math.round(ms)) * 1_000_000n);
 
 /** Time ranges of consecutive steps with a value other than 0. */
-const stretches = ({ points }: Result['series'][number], stepMs: number): [from: number, to: number][] => {
+const findNonZeroRanges = ({ points }: Result['series'][number], stepMs: number): [from: number, to: number][] => {
   const found: [number, number][] = [];
   for (const [time, value] of points) {
     if (value === null || Number(value) === 0 || Number.isNaN(Number(value))) continue;
@@ -144,46 +149,46 @@ const stretches = ({ points }: Result['series'][number], stepMs: number): [from:
 };
 
 /** Times given by values, each once. */
-const timesIn = ({ points }: Result['series'][number], { from, to }: Range): [from: number, to: number][] => {
+const findValueTimes = ({ points }: Result['series'][number], { from, to }: Range): [from: number, to: number][] => {
   const all = new Set(points.map(([, value]) => Number(value ?? Number.NaN)));
   return [...all].flatMap((ms): [number, number][] =>
     ms >= Number(from / 1_000_000n) && ms <= Number(to / 1_000_000n) ? [[ms, ms]] : [],
   );
 };
 
-const ofPromql = async (source: SourceOf<'promql'>, context: AnnotationContext): Promise<Found> => {
+const queryPromql = async (source: SourceOf<'promql'>, context: AnnotationContext): Promise<AnnotationResult> => {
   const { range, results } = context;
-  const stepMs = stepOf(source.step, range);
-  const query = filled({ kind: 'promql', expression: source.expression }, context, stepMs);
-  const { series, partial } = await results.of(query, { range, stepMs });
+  const stepMs = resolveStepMs(source.step, range);
+  const query = insertVariables({ kind: 'promql', expression: source.expression }, context, stepMs);
+  const { series, partial } = await results.getResult(query, { range, stepMs });
   const marks = series.flatMap((each) => {
     const fieldOf = (name: string): unknown => each.labels[name];
-    const found = source.valueIsTime ? timesIn(each, range) : stretches(each, stepMs);
+    const found = source.valueIsTime ? findValueTimes(each, range) : findNonZeroRanges(each, stepMs);
     return found.map(
       ([from, to]): Mark => ({
         time: iso(from),
         until: to > from ? iso(to) : null,
         link: '',
-        title: source.title === '' ? each.name : written(source.title, fieldOf),
-        text: written(source.text, fieldOf),
-        tags: source.tags.split(',').flatMap((name) => given(each.labels[name.trim()] ?? '') ?? []),
+        title: source.title === '' ? each.name : renderTemplate(source.title, fieldOf),
+        text: renderTemplate(source.text, fieldOf),
+        tags: source.tags.split(',').flatMap((name) => textOrUndefined(each.labels[name.trim()] ?? '') ?? []),
       }),
     );
   });
-  return marked(
+  return toAnnotationResult(
     marks.sort((one, other) => (one.time < other.time ? 1 : -1)),
     partial,
   );
 };
 
-const found = (source: Annotation['source'], context: AnnotationContext): Promise<Found> => {
+const found = (source: Annotation['source'], context: AnnotationContext): Promise<AnnotationResult> => {
   switch (source.kind) {
     case 'events':
-      return ofEvents(source, context);
+      return queryEvents(source, context);
     case 'records':
-      return ofRecords(source, context);
+      return queryRecords(source, context);
     case 'promql':
-      return ofPromql(source, context);
+      return queryPromql(source, context);
   }
 };
 

@@ -1,35 +1,35 @@
 /** Queries one panel: its queries, its formulas, and its transformations. */
 
-import type { Results } from '../../../queries/batch/results.ts';
+import type { RequestResults } from '../../../queries/batch/results.ts';
 import { invalid, QueryError } from '../../../queries/errors.ts';
-import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
-import { minStepMsOf } from '../../../queries/min-step.ts';
+import { collectNames, parseFormula } from '../../../queries/formula/parse.ts';
+import { getMinStepMs } from '../../../queries/min-step.ts';
 import type { Query } from '../../../queries/query.ts';
 import { returnsRecords } from '../../../queries/query-kind.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Result } from '../../../queries/result.ts';
-import { queryOf } from '../../../queries/run.ts';
-import { formulaResult } from '../../../queries/run-batch.ts';
-import { stepForPoints, stepOf } from '../../../queries/steps.ts';
+import { parseQuery } from '../../../queries/run.ts';
+import { evaluateFormula } from '../../../queries/run-batch.ts';
+import { resolveStepMs, roundStepForPoints } from '../../../queries/steps.ts';
 import { parseDuration } from '../../../queries/time.ts';
-import { transformed } from '../../../queries/transformations/index.ts';
-import { answerOf, type Table, tablesOf } from '../../../queries/transformations/table.ts';
-import { withFilters } from '../../../queries/variables/filters.ts';
-import { inFormula } from '../../../queries/variables/in-formula.ts';
-import { inQuery } from '../../../queries/variables/in-query.ts';
-import { inText, inTitle } from '../../../queries/variables/in-text.ts';
-import { type PlatformContext, platformVariables } from '../../../queries/variables/platform.ts';
+import { transformTables } from '../../../queries/transformations/index.ts';
+import { type Table, toAnswer, toTables } from '../../../queries/transformations/table.ts';
+import { addQueryFilters } from '../../../queries/variables/filters.ts';
+import { replaceInFormula } from '../../../queries/variables/in-formula.ts';
+import { replaceInQuery } from '../../../queries/variables/in-query.ts';
+import { replaceInText, replaceInTitle } from '../../../queries/variables/in-text.ts';
+import { buildPlatformVariables, type PlatformContext } from '../../../queries/variables/platform.ts';
 import type { Scope, VariableValue } from '../../../queries/variables/scope.ts';
 import type { Filter } from '../../../schemas/dashboards/variables.ts';
 import type { Panel } from '../document.ts';
-import type { DashboardQuestion, Fault, PanelItem, ShownTable } from './question.ts';
-import type { ShownPanel } from './repeats.ts';
+import type { DashboardQuery, PanelItem, PanelTable, QueryFault } from './question.ts';
+import type { PanelCopy } from './repeats.ts';
 
 /** Shared context of all panels in a request. */
 export interface PanelContext {
-  readonly question: Pick<DashboardQuestion, 'step' | 'maxPoints'>;
+  readonly question: Pick<DashboardQuery, 'step' | 'maxPoints'>;
   readonly range: Range;
-  readonly results: Results;
+  readonly results: RequestResults;
   readonly filters: readonly Filter[];
   /** Saved queries by ID, which the caller may read. */
   readonly saved: ReadonlyMap<string, Query>;
@@ -37,38 +37,38 @@ export interface PanelContext {
   /** Reduces a result for display; tables are built from the reduced result too. */
   readonly shownAs?: ((panel: Panel) => (name: string, result: Result) => Result) | undefined;
   /** Returns the error message for users. */
-  faultOf(error: unknown): Pick<Fault, 'code' | 'message'>;
+  faultOf(error: unknown): Pick<QueryFault, 'code' | 'message'>;
 }
 
 type PanelQuery = Panel['queries'][number];
 
 const msNs = 1_000_000n;
-const isOfRates = (minStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(minStep);
+const isRateInterval = (minStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(minStep);
 /** Steps that equal rate ranges are not multiplied. */
-const factorOf = ({ minStep, stepFactor = 1 }: PanelQuery): number => (isOfRates(minStep) ? 1 : stepFactor);
+const effectiveFactor = ({ minStep, stepFactor = 1 }: PanelQuery): number => (isRateInterval(minStep) ? 1 : stepFactor);
 
 /** Replaces a missing query: everything that reads its result fails with the reason. */
 const missing: Query = { kind: 'promql', expression: 'missing' };
-const lengthNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
+const durationNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
 
-const rangeOf = ({ time }: Panel, { from, to }: Range): Range => {
-  const end = to - lengthNs(time.shift);
-  return { from: time.range === undefined ? from - lengthNs(time.shift) : end - lengthNs(time.range), to: end };
+const panelRange = ({ time }: Panel, { from, to }: Range): Range => {
+  const end = to - durationNs(time.shift);
+  return { from: time.range === undefined ? from - durationNs(time.shift) : end - durationNs(time.range), to: end };
 };
 
-const stepFor = (
+const chooseStep = (
   { maxDataPoints: panelMaxPoints = Number.POSITIVE_INFINITY }: Panel,
   { step, maxPoints }: PanelContext['question'],
   range: Range,
 ): number => {
-  if (step !== undefined) return stepOf(step, range);
+  if (step !== undefined) return resolveStepMs(step, range);
   const limit = Math.min(panelMaxPoints, maxPoints ?? Number.POSITIVE_INFINITY);
-  return Number.isFinite(limit) ? stepForPoints(range, limit) : stepOf(undefined, range);
+  return Number.isFinite(limit) ? roundStepForPoints(range, limit) : resolveStepMs(undefined, range);
 };
 
 const minStepMs = (minStep: string | undefined, scope: Scope, path: string): number => {
   if (minStep === undefined) return 0;
-  const text = inText(minStep, scope);
+  const text = replaceInText(minStep, scope);
   const ns = parseDuration(text);
   if (ns === undefined || ns < msNs) throw invalid(path, `${text} is not a step such as 30s`);
   return Number(ns / msNs);
@@ -84,7 +84,7 @@ class PartError extends Error {
   }
 }
 
-const ofPart = async <Value>(path: string, work: () => Promise<Value>): Promise<Value> => {
+const runPart = async <Value>(path: string, work: () => Promise<Value>): Promise<Value> => {
   try {
     return await work();
   } catch (error) {
@@ -92,9 +92,9 @@ const ofPart = async <Value>(path: string, work: () => Promise<Value>): Promise<
   }
 };
 
-const namedIn = (expression: string): readonly string[] => {
+const formulaNames = (expression: string): readonly string[] => {
   try {
-    return namesIn(parseFormula(expression));
+    return collectNames(parseFormula(expression));
   } catch (error) {
     // The formula itself reports the error.
     if (error instanceof QueryError) return [];
@@ -104,23 +104,29 @@ const namedIn = (expression: string): readonly string[] => {
 
 /** One run of a panel over one range. A panel with a comparison has a second run. */
 class PanelRun {
-  readonly #shown: ShownPanel;
+  readonly #panelCopy: PanelCopy;
   readonly #context: PanelContext;
   readonly #range: Range;
   readonly stepMs: number;
 
-  constructor(shown: ShownPanel, context: PanelContext, range: Range) {
-    this.#shown = shown;
+  constructor(shown: PanelCopy, context: PanelContext, range: Range) {
+    this.#panelCopy = shown;
     this.#context = context;
     this.#range = range;
-    const stepMs = stepFor(shown.panel, context.question, range);
+    const stepMs = chooseStep(shown.panel, context.question, range);
     this.stepMs = Math.max(stepMs, minStepMs(shown.panel.minStep, this.#scope(stepMs, 0), 'minStep'));
   }
 
-  #scope(stepMs: number, scrapeMs: number): Scope {
+  #scope(stepMs: number, scrapeIntervalMs: number): Scope {
     const [fromMs, toMs] = [Number(this.#range.from / msNs), Number(this.#range.to / msNs)];
-    const platform = { fromMs, toMs, stepMs, names: this.#context.names, ...(scrapeMs > 0 && { scrapeMs }) };
-    return new Map([...this.#shown.scope, ...platformVariables(platform)]);
+    const platform = {
+      fromMs,
+      toMs,
+      stepMs,
+      names: this.#context.names,
+      ...(scrapeIntervalMs > 0 && { scrapeIntervalMs }),
+    };
+    return new Map([...this.#panelCopy.scope, ...buildPlatformVariables(platform)]);
   }
 
   /**
@@ -129,7 +135,7 @@ class PanelRun {
    */
   #scopeOf({ minStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
     const scope = new Map(this.#scope(stepMs, scrapeMs));
-    const [rates, name] = isOfRates(minStep)
+    const [rates, name] = isRateInterval(minStep)
       ? [scope, '__interval']
       : [this.#scope(plainMs, scrapeMs), '__rate_interval'];
     for (const unit of ['', '_ms']) scope.set(`__rate_interval${unit}`, rates.get(`${name}${unit}`) as VariableValue);
@@ -145,7 +151,7 @@ class PanelRun {
   }
 
   async #run(panelQuery: PanelQuery): Promise<Result> {
-    const { panel } = this.#shown;
+    const { panel } = this.#panelCopy;
     const { results, filters } = this.#context;
     const query = this.#queryOf(panelQuery);
     if (query === undefined)
@@ -157,14 +163,16 @@ class PanelRun {
     // A formula reads queries with the same steps.
     const alignedQueries = panel.formulas.length > 0 ? panel.queries : [panelQuery];
     const lengths = alignedQueries.map((each) => Math.max(this.stepMs, this.#minStepMs(each)));
-    const factored = alignedQueries.map((each, at) => (lengths[at] as number) * factorOf(each));
-    const multipleMs = Math.max(...alignedQueries.map((each) => minStepMsOf(this.#queryOf(each) ?? query)));
+    const factored = alignedQueries.map((each, at) => (lengths[at] as number) * effectiveFactor(each));
+    const multipleMs = Math.max(...alignedQueries.map((each) => getMinStepMs(this.#queryOf(each) ?? query)));
     const [plainMs = 0, stepMs = 0] = [lengths, factored].map(
       (each) => Math.ceil(Math.max(...each) / multipleMs) * multipleMs,
     );
-    const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(panelQuery, stepMs, plainMs, ownMs)), filters));
+    const filled = parseQuery(
+      addQueryFilters(replaceInQuery(query, this.#scopeOf(panelQuery, stepMs, plainMs, ownMs)), filters),
+    );
     const isTable = panelQuery.answers === 'table' || returnsRecords(filled);
-    return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
+    return results.getResult(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
   }
 
   /**
@@ -172,13 +180,13 @@ class PanelRun {
    * transformations.
    */
   answers(): Map<string, Promise<Result>> {
-    const { queries, formulas, transformations } = this.#shown.panel;
-    const named = new Set(formulas.flatMap(({ expression }) => namedIn(expression)));
+    const { queries, formulas, transformations } = this.#panelCopy.panel;
+    const named = new Set(formulas.flatMap(({ expression }) => formulaNames(expression)));
     const activeQueries = queries.filter(
       ({ hidden, name }) => !hidden || transformations.length > 0 || named.has(name),
     );
     const answers = new Map(
-      activeQueries.map((query) => [query.name, ofPart(`queries.${query.name}`, () => this.#run(query))]),
+      activeQueries.map((query) => [query.name, runPart(`queries.${query.name}`, () => this.#run(query))]),
     );
     const own = new Map(answers);
     // One object per name: two may use the same saved query.
@@ -187,8 +195,8 @@ class PanelRun {
     for (const { name, expression } of formulas)
       answers.set(
         name,
-        ofPart(`formulas.${name}`, async () =>
-          formulaResult(inFormula(expression, scope), parts, (part) => own.get(part) as Promise<Result>),
+        runPart(`formulas.${name}`, async () =>
+          evaluateFormula(replaceInFormula(expression, scope), parts, (part) => own.get(part) as Promise<Result>),
         ),
       );
     return answers;
@@ -200,7 +208,7 @@ interface Settled {
   readonly errors: readonly unknown[];
 }
 
-const settledOf = async (
+const settleAnswers = async (
   answers: ReadonlyMap<string, Promise<Result>>,
   shownAs: (name: string, result: Result) => Result = (_name, result) => result,
 ): Promise<Settled> => {
@@ -215,8 +223,8 @@ const settledOf = async (
   return { found, errors };
 };
 
-const shownTable = (table: Table): ShownTable => {
-  const { columns, rows } = answerOf(table);
+const shownTable = (table: Table): PanelTable => {
+  const { columns, rows } = toAnswer(table);
   return {
     query: table.query,
     name: table.name,
@@ -229,13 +237,13 @@ const shownTable = (table: Table): ShownTable => {
 };
 
 /** Returns the tables of the transformations, in query order. */
-const tablesFor = (
+const buildTables = (
   { transformations, visual }: Panel,
   found: Settled['found'],
 ): Pick<PanelItem, 'table' | 'tables'> => {
   const isOnly = found.size === 1;
-  const tables = transformed(
-    [...found].flatMap(([name, result]) => tablesOf(name, result, { isOnly })),
+  const tables = transformTables(
+    [...found].flatMap(([name, result]) => toTables(name, result, { isOnly })),
     transformations,
   ).map(shownTable);
   const frame = visual.kind === 'table' ? visual.frame : 0;
@@ -243,7 +251,7 @@ const tablesFor = (
 };
 
 /** The innermost failed part. */
-const faultIn = (error: unknown, { faultOf }: PanelContext): Fault => {
+const findFault = (error: unknown, { faultOf }: PanelContext): QueryFault => {
   let [path, cause] = ['', error];
   while (cause instanceof PartError) {
     path = cause.path;
@@ -254,19 +262,19 @@ const faultIn = (error: unknown, { faultOf }: PanelContext): Fault => {
 
 const isEmpty = ({ queries, formulas }: Panel): boolean => queries.length + formulas.length === 0;
 
-const shownOf = ({ queries, formulas }: Panel, found: Settled['found']): Record<string, Result> => {
+const visibleResults = ({ queries, formulas }: Panel, found: Settled['found']): Record<string, Result> => {
   const hidden = new Set([...queries, ...formulas].flatMap((each) => (each.hidden ? [each.name] : [])));
   return Object.fromEntries([...found].filter(([name]) => !hidden.has(name)));
 };
 
 /** Returns the result of a panel. Never rejects: the result contains the error. */
-export const queryPanel = async (shown: ShownPanel, context: PanelContext): Promise<PanelItem> => {
+export const queryPanel = async (shown: PanelCopy, context: PanelContext): Promise<PanelItem> => {
   const { panel, repeat, scope, partial } = shown;
   const item = {
     panelId: panel.id,
     repeat,
     partial: [...partial],
-    title: inTitle(panel.title, scope),
+    title: replaceInTitle(panel.title, scope),
     stepMs: 0,
     results: {},
     earlier: {},
@@ -275,30 +283,32 @@ export const queryPanel = async (shown: ShownPanel, context: PanelContext): Prom
     error: null,
   };
   try {
-    const range = rangeOf(panel, context.range);
+    const range = panelRange(panel, context.range);
     const run = new PanelRun(shown, context, range);
     if (isEmpty(panel)) return { ...item, stepMs: run.stepMs };
-    const ago = lengthNs(panel.time.compareWith);
-    const before = { from: range.from - ago, to: range.to - ago };
+    const offsetNs = durationNs(panel.time.compareWith);
+    const before = { from: range.from - offsetNs, to: range.to - offsetNs };
     const [now, then] = await Promise.all([
-      settledOf(run.answers(), context.shownAs?.(panel)),
-      ago === 0n ? undefined : settledOf(new PanelRun(shown, context, before).answers(), context.shownAs?.(panel)),
+      settleAnswers(run.answers(), context.shownAs?.(panel)),
+      offsetNs === 0n
+        ? undefined
+        : settleAnswers(new PanelRun(shown, context, before).answers(), context.shownAs?.(panel)),
     ]);
     const [failure] = [...now.errors, ...(then?.errors ?? [])];
     const answered = {
       ...item,
       stepMs: run.stepMs,
-      results: shownOf(panel, now.found),
-      earlier: then === undefined ? {} : shownOf(panel, then.found),
-      error: failure === undefined ? null : faultIn(failure, context),
+      results: visibleResults(panel, now.found),
+      earlier: then === undefined ? {} : visibleResults(panel, then.found),
+      error: failure === undefined ? null : findFault(failure, context),
     };
     if (panel.transformations.every(({ off }) => off)) return answered;
     try {
-      return { ...answered, ...tablesFor(panel, now.found) };
+      return { ...answered, ...buildTables(panel, now.found) };
     } catch (error) {
-      return { ...answered, error: answered.error ?? faultIn(new PartError('transformations', error), context) };
+      return { ...answered, error: answered.error ?? findFault(new PartError('transformations', error), context) };
     }
   } catch (error) {
-    return { ...item, error: faultIn(error, context) };
+    return { ...item, error: findFault(error, context) };
   }
 };

@@ -6,7 +6,7 @@ import { StableId } from '../../../schemas/dashboards/layout.ts';
 import { ChosenValues } from '../../../schemas/dashboards/variables.ts';
 import { DashboardFields } from '../document.ts';
 
-export const DashboardQuestion = z.strictObject({
+export const DashboardQuery = z.strictObject({
   from: timeParameter
     .optional()
     .describe('Start: ISO 8601, now-15m or epoch milliseconds; by default that of the dashboard'),
@@ -31,24 +31,24 @@ export const DashboardQuestion = z.strictObject({
   ),
   annotations: z.boolean().default(true).describe('Whether to query annotations as well'),
 });
-export type DashboardQuestion = z.output<typeof DashboardQuestion>;
+export type DashboardQuery = z.output<typeof DashboardQuery>;
 
-const Fault = z.strictObject({
+const QueryFault = z.strictObject({
   code: z.string(),
   message: z.string(),
   path: z
     .string()
     .describe('Path in the panel: queries.A, formulas.share, transformations; empty for the entire panel'),
 });
-export type Fault = z.output<typeof Fault>;
+export type QueryFault = z.output<typeof QueryFault>;
 
-const ShownTable = z.strictObject({
+const PanelTable = z.strictObject({
   query: z.string().describe('Query or formula of the table; empty for several'),
   name: z.string(),
   columns: z.array(z.strictObject({ ...TableColumn.shape, labels: z.record(z.string(), z.string()).optional() })),
   rows: z.array(z.array(z.unknown())).describe('Rows, with one value for each column'),
 });
-export type ShownTable = z.output<typeof ShownTable>;
+export type PanelTable = z.output<typeof PanelTable>;
 
 const results = z.record(z.string(), Result);
 
@@ -62,10 +62,10 @@ export const PanelItem = z.strictObject({
   stepMs: z.int().describe('Step of the series, unless a query has a longer one'),
   results: results.describe('Results by name of the query or formula, without hidden ones'),
   earlier: results.describe('Results of the earlier range for comparison'),
-  table: ShownTable.nullable().describe('Table from the transformations; `null` without transformations'),
-  tables: z.array(ShownTable).describe('All tables from the transformations, if there are several'),
+  table: PanelTable.nullable().describe('Table from the transformations; `null` without transformations'),
+  tables: z.array(PanelTable).describe('All tables from the transformations, if there are several'),
   partial: z.array(Incompleteness).describe('Omissions in the panel itself'),
-  error: Fault.nullable().describe('First error; other results are included'),
+  error: QueryFault.nullable().describe('First error; other results are included'),
 });
 export type PanelItem = z.output<typeof PanelItem>;
 
@@ -83,7 +83,7 @@ export const AnnotationItem = z.strictObject({
   name: z.string(),
   marks: z.array(Mark).describe('Marks, latest first'),
   partial: z.array(Incompleteness),
-  error: Fault.nullable(),
+  error: QueryFault.nullable(),
 });
 export type AnnotationItem = z.output<typeof AnnotationItem>;
 
@@ -101,22 +101,22 @@ const AnsweredVariable = z.strictObject({
     .optional(),
 });
 
-const head = { from: z.string(), to: z.string(), variables: z.array(AnsweredVariable) };
+const responseHead = { from: z.string(), to: z.string(), variables: z.array(AnsweredVariable) };
 
-export const DashboardAnswer = z.strictObject({
-  ...head,
+export const DashboardResponse = z.strictObject({
+  ...responseHead,
   items: z.array(PanelItem).describe('Panels, in order'),
   annotations: z.array(AnnotationItem),
   cost: Cost.describe('Cost of all reads; shared reads count once'),
 });
-export type DashboardAnswer = z.output<typeof DashboardAnswer>;
+export type DashboardResponse = z.output<typeof DashboardResponse>;
 
 /**
  * A line of a streamed response: first the header, then each panel and annotation when it is complete, and finally the
  * cost.
  */
 export type DashboardLine =
-  | Pick<DashboardAnswer, 'from' | 'to' | 'variables'>
+  | Pick<DashboardResponse, 'from' | 'to' | 'variables'>
   | PanelItem
   | { readonly annotation: AnnotationItem }
-  | Pick<DashboardAnswer, 'cost'>;
+  | Pick<DashboardResponse, 'cost'>;

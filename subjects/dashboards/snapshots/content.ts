@@ -1,13 +1,13 @@
 /** Content of a snapshot: frozen results and their visualization, without queries, IDs, links and names. */
 import { z } from 'zod';
 import { Series, TableColumn } from '../../../queries/result.ts';
-import { namesUsed } from '../../../queries/variables/references.ts';
+import { listReferencedNames } from '../../../queries/variables/references.ts';
 import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import { renameFormerVisual } from '../former-names.ts';
-import type { DashboardAnswer, PanelItem } from '../query/question.ts';
-import { shownFields, shownTexts, shownVisual } from './settings.ts';
+import type { DashboardResponse, PanelItem } from '../query/question.ts';
+import { collectVisibleTexts, redactFieldSettings, redactVisual } from './settings.ts';
 
 const FrozenTable = z.strictObject({ columns: z.array(TableColumn), rows: z.array(z.array(z.unknown())) });
 const FrozenResult = z.strictObject({
@@ -42,13 +42,13 @@ export const SnapshotContent = z.strictObject({
 });
 export type SnapshotContent = z.output<typeof SnapshotContent>;
 
-interface FormerContent extends Omit<SnapshotContent, 'createdAt'> {
+interface LegacyContent extends Omit<SnapshotContent, 'createdAt'> {
   readonly madeAt?: string;
 }
 
 /** Reads stored content, also with the field names of former versions. */
 export const parseSnapshotContent = (text: string): SnapshotContent => {
-  const { madeAt, ...content } = JSON.parse(text) as FormerContent & SnapshotContent;
+  const { madeAt, ...content } = JSON.parse(text) as LegacyContent & SnapshotContent;
   if (madeAt === undefined) return content;
   const panels = content.panels.map((panel) => ({
     ...panel,
@@ -58,9 +58,9 @@ export const parseSnapshotContent = (text: string): SnapshotContent => {
 };
 
 /** A title with variables would reveal their values. */
-const titleOf = (title: string): string => (namesUsed(title).length === 0 ? title : '');
+const titleWithoutVariables = (title: string): string => (listReferencedNames(title).length === 0 ? title : '');
 
-const frozen = (results: PanelItem['results']): z.output<typeof frozenResults> =>
+const freezeResults = (results: PanelItem['results']): z.output<typeof frozenResults> =>
   Object.fromEntries(
     Object.entries(results).map(([name, { form, series, columns, rows, stepMs, partial }]) => [
       name,
@@ -68,7 +68,7 @@ const frozen = (results: PanelItem['results']): z.output<typeof frozenResults> =
     ]),
   );
 
-const tablesOf = ({ table, tables }: PanelItem): z.output<typeof FrozenTable>[] => {
+const freezeTables = ({ table, tables }: PanelItem): z.output<typeof FrozenTable>[] => {
   const all = tables.length > 0 ? tables : table === null ? [] : [table];
   return all.map(({ columns, rows }) => ({
     columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
@@ -76,36 +76,36 @@ const tablesOf = ({ table, tables }: PanelItem): z.output<typeof FrozenTable>[] 
   }));
 };
 
-const frozenPanel = (
+const freezePanel = (
   panel: Panel,
   item: PanelItem,
   repeats: number | null,
   sections: DashboardFields['sections'],
 ): z.output<typeof Frozen> => {
   const { x, y, width, height, section } = panel.place;
-  const shown = shownTexts(item);
+  const shown = collectVisibleTexts(item);
   const at = sections.findIndex(({ id }) => id === section);
   return {
-    title: titleOf(panel.title),
+    title: titleWithoutVariables(panel.title),
     section: at === -1 ? null : at,
     place: { x, y, width, height },
-    visual: shownVisual(panel.visual, shown),
-    fields: shownFields(panel.fields, shown),
+    visual: redactVisual(panel.visual, shown),
+    fields: redactFieldSettings(panel.fields, shown),
     repeats,
-    results: frozen(item.results),
-    earlier: frozen(item.earlier),
-    tables: tablesOf(item),
+    results: freezeResults(item.results),
+    earlier: freezeResults(item.earlier),
+    tables: freezeTables(item),
     hasFailed: item.error !== null,
   };
 };
 
 /** Builds the content from a response with stripped results. */
-export const snapshotContent = (
+export const createSnapshotContent = (
   { name, createdAt: madeAt }: { readonly name: string; readonly createdAt: string },
   { panels, sections }: DashboardFields,
-  { from, to, items }: DashboardAnswer,
+  { from, to, items }: DashboardResponse,
 ): SnapshotContent => {
-  const seen = new Map<string, number>();
+  const copyCounts = new Map<string, number>();
   return {
     name,
     from,
@@ -113,14 +113,14 @@ export const snapshotContent = (
     createdAt: madeAt,
     sections: sections.map(({ title, kind, within }) => {
       const at = sections.findIndex(({ id }) => id === within);
-      return { title: titleOf(title), kind, within: at === -1 ? null : at };
+      return { title: titleWithoutVariables(title), kind, within: at === -1 ? null : at };
     }),
     panels: items.flatMap((item) => {
       const panel = panels.find(({ id }) => id === item.panelId);
       if (panel === undefined) return [];
-      const time = seen.get(panel.id) ?? 0;
-      seen.set(panel.id, time + 1);
-      return [frozenPanel(panel, item, item.repeat === null ? null : time, sections)];
+      const copyIndex = copyCounts.get(panel.id) ?? 0;
+      copyCounts.set(panel.id, copyIndex + 1);
+      return [freezePanel(panel, item, item.repeat === null ? null : copyIndex, sections)];
     }),
   };
 };

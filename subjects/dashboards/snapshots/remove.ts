@@ -8,13 +8,13 @@ export const removeSnapshots = async (
 ): Promise<void> => {
   const snapshots = documents.collection(dashboardSnapshots);
   const contents = documents.collection(dashboardSnapshotContents);
-  for (let isMore = true; isMore; ) {
+  for (let hasMore = true; hasMore; ) {
     const { items, nextCursor } = await snapshots.list({ filter });
     for (const { id } of items) {
       // Contents first, so that an interruption leaves no content without its snapshot.
       await contents.delete(id);
       await snapshots.delete(id);
     }
-    isMore = nextCursor !== null;
+    hasMore = nextCursor !== null;
   }
 };

@@ -7,12 +7,12 @@ type Visual = Panel['visual'];
 type Fields = ReturnType<typeof FieldSettings.parse>;
 
 /** Kinds whose settings describe the organization or queries instead of the visualization. */
-const bare: ReadonlySet<string> = new Set(['text', 'alerts', 'dashboards', 'placeholder']);
+const kindsWithoutSettings: ReadonlySet<string> = new Set(['text', 'alerts', 'dashboards', 'placeholder']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Returns all names and texts in the results of a panel. */
-export const shownTexts = ({ results, earlier, table, tables }: PanelItem): ReadonlySet<string> => {
+export const collectVisibleTexts = ({ results, earlier, table, tables }: PanelItem): ReadonlySet<string> => {
   const answers = [...Object.values(results), ...Object.values(earlier)];
   const series = answers.flatMap((answer) => answer.series);
   const all = [...answers, ...tables, ...(table === null ? [] : [table])];
@@ -23,19 +23,19 @@ export const shownTexts = ({ results, earlier, table, tables }: PanelItem): Read
 };
 
 /** The text of a pattern that matches only one text. */
-const literalOf = (pattern: string): string =>
+const literalPattern = (pattern: string): string =>
   pattern
     .replace(/^\^/, '')
     .replace(/\$$/, '')
     .replaceAll(/\\(\W)/g, '$1');
 
 /** Returns the visualization of a panel, without names of fields that are not shown. */
-export const shownVisual = (visual: Visual, shown: ReadonlySet<string>): Visual | { readonly kind: string } => {
-  if (bare.has(visual.kind)) return { kind: visual.kind };
-  const own = (name: string): string => (shown.has(name) ? name : '');
+export const redactVisual = (visual: Visual, shown: ReadonlySet<string>): Visual | { readonly kind: string } => {
+  if (kindsWithoutSettings.has(visual.kind)) return { kind: visual.kind };
+  const visibleOrEmpty = (name: string): string => (shown.has(name) ? name : '');
   switch (visual.kind) {
     case 'bars':
-      return { ...visual, x: own(visual.x), colourBy: own(visual.colourBy) };
+      return { ...visual, x: visibleOrEmpty(visual.x), colourBy: visibleOrEmpty(visual.colourBy) };
     case 'table': {
       const { sortBy, footer } = visual;
       return {
@@ -53,30 +53,33 @@ export const shownVisual = (visual: Visual, shown: ReadonlySet<string>): Visual 
     case 'bar-gauge':
     case 'pie': {
       const { reduce } = visual;
-      return { ...visual, reduce: { ...reduce, fields: shown.has(literalOf(reduce.fields)) ? reduce.fields : '' } };
+      return {
+        ...visual,
+        reduce: { ...reduce, fields: shown.has(literalPattern(reduce.fields)) ? reduce.fields : '' },
+      };
     }
     default:
       return visual;
   }
 };
 
-const isFigure = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
+const isNumeric = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
 
 /** Returns the field settings, without mappings of texts that are not shown. */
-export const shownFields = (
+export const redactFieldSettings = (
   { links: _, name: __, description: ___, ...fields }: Fields,
   shown: ReadonlySet<string>,
 ): Omit<Fields, 'links' | 'name' | 'description'> => {
   const { mappings, drawing } = fields;
   const shownMappings = mappings?.filter((mapping) => {
-    if (mapping.kind === 'value') return isFigure(mapping.value) || shown.has(mapping.value);
-    return mapping.kind !== 'pattern' || shown.has(literalOf(mapping.pattern));
+    if (mapping.kind === 'value') return isNumeric(mapping.value) || shown.has(mapping.value);
+    return mapping.kind !== 'pattern' || shown.has(literalPattern(mapping.pattern));
   });
   const downTo = drawing?.areaDownTo;
-  const { areaDownTo: ____, ...drawn } = drawing ?? {};
+  const { areaDownTo: ____, ...visibleDrawing } = drawing ?? {};
   return {
     ...fields,
     ...(shownMappings && { mappings: shownMappings }),
-    ...(drawing && { drawing: downTo !== undefined && shown.has(downTo) ? drawing : drawn }),
+    ...(drawing && { drawing: downTo !== undefined && shown.has(downTo) ? drawing : visibleDrawing }),
   };
 };

@@ -11,41 +11,43 @@ export interface Disclosure {
 }
 
 /** IDs of records; they are removed even if they are listed. */
-const ids: ReadonlySet<string> = new Set([
+const idFields: ReadonlySet<string> = new Set([
   ...['id', 'traceId', 'spanId', 'parentSpanId', 'trace_id', 'span_id', 'parent_span_id'],
   ...['resource', 'attributes', 'attribute', 'scope', 'resourceId', 'projectId', 'tenantId', 'events', 'links'],
 ]);
 const bodyNames: ReadonlySet<string> = new Set(['body', 'message']);
 
-const stays = (name: string, { labels, bodies }: Disclosure): boolean =>
-  bodyNames.has(name) ? bodies : labels.includes(name) && !ids.has(name);
+const isDisclosed = (name: string, { labels, bodies }: Disclosure): boolean =>
+  bodyNames.has(name) ? bodies : labels.includes(name) && !idFields.has(name);
 
 /**
  * Name of a series: from the query's legend with the remaining labels, or else the query's name, since the original
  * name may contain the query.
  */
-const nameOf = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
+const seriesName = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
   if (legend === '' || legend.startsWith('__') || /[$]|\[\[/.test(legend)) return name;
   const values = new Map(Object.entries(labels));
   return legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => values.get(label.trim()) ?? '');
 };
 
-const figures: ReadonlySet<string> = new Set(['number', 'duration', 'time']);
+const numericTypes: ReadonlySet<string> = new Set(['number', 'duration', 'time']);
 
 /** Returns the result of a query or formula without undisclosed data. */
-export const stripped =
-  (panel: Panel, letOut: Disclosure) =>
+export const createResultStripper =
+  (panel: Panel, disclosure: Disclosure) =>
   (name: string, result: Result): Result => {
     const legend = [...panel.queries, ...panel.formulas].find((each) => each.name === name)?.legend ?? '';
     const columnIndexes = result.columns.flatMap((column, at) =>
-      (figures.has(column.type) && !ids.has(column.name)) || stays(column.name, letOut) ? [at] : [],
+      (numericTypes.has(column.type) && !idFields.has(column.name)) || isDisclosed(column.name, disclosure) ? [at] : [],
     );
     const { hint: _, ...plain } = result;
     return {
       ...plain,
       series: result.series.map((series) => {
-        const labels = Object.fromEntries(Object.entries(series.labels).filter(([label]) => stays(label, letOut)));
-        return { ...series, labels, name: nameOf(legend, name, labels) };
+        const labels = Object.fromEntries(
+          Object.entries(series.labels).filter(([label]) => isDisclosed(label, disclosure)),
+        );
+        return { ...series, labels, name: seriesName(legend, name, labels) };
       }),
       columns: columnIndexes.map((at) => result.columns[at] as Result['columns'][number]),
       rows: result.rows.map((row) => columnIndexes.map((at) => row[at])),

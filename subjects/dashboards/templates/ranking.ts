@@ -16,19 +16,19 @@ export interface TemplateStatus {
 }
 
 /** Returns the number of panels that would show data. */
-export const filledOf = ({ panels }: Pick<TemplateStatus, 'panels'>): number | undefined =>
+export const countFilledPanels = ({ panels }: Pick<TemplateStatus, 'panels'>): number | undefined =>
   panels?.filter(({ missing }) => missing.length === 0).length;
 
 /** Returns the share of the panels that would show data, 0 to 1. */
-export const shareOf = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
-  const filled = filledOf(template);
+export const filledShare = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
+  const filled = countFilledPanels(template);
   return filled === undefined ? undefined : filled / Math.max(1, template.panels?.length ?? 0);
 };
 
-export const ranked = (templates: readonly TemplateStatus[]): TemplateStatus[] =>
+export const rankTemplates = (templates: readonly TemplateStatus[]): TemplateStatus[] =>
   templates.toSorted(
     (one, other) =>
-      (shareOf(other) ?? 0) - (shareOf(one) ?? 0) ||
+      (filledShare(other) ?? 0) - (filledShare(one) ?? 0) ||
       other.dashboards - one.dashboards ||
       other.favourites - one.favourites ||
       one.template.document.name.localeCompare(other.template.document.name, 'en'),

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readYaml } from '../../../queries/yaml.ts';
-import { readDocumentValue } from '../as-code.ts';
+import { parseYaml } from '../../../queries/yaml.ts';
+import { parseDashboardValue } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
-import { type NeedyPanel, panelsWithQueries } from './needs.ts';
+import { type PanelNeeds, panelsWithQueries } from './needs.ts';
 
 /** A template from which dashboards are created. */
 export interface Template {
@@ -16,16 +16,16 @@ export interface Template {
   /** Senders of the telemetry that it shows. */
   readonly sentBy: readonly string[];
   readonly document: DashboardFields;
-  readonly panels: readonly NeedyPanel[];
+  readonly panels: readonly PanelNeeds[];
 }
 
 const folder = join(import.meta.dirname, 'files');
 
 const Head = z.looseObject({ sentBy: z.array(z.string().min(1)).min(1) });
 
-const templateIn = (text: string, file: string): Template => {
-  const { sentBy, ...rest } = Head.parse(readYaml(text).value());
-  const read = readDocumentValue(rest);
+const parseTemplate = (text: string, file: string): Template => {
+  const { sentBy, ...rest } = Head.parse(parseYaml(text).value());
+  const read = parseDashboardValue(rest);
   if ('problems' in read)
     throw new Error(`${file}: ${read.problems.map(({ path, message }) => `${path}: ${message}`)}`);
   const { id, document } = read;
@@ -34,15 +34,15 @@ const templateIn = (text: string, file: string): Template => {
   return { id, version, sentBy, document, panels: panelsWithQueries(document) };
 };
 
-let known: Promise<readonly Template[]> | undefined;
+let templatesPromise: Promise<readonly Template[]> | undefined;
 
-const readAll = async (): Promise<readonly Template[]> => {
+const readAllTemplates = async (): Promise<readonly Template[]> => {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml')).sort();
-  return Promise.all(files.map(async (file) => templateIn(await readFile(join(folder, file), 'utf8'), file)));
+  return Promise.all(files.map(async (file) => parseTemplate(await readFile(join(folder, file), 'utf8'), file)));
 };
 
 /** Returns all templates by ID. They are read on first use. */
 export const templates = (): Promise<readonly Template[]> => {
-  known ??= readAll();
-  return known;
+  templatesPromise ??= readAllTemplates();
+  return templatesPromise;
 };

@@ -2,13 +2,13 @@
 import type { FieldTable } from './table.ts';
 
 const processCreation = [{ category: 'process_creation' }];
-const anyRule = [{}];
+const anyLogSource = [{}];
 
 /** Elastic Common Schema. */
 const ecs: FieldTable = {
   name: 'ecs',
   summary: 'Elastic Common Schema',
-  rules: anyRule,
+  rules: anyLogSource,
   fields: {
     Image: ['process.executable', 'process.name'],
     ImageLoaded: ['dll.path', 'file.path'],
@@ -77,7 +77,7 @@ const ecs: FieldTable = {
 const openTelemetry: FieldTable = {
   name: 'opentelemetry',
   summary: 'OpenTelemetry semantic conventions, as attributes of records and of their resource',
-  rules: anyRule,
+  rules: anyLogSource,
   roots: ['attributes', 'resource', 'resource.attributes', 'resource_attributes'],
   fields: {
     Image: ['process.executable.path', 'process.executable.name'],
@@ -117,7 +117,7 @@ const openTelemetry: FieldTable = {
 const ocsf: FieldTable = {
   name: 'ocsf',
   summary: 'Open Cybersecurity Schema Framework',
-  rules: anyRule,
+  rules: anyLogSource,
   fields: {
     Image: ['process.file.path', 'actor.process.file.path'],
     CommandLine: ['process.cmd_line', 'actor.process.cmd_line'],
@@ -176,7 +176,7 @@ const ocsf: FieldTable = {
 };
 
 /** Process field names of agents on Linux and macOS */
-const otherAgents: FieldTable = {
+const processAgents: FieldTable = {
   name: 'process-agents',
   summary: 'Processes as osquery, Falco and Tetragon name them',
   rules: processCreation,
@@ -190,4 +190,4 @@ const otherAgents: FieldTable = {
   },
 };
 
-export const schemaTables: readonly FieldTable[] = [ecs, openTelemetry, ocsf, otherAgents];
+export const schemaTables: readonly FieldTable[] = [ecs, openTelemetry, ocsf, processAgents];

@@ -35,14 +35,14 @@ export interface FieldTable {
 /** Folds a name for comparison: lower case, without spaces, so that `Threat Name` and `ThreatName` are equal. */
 export const foldName = (name: string): string => name.toLowerCase().replaceAll(' ', '');
 
-const parts = ['product', 'category', 'service'] as const;
+const logSourceParts = ['product', 'category', 'service'] as const;
 
 /** Returns whether a table applies to rules of a log source. */
-export const isFor = ({ rules }: FieldTable, logsource: LogSource): boolean =>
-  rules.some((rule) => parts.every((part) => rule[part] === undefined || rule[part] === logsource[part]));
+export const appliesTo = ({ rules }: FieldTable, logsource: LogSource): boolean =>
+  rules.some((rule) => logSourceParts.every((part) => rule[part] === undefined || rule[part] === logsource[part]));
 
 const fieldsByFold = new WeakMap<FieldTable, ReadonlyMap<string, readonly string[]>>();
-const namesIn = (table: FieldTable, folded: string): readonly string[] => {
+const findNames = (table: FieldTable, folded: string): readonly string[] => {
   let fields = fieldsByFold.get(table);
   if (fields === undefined) {
     fields = new Map(Object.entries(table.fields).map(([field, names]) => [foldName(field), names.map(foldName)]));
@@ -53,7 +53,9 @@ const namesIn = (table: FieldTable, folded: string): readonly string[] => {
 
 /** Returns the folded names that events may use for a field of a rule, in lookup order. */
 export const fieldNames = (field: string, logsource: LogSource, tables: readonly FieldTable[]): string[] => {
-  const own = foldName(field);
-  const others = tables.filter((table) => isFor(table, logsource)).flatMap((table) => namesIn(table, own));
-  return [...new Set(others.includes(own) ? others : [own, ...others])];
+  const foldedField = foldName(field);
+  const others = tables
+    .filter((table) => appliesTo(table, logsource))
+    .flatMap((table) => findNames(table, foldedField));
+  return [...new Set(others.includes(foldedField) ? others : [foldedField, ...others])];
 };

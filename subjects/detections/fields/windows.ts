@@ -4,8 +4,8 @@
  */
 import type { EventSource, FieldTable } from './table.ts';
 
-const channelNames = ['Channel', 'winlog.channel', 'event.channel', 'log_name'];
-const idNames = ['EventID', 'winlog.event_id', 'event_id', 'event_id.id', 'event.code', 'EventCode'];
+const channelFields = ['Channel', 'winlog.channel', 'event.channel', 'log_name'];
+const eventIdFields = ['EventID', 'winlog.event_id', 'event_id', 'event_id.id', 'event.code', 'EventCode'];
 
 /** Channels by service, as the SigmaHQ rules name them */
 const channels: Readonly<Record<string, readonly string[]>> = {
@@ -98,26 +98,26 @@ const sysmonCategories: Readonly<Record<string, readonly string[]>> = {
   255: ['sysmon_error'],
 };
 
-const channel = (values: readonly string[]): EventSource['when'] => [{ names: channelNames, values }];
+const channelCondition = (values: readonly string[]): EventSource['when'] => [{ names: channelFields, values }];
 
 const sources: readonly EventSource[] = [
   {
-    when: channel(['microsoft-windows-sysmon/operational']),
+    when: channelCondition(['microsoft-windows-sysmon/operational']),
     is: { product: 'windows', service: 'sysmon' },
-    categories: { names: idNames, by: sysmonCategories },
+    categories: { names: eventIdFields, by: sysmonCategories },
   },
   {
     when: [
       { names: ['Provider_Name', 'SourceName', 'winlog.provider_name', 'provider.name'], values: ['linux-sysmon'] },
     ],
     is: { product: 'linux', service: 'sysmon' },
-    categories: { names: idNames, by: sysmonCategories },
+    categories: { names: eventIdFields, by: sysmonCategories },
   },
   {
-    when: channel(['security']),
+    when: channelCondition(['security']),
     is: { product: 'windows', service: 'security' },
     categories: {
-      names: idNames,
+      names: eventIdFields,
       by: {
         4688: ['process_creation'],
         4657: ['registry_event', 'registry_set'],
@@ -127,29 +127,29 @@ const sources: readonly EventSource[] = [
     },
   },
   {
-    when: channel(['microsoft-windows-windows defender/operational']),
+    when: channelCondition(['microsoft-windows-windows defender/operational']),
     is: { product: 'windows', service: 'windefend' },
     categories: {
-      names: idNames,
+      names: eventIdFields,
       by: { 1006: ['antivirus'], 1015: ['antivirus'], 1116: ['antivirus'], 1117: ['antivirus'] },
     },
   },
   {
-    when: channel(['microsoft-windows-powershell/operational', 'powershellcore/operational']),
+    when: channelCondition(['microsoft-windows-powershell/operational', 'powershellcore/operational']),
     is: { product: 'windows', service: 'powershell' },
-    categories: { names: idNames, by: { 4103: ['ps_module'], 4104: ['ps_script'] } },
+    categories: { names: eventIdFields, by: { 4103: ['ps_module'], 4104: ['ps_script'] } },
   },
   {
-    when: channel(['windows powershell']),
+    when: channelCondition(['windows powershell']),
     is: { product: 'windows', service: 'powershell-classic' },
     categories: {
-      names: idNames,
+      names: eventIdFields,
       by: { 400: ['ps_classic_start'], 600: ['ps_classic_provider_start'], 800: ['ps_classic_script'] },
     },
   },
   ...Object.entries(channels).map(
     ([service, values]): EventSource => ({
-      when: channel(values),
+      when: channelCondition(values),
       is: { product: 'windows', service },
       categories: { names: [], by: {} },
     }),
@@ -184,8 +184,8 @@ export const windowsTables: readonly FieldTable[] = [
     roots,
     sources,
     fields: {
-      EventID: idNames,
-      Channel: channelNames,
+      EventID: eventIdFields,
+      Channel: channelFields,
       Provider_Name: [
         'Provider_Name',
         'Provider.Name',

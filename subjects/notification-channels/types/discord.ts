@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
 /** Discord returns the created message if `wait` is set. */
-const waiting = (url: string): string => {
+const withWait = (url: string): string => {
   const target = new URL(url);
   target.searchParams.set('wait', 'true');
   return target.href;
 };
 
-const byMessage = byAnswer((answer) => typeof answerFields(answer)['id'] === 'string');
+const judgeByMessageId = judgeByResponse((answer) => typeof parseResponseFields(answer)['id'] === 'string');
 
 export const discord = defineChannelType({
   type: 'discord',
@@ -22,14 +22,14 @@ export const discord = defineChannelType({
   }),
   secrets: { webhookUrl: [] },
   requests: ({ markdown: { title, text }, status, atMs }, { webhookUrl }) => [
-    jsonRequest(waiting(webhookUrl), {
+    jsonRequest(withWait(webhookUrl), {
       content: '',
       // Text of alerts must not mention anyone.
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: cut(title, 256),
-          description: cut(text, 4000),
+          title: truncate(title, 256),
+          description: truncate(text, 4000),
           timestamp: new Date(atMs).toISOString(),
           color: status === 'firing' ? 0xd40e0d : 0x2eb67d,
         },
@@ -37,8 +37,8 @@ export const discord = defineChannelType({
     }),
   ],
   judge(answer) {
-    const verdict = byMessage(answer);
-    const seconds = answerFields(answer)['retry_after'];
+    const verdict = judgeByMessageId(answer);
+    const seconds = parseResponseFields(answer)['retry_after'];
     return verdict.outcome === 'retry' && typeof seconds === 'number'
       ? { ...verdict, retryAfterMs: seconds * 1000 }
       : verdict;

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { defineChannelType } from '../definition.ts';
 import type { ChannelMessage } from '../message.ts';
 
-const escaped = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-const htmlOf = ({ title, text }: ChannelMessage): string =>
-  `<!doctype html><html><head><meta charset="utf-8"><title>${escaped(title)}</title></head><body><h2>${escaped(title)}</h2><pre style="white-space:pre-wrap;font-family:inherit">${escaped(text)}</pre></body></html>`;
+const createHtml = ({ title, text }: ChannelMessage): string =>
+  `<!doctype html><html><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><h2>${escapeHtml(title)}</h2><pre style="white-space:pre-wrap;font-family:inherit">${escapeHtml(text)}</pre></body></html>`;
 
 export const email = defineChannelType({
   type: 'email',
@@ -22,6 +22,6 @@ export const email = defineChannelType({
       to: address,
       subject: message.title,
       text: message.text,
-      html: htmlOf(message),
+      html: createHtml(message),
     })),
 });

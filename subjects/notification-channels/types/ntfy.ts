@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl, token } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
 const priorities: Readonly<Record<string, number>> = { critical: 5, error: 4, warning: 3, info: 2 };
 
@@ -9,7 +9,7 @@ const priorities: Readonly<Record<string, number>> = { critical: 5, error: 4, wa
  * Maximum number of characters. ntfy converts a message of more than 4,096 bytes to a file; a character has at most
  * three bytes.
  */
-const maxCharacters = 1300;
+const maxMessageCharacters = 1300;
 
 export const ntfy = defineChannelType({
   type: 'ntfy',
@@ -27,8 +27,8 @@ export const ntfy = defineChannelType({
       `${url.replace(/\/$/, '')}/`,
       {
         topic,
-        title: cut(title, 250),
-        message: cut(text, maxCharacters),
+        title: truncate(title, 250),
+        message: truncate(text, maxMessageCharacters),
         priority: status === 'firing' ? (priorities[severity] ?? 4) : 3,
         tags: [status === 'firing' ? 'rotating_light' : 'white_check_mark'],
         ...(link !== '' && { click: link }),
@@ -49,5 +49,5 @@ export const ntfy = defineChannelType({
       secret === undefined ? {} : { authorization: `Bearer ${secret}` },
     ),
   ],
-  judge: byAnswer((answer) => typeof answerFields(answer)['id'] === 'string'),
+  judge: judgeByResponse((answer) => typeof parseResponseFields(answer)['id'] === 'string'),
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl, token } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
 const priorities: Readonly<Record<string, string>> = { critical: 'P1', error: 'P2', warning: 'P3', info: 'P5' };
 
@@ -25,8 +25,8 @@ export const opsgenie = defineChannelType({
       base,
       {
         alias,
-        message: cut(message.title, 130),
-        description: cut(message.text, 15_000),
+        message: truncate(message.title, 130),
+        description: truncate(message.text, 15_000),
         source: 'OIQ',
         priority: priorities[message.severity] ?? 'P2',
         tags: message.isTest ? ['test'] : [],
@@ -34,12 +34,12 @@ export const opsgenie = defineChannelType({
       },
       headers,
     );
-    const note = { source: 'OIQ', note: cut(`${message.title}\n${message.text}`, 20_000) };
+    const note = { source: 'OIQ', note: truncate(`${message.title}\n${message.text}`, 20_000) };
     const toActionRequest = (action: 'close' | 'acknowledge') =>
       jsonRequest(`${base}/${alias}/${action}?identifierType=alias`, note, headers);
     if (message.isAcknowledged) return [toActionRequest('acknowledge')];
     if (message.status === 'firing') return [create];
     return message.isOverAtFirst ? [create, toActionRequest('close')] : [toActionRequest('close')];
   },
-  judge: byAnswer((answer) => typeof answerFields(answer)['requestId'] === 'string'),
+  judge: judgeByResponse((answer) => typeof parseResponseFields(answer)['requestId'] === 'string'),
 });

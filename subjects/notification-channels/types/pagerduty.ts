@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
 import type { ChannelMessage } from '../message.ts';
 import { httpUrl, token } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
 const severities = new Set(['critical', 'error', 'warning', 'info']);
 
 type Action = 'trigger' | 'acknowledge' | 'resolve';
 
-const actionsOf = ({ status, isAcknowledged, isOverAtFirst }: ChannelMessage): readonly Action[] => {
+const chooseActions = ({ status, isAcknowledged, isOverAtFirst }: ChannelMessage): readonly Action[] => {
   if (isAcknowledged) return ['acknowledge'];
   if (status === 'firing') return ['trigger'];
   return isOverAtFirst ? ['trigger', 'resolve'] : ['resolve'];
 };
 
-const eventOf = (message: ChannelMessage, action: Action, routingKey: string): object => ({
+const createEvent = (message: ChannelMessage, action: Action, routingKey: string): object => ({
   routing_key: routingKey,
   event_action: action,
   dedup_key: createHash('sha256').update(message.groupKey).digest('hex'),
   client: 'OIQ',
   ...(message.link !== '' && { client_url: message.link, links: [{ href: message.link, text: 'Show alerts' }] }),
   payload: {
-    summary: cut(message.measured === '' ? message.title : `${message.title}: ${message.measured}`, 1024),
+    summary: truncate(message.measured === '' ? message.title : `${message.title}: ${message.measured}`, 1024),
     source: message.payload.externalURL || 'OIQ',
     severity: severities.has(message.severity) ? message.severity : 'error',
     timestamp: new Date(message.atMs).toISOString(),
@@ -30,7 +30,7 @@ const eventOf = (message: ChannelMessage, action: Action, routingKey: string): o
     ...(message.service !== '' && { component: message.service }),
     ...(message.groupText !== '' && { group: message.groupText }),
     custom_details: {
-      text: cut(message.text, 8000),
+      text: truncate(message.text, 8000),
       labels: message.payload.commonLabels,
       group: message.groupKey,
       isTest: message.isTest,
@@ -51,6 +51,6 @@ export const pagerduty = defineChannelType({
   secrets: { routingKey: ['url'] },
   opens: 'incidents',
   requests: (message, { url, routingKey }) =>
-    actionsOf(message).map((action) => jsonRequest(url, eventOf(message, action, routingKey))),
-  judge: byAnswer((answer) => answerFields(answer)['status'] === 'success'),
+    chooseActions(message).map((action) => jsonRequest(url, createEvent(message, action, routingKey))),
+  judge: judgeByResponse((answer) => parseResponseFields(answer)['status'] === 'success'),
 });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByResponse } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escapeMarkup = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export const slack = defineChannelType({
   type: 'slack',
@@ -16,15 +17,15 @@ export const slack = defineChannelType({
   secrets: { webhookUrl: [] },
   requests: ({ title, text, status }, { webhookUrl }) => [
     jsonRequest(webhookUrl, {
-      text: escaped(cut(title, 3000)),
+      text: escapeMarkup(truncate(title, 3000)),
       attachments: [
         {
           color: status === 'firing' ? '#d40e0d' : '#2eb67d',
-          fallback: escaped(cut(title, 3000)),
-          text: escaped(cut(text, 8000)),
+          fallback: escapeMarkup(truncate(title, 3000)),
+          text: escapeMarkup(truncate(text, 8000)),
         },
       ],
     }),
   ],
-  judge: byAnswer(({ body }) => body.trim() === 'ok'),
+  judge: judgeByResponse(({ body }) => body.trim() === 'ok'),
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { defineChannelType } from '../definition.ts';
-import { cut } from '../template.ts';
-import { byTwilioId, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
+import { truncate } from '../template.ts';
+import { judgeBySid, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
 
 /** Maximum length of the title. With the link, a message remains well below the limit of 1,600 characters. */
-const maxCharacters = 400;
+const maxTitleCharacters = 400;
 
 export const sms = defineChannelType({
   type: 'sms',
@@ -14,8 +14,8 @@ export const sms = defineChannelType({
   secrets: twilioSecrets,
   requests: ({ title, link }, settings) => [
     twilioRequest('Messages', settings, {
-      Body: [cut(title, maxCharacters), link].filter((part) => part !== '').join('\n'),
+      Body: [truncate(title, maxTitleCharacters), link].filter((part) => part !== '').join('\n'),
     }),
   ],
-  judge: byTwilioId,
+  judge: judgeBySid,
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { byStatus, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByStatus } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
 export const teams = defineChannelType({
   type: 'teams',
@@ -27,13 +27,13 @@ export const teams = defineChannelType({
             body: [
               {
                 type: 'TextBlock',
-                text: cut(title, 1000),
+                text: truncate(title, 1000),
                 weight: 'Bolder',
                 size: 'Medium',
                 wrap: true,
                 color: status === 'firing' ? 'Attention' : 'Good',
               },
-              { type: 'TextBlock', text: cut(text, 8000).replaceAll('\n', '\n\n'), wrap: true },
+              { type: 'TextBlock', text: truncate(text, 8000).replaceAll('\n', '\n\n'), wrap: true },
             ],
             ...(link !== '' && { actions: [{ type: 'Action.OpenUrl', title: 'Show alerts', url: link }] }),
           },
@@ -45,5 +45,5 @@ export const teams = defineChannelType({
   judge: (answer) =>
     answer.status < 300 && /webhook message delivery failed/i.test(answer.body)
       ? { outcome: 'retry' }
-      : byStatus(answer),
+      : judgeByStatus(answer),
 });

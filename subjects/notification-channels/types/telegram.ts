@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
-import { cut } from '../template.ts';
+import { truncate } from '../template.ts';
 
-const accepted = byAnswer((answer) => answerFields(answer)['ok'] === true);
+const judgeByOk = judgeByResponse((answer) => parseResponseFields(answer)['ok'] === true);
 
 export const telegram = defineChannelType({
   type: 'telegram',
@@ -19,13 +19,13 @@ export const telegram = defineChannelType({
   requests: ({ title, text }, { url, botToken, chatId }) => [
     jsonRequest(`${url.replace(/\/$/, '')}/bot${botToken}/sendMessage`, {
       chat_id: chatId,
-      text: cut(`${title}\n\n${text}`, 4096),
+      text: truncate(`${title}\n\n${text}`, 4096),
       link_preview_options: { is_disabled: true },
     }),
   ],
   judge(answer) {
-    const verdict = accepted(answer);
-    const parameters = answerFields(answer)['parameters'] as { readonly retry_after?: unknown } | undefined;
+    const verdict = judgeByOk(answer);
+    const parameters = parseResponseFields(answer)['parameters'] as { readonly retry_after?: unknown } | undefined;
     const seconds = parameters?.retry_after;
     return verdict.outcome === 'retry' && typeof seconds === 'number'
       ? { ...verdict, retryAfterMs: seconds * 1000 }

@@ -1,6 +1,6 @@
 /** Shared by SMS and voice: an account of a service with Twilio's API, version 2010-04-01 */
 import { z } from 'zod';
-import { answerFields, byAnswer, type ChannelRequest } from '../definition.ts';
+import { type ChannelRequest, judgeByResponse, parseResponseFields } from '../definition.ts';
 import { httpUrl, token } from '../settings-fields.ts';
 
 const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, 'must be a phone number such as +41441234567');
@@ -22,7 +22,7 @@ export const twilioSecrets = { authToken: ['url', 'accountSid'] };
 export const twilioRequest = (
   resource: 'Messages' | 'Calls',
   { url, accountSid, authToken, from, to }: Settings,
-  more: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, string>>,
 ): ChannelRequest => ({
   url: `${url.replace(/\/$/, '')}/2010-04-01/Accounts/${accountSid}/${resource}.json`,
   headers: {
@@ -30,8 +30,8 @@ export const twilioRequest = (
     'user-agent': 'oiq',
     authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`,
   },
-  body: new URLSearchParams({ To: to, From: from, ...more }).toString(),
+  body: new URLSearchParams({ To: to, From: from, ...parameters }).toString(),
 });
 
 /** A delivery is confirmed if the response contains an id. */
-export const byTwilioId = byAnswer((answer) => typeof answerFields(answer)['sid'] === 'string');
+export const judgeBySid = judgeByResponse((answer) => typeof parseResponseFields(answer)['sid'] === 'string');

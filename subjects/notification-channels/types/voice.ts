@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { defineChannelType } from '../definition.ts';
-import { cut } from '../template.ts';
-import { byTwilioId, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
+import { truncate } from '../template.ts';
+import { judgeBySid, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
 
-const maxCharacters = 500;
+const maxSpokenCharacters = 500;
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export const voice = defineChannelType({
   type: 'voice',
@@ -15,12 +16,12 @@ export const voice = defineChannelType({
   secrets: twilioSecrets,
   requests: ({ title }, settings) => {
     // XML does not allow control characters or unpaired surrogates.
-    const spokenText = escaped(
-      cut(title, maxCharacters)
+    const spokenText = escapeXml(
+      truncate(title, maxSpokenCharacters)
         .replaceAll(/\p{Cc}+/gu, ' ')
         .toWellFormed(),
     );
     return [twilioRequest('Calls', settings, { Twiml: `<Response><Say loop="2">${spokenText}</Say></Response>` })];
   },
-  judge: byTwilioId,
+  judge: judgeBySid,
 });

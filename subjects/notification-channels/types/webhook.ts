@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { defineChannelType } from '../definition.ts';
 import { httpUrl } from '../settings-fields.ts';
 
-const prefix = 'whsec_';
-const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
+const secretPrefix = 'whsec_';
+const decodeKey = (secret: string): Buffer => Buffer.from(secret.slice(secretPrefix.length), 'base64');
 
 /** Returns the Standard Webhooks signature over id, time in seconds and body. */
-export const signatureOf = (secret: string, id: string, seconds: number, body: string): string =>
-  `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`).digest('base64')}`;
+export const createSignature = (secret: string, id: string, seconds: number, body: string): string =>
+  `v1,${createHmac('sha256', decodeKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64')}`;
 
 export const webhook = defineChannelType({
   type: 'webhook',
@@ -40,7 +40,7 @@ export const webhook = defineChannelType({
       'webhook-id': id,
       'webhook-timestamp': String(seconds),
       'idempotency-key': id,
-      ...(signingSecret !== undefined && { 'webhook-signature': signatureOf(signingSecret, id, seconds, body) }),
+      ...(signingSecret !== undefined && { 'webhook-signature': createSignature(signingSecret, id, seconds, body) }),
       ...(authorization !== undefined && { authorization }),
     };
     return [{ url, headers, body }];

@@ -1,12 +1,12 @@
 import { SloFields } from '../document.ts';
-import { sloProblems } from '../problems.ts';
+import { findSloProblems } from '../problems.ts';
 import type { Fields } from './objects.ts';
 
 /** Returns an SLO from parsed fields; `undefined` if its form is invalid. Errors are reported in `fields`. */
 export const validateSlo = (given: object, fields: Fields): SloFields | undefined => {
   const { success, data, error } = SloFields.safeParse(given);
   const problems = success
-    ? sloProblems(data)
+    ? findSloProblems(data)
     : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   for (const { path, message } of problems) fields.fail('', `as an SLO: ${path} ${message}`);
   return data;

@@ -1,32 +1,32 @@
 /** Rewrites PromQL of counters to PromQL of the increase in a slice */
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
-import { printed } from '../../../queries/promql/syntax/print.ts';
-import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
+import { printExpression } from '../../../queries/promql/syntax/print.ts';
+import { type Expression, visitExpressions } from '../../../queries/promql/syntax/tree.ts';
 
 /** Shortest alert window of Sloth and Pyrra; shorter windows would be empty between two scrapes */
 export const scrapedSlice = '5m';
 
-const window = /\{\{\s*\.window\s*\}\}/g;
+const windowPlaceholder = /\{\{\s*\.window\s*\}\}/g;
 
 /** Returns whether an expression contains the window placeholder of Sloth. */
-export const hasWindow = (text: string): boolean => text.search(window) !== -1;
+export const hasWindow = (text: string): boolean => text.search(windowPlaceholder) !== -1;
 
 /** Returns the expression with the window inserted. */
-export const withWindow = (text: string, duration: string): string => text.replaceAll(window, duration);
+export const insertWindow = (text: string, duration: string): string => text.replaceAll(windowPlaceholder, duration);
 
 /** An expression, or the reason why there is none */
-export type Rewritten = { readonly expression: string } | { readonly problem: string };
+export type RewriteResult = { readonly expression: string } | { readonly problem: string };
 
-const rewritten = (
+const rewriteExpression = (
   text: string,
   change: (tree: Expression, texts: Map<Expression, string>) => string | undefined,
-): Rewritten => {
+): RewriteResult => {
   try {
     const tree = parseExpression(text);
     const texts = new Map<Expression, string>();
     const problem = change(tree, texts);
-    return problem === undefined ? { expression: printed(tree, texts) } : { problem };
+    return problem === undefined ? { expression: printExpression(tree, texts) } : { problem };
   } catch (error) {
     if (!(error instanceof PromqlSyntaxError)) throw error;
     return { problem: error.message };
@@ -34,26 +34,26 @@ const rewritten = (
 };
 
 /** Returns an expression with the increase over a slice of each counter. */
-export const increaseOf = (text: string, sliceMs: number): Rewritten =>
-  rewritten(text, (tree, texts) => {
+export const rewriteAsIncrease = (text: string, sliceMs: number): RewriteResult =>
+  rewriteExpression(text, (tree, texts) => {
     let problem: string | undefined;
-    walk(tree, (node) => {
+    visitExpressions(tree, (node) => {
       if (node.kind === 'range' || node.kind === 'subquery')
         problem =
           'does not select a counter but a range vector: with counter: true the query must be a counter, whose increase is calculated';
       if (node.kind !== 'selector') return;
       const { start, end } = node;
-      texts.set(node, `increase(${printed({ kind: 'range', selector: node, rangeMs: sliceMs, start, end })})`);
+      texts.set(node, `increase(${printExpression({ kind: 'range', selector: node, rangeMs: sliceMs, start, end })})`);
     });
     return problem;
   });
 
 /** Rewrites rates over a slice to increases over it: event counts instead of events per second. */
-export const ratesAsIncreases = (text: string, sliceMs: number): Rewritten =>
-  rewritten(text, (tree, texts) => {
-    walk(tree, (node) => {
+export const rewriteRates = (text: string, sliceMs: number): RewriteResult =>
+  rewriteExpression(text, (tree, texts) => {
+    visitExpressions(tree, (node) => {
       const [range] = node.kind === 'call' && node.signature.name === 'rate' ? node.args : [];
-      if (range?.kind === 'range' && range.rangeMs === sliceMs) texts.set(node, `increase(${printed(range)})`);
+      if (range?.kind === 'range' && range.rangeMs === sliceMs) texts.set(node, `increase(${printExpression(range)})`);
     });
     return undefined;
   });

@@ -1,95 +1,96 @@
 /** Indicators of OpenSLO: their location in each version, and their metrics */
 import type { Fields, OpenSloObject } from './objects.ts';
-import { type Part, partOfSpec, partOfText } from './sources.ts';
+import { type IndicatorPart, parseSpecPart, parseTextPart } from './sources.ts';
 
 /** Good or bad events of a total, or a value */
 export type Indicator =
   | {
       readonly counter: boolean;
-      readonly good?: Part | undefined;
-      readonly bad?: Part | undefined;
-      readonly total?: Part | undefined;
+      readonly good?: IndicatorPart | undefined;
+      readonly bad?: IndicatorPart | undefined;
+      readonly total?: IndicatorPart | undefined;
     }
-  | { readonly value: Part };
+  | { readonly value: IndicatorPart };
 
 /** Versions by `apiVersion` */
 export const versions = { 'openslo/v1alpha': 'v1alpha', 'openslo/v1': 'v1', 'openslo.com/v2alpha': 'v2alpha' } as const;
 export type Version = (typeof versions)[keyof typeof versions];
 
 /** Referenced objects by kind and name */
-export type Named = ReadonlyMap<string, OpenSloObject>;
+export type ObjectsByName = ReadonlyMap<string, OpenSloObject>;
 export const nameKey = (kind: string, name: string): string => `${kind} ${name}`;
 
-const known = ['prometheus', 'oiq'];
+const knownTypes = ['prometheus', 'oiq'];
 
-const checkedType = (type: string, from: Fields, key: string): string | undefined =>
-  known.includes(type.toLowerCase())
+const checkType = (type: string, from: Fields, key: string): string | undefined =>
+  knownTypes.includes(type.toLowerCase())
     ? type.toLowerCase()
     : from.fail(key, `is ${type}: only prometheus and oiq are supported`);
 
 /** Returns the type of a referenced data source. */
-const typeOfRef = (name: string, from: Fields, key: string, named: Named): string | undefined => {
+const referencedType = (name: string, from: Fields, key: string, named: ObjectsByName): string | undefined => {
   const source = named.get(nameKey('DataSource', name));
   if (source === undefined) return from.fail(key, `names the data source ${name}, which no document defines`);
   const type = source.fields.map('spec')?.text('type');
   return type === undefined
     ? from.fail(key, `names the data source ${name}, which has no type`)
-    : checkedType(type, from, key);
+    : checkType(type, from, key);
 };
 
 /** Parses a metric of v1: `metricSource`. */
-const v1Part = (metric: Fields, named: Named): Part | undefined => {
+const parseV1Part = (metric: Fields, named: ObjectsByName): IndicatorPart | undefined => {
   const source = metric.map('metricSource');
-  metric.done();
+  metric.reportUnread();
   if (source === undefined) return undefined;
   const [ref, type] = [source.text('metricSourceRef', false), source.text('type', !source.has('metricSourceRef'))];
   // A data source is often in a separate file, and only its type is required.
   const isElsewhere = type !== undefined && ref !== undefined && !named.has(nameKey('DataSource', ref));
-  const ofRef = ref === undefined || isElsewhere ? undefined : typeOfRef(ref, source, 'metricSourceRef', named);
-  const own = type === undefined ? undefined : checkedType(type, source, 'type');
+  const ofRef = ref === undefined || isElsewhere ? undefined : referencedType(ref, source, 'metricSourceRef', named);
+  const own = type === undefined ? undefined : checkType(type, source, 'type');
   if ((ref !== undefined && !isElsewhere && ofRef === undefined) || (type !== undefined && own === undefined))
     return undefined;
   if (own !== undefined && ofRef !== undefined && own !== ofRef)
     return source.fail('type', `is ${type}, but the data source ${ref} has the type ${ofRef}`);
-  const part = partOfSpec(own ?? ofRef ?? '', source);
-  source.done();
+  const part = parseSpecPart(own ?? ofRef ?? '', source);
+  source.reportUnread();
   return part;
 };
 
 /** Parses a metric of v2alpha: `dataSourceRef` or `dataSourceSpec`, and `spec`. */
-const v2Part = (metric: Fields, named: Named): Part | undefined => {
+const parseV2Part = (metric: Fields, named: ObjectsByName): IndicatorPart | undefined => {
   const ref = metric.text('dataSourceRef', !metric.has('dataSourceSpec'));
   const inline = metric.map('dataSourceSpec', false);
   if (ref !== undefined && inline !== undefined)
     return metric.fail('dataSourceSpec', 'must not be set together with dataSourceRef');
   const text = inline?.text('type');
-  const own = inline === undefined || text === undefined ? undefined : checkedType(text, inline, 'type');
-  const type = ref === undefined ? own : typeOfRef(ref, metric, 'dataSourceRef', named);
-  const part = type === undefined ? undefined : partOfSpec(type, metric);
-  if (type !== undefined) metric.done();
+  const own = inline === undefined || text === undefined ? undefined : checkType(text, inline, 'type');
+  const type = ref === undefined ? own : referencedType(ref, metric, 'dataSourceRef', named);
+  const part = type === undefined ? undefined : parseSpecPart(type, metric);
+  if (type !== undefined) metric.reportUnread();
   return part;
 };
 
-const ratioOf = (ratio: Fields, part: (metric: Fields) => Part | undefined): Indicator | undefined => {
+const parseRatio = (ratio: Fields, part: (metric: Fields) => IndicatorPart | undefined): Indicator | undefined => {
   const counter = ratio.flag('counter') ?? false;
   if (ratio.has('raw')) return ratio.fail('raw', 'cannot be imported: a precomputed ratio has no event counts');
-  const of = (key: string): Part | undefined => {
+  const parseEvents = (key: string): IndicatorPart | undefined => {
     const metric = ratio.map(key, key === 'total');
     return metric && part(metric);
   };
   if (ratio.has('good') === ratio.has('bad')) return ratio.fail('', 'must have either good or bad');
-  const [good, bad, total] = [of('good'), of('bad'), of('total')];
-  ratio.done();
+  const [good, bad, total] = [parseEvents('good'), parseEvents('bad'), parseEvents('total')];
+  ratio.reportUnread();
   return { counter, good, bad, total };
 };
 
 /** Parses the `spec` of an indicator of v1 or v2alpha. */
-const indicatorOfSpec = (spec: Fields, version: Version, named: Named): Indicator | undefined => {
-  const part = (metric: Fields): Part | undefined => (version === 'v1' ? v1Part : v2Part)(metric, named);
+const parseIndicatorSpec = (spec: Fields, version: Version, named: ObjectsByName): Indicator | undefined => {
+  const part = (metric: Fields): IndicatorPart | undefined =>
+    (version === 'v1' ? parseV1Part : parseV2Part)(metric, named);
   spec.text('description', false);
   const [ratio, threshold] = [spec.map('ratioMetric', false), spec.map('thresholdMetric', false)];
-  spec.done();
-  if (ratio !== undefined && threshold === undefined) return ratioOf(ratio, part);
+  spec.reportUnread();
+  if (ratio !== undefined && threshold === undefined) return parseRatio(ratio, part);
   if (threshold === undefined || ratio !== undefined)
     return spec.fail('', 'must have either ratioMetric or thresholdMetric');
   const value = part(threshold);
@@ -97,7 +98,7 @@ const indicatorOfSpec = (spec: Fields, version: Version, named: Named): Indicato
 };
 
 /** Returns the indicator of an objective, either inline or in a separate document. */
-export const indicatorOf = (spec: Fields, version: Version, named: Named): Indicator | undefined => {
+export const parseIndicator = (spec: Fields, version: Version, named: ObjectsByName): Indicator | undefined => {
   const key = version === 'v1' ? 'indicator' : 'sli';
   const ref = spec.text(`${key}Ref`, false);
   const inline = spec.map(key, false);
@@ -105,37 +106,37 @@ export const indicatorOf = (spec: Fields, version: Version, named: Named): Indic
   if (inline !== undefined) {
     inline.map('metadata', false);
     const own = inline.map('spec');
-    inline.done();
-    return own && indicatorOfSpec(own, version, named);
+    inline.reportUnread();
+    return own && parseIndicatorSpec(own, version, named);
   }
   const name = ref ?? '';
   const sli = named.get(nameKey('SLI', name));
   if (sli === undefined) return spec.fail(`${key}Ref`, `names the SLI ${name}, which no document defines`);
   const before = sli.problems.length;
   const own = sli.fields.map('spec');
-  const indicator = own && indicatorOfSpec(own, version, named);
+  const indicator = own && parseIndicatorSpec(own, version, named);
   return sli.problems.length > before
     ? spec.fail(`${key}Ref`, `names the SLI ${name}, which cannot be imported`)
     : indicator;
 };
 
 /** In v1alpha, the SLO contains the indicator of a threshold, and each objective that of a ratio. */
-export const alphaIndicatorOf = (spec: Fields, objective: Fields): Indicator | undefined => {
+export const parseAlphaIndicator = (spec: Fields, objective: Fields): Indicator | undefined => {
   const ratio = objective.map('ratioMetrics', false);
-  const whole = spec.map('indicator', false);
-  if ((ratio === undefined) === (whole === undefined))
+  const sloIndicator = spec.map('indicator', false);
+  if ((ratio === undefined) === (sloIndicator === undefined))
     return objective.fail('', 'must have ratioMetrics, unless the SLO has an indicator');
   if (ratio === undefined) {
-    const metric = whole?.map('thresholdMetric');
-    whole?.done();
-    const value = metric && partOfText(metric);
+    const metric = sloIndicator?.map('thresholdMetric');
+    sloIndicator?.reportUnread();
+    const value = metric && parseTextPart(metric);
     return value && { value };
   }
   const counter = (ratio.flag('incremental') ?? false) || (ratio.flag('counter') ?? false);
   const [good, total] = (['good', 'total'] as const).map((key) => {
     const metric = ratio.map(key);
-    return metric && partOfText(metric);
+    return metric && parseTextPart(metric);
   });
-  ratio.done();
+  ratio.reportUnread();
   return { counter, good, total };
 };

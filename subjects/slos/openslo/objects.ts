@@ -1,5 +1,5 @@
 /** Parses the objects of OpenSLO texts: several documents, or lists of objects, with the lines of their parts */
-import { readYaml, YamlError } from '../../../queries/yaml.ts';
+import { parseYaml, YamlError } from '../../../queries/yaml.ts';
 import { splitDocuments } from '../../../queries/yaml-documents.ts';
 
 /** An unsupported part, and its location */
@@ -17,10 +17,10 @@ export interface OpenSloProblem {
 
 type Path = readonly PropertyKey[];
 
-/** Fields of a map with their locations. Fields that were not read before `done` are reported as unsupported. */
+/** Fields of a map with their locations. Fields that were not read before `reportUnread` are reported as unsupported. */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
-  readonly #read = new Set<string>();
+  readonly #readKeys = new Set<string>();
   readonly #path: Path;
   readonly #report: (path: Path, message: string) => void;
 
@@ -46,28 +46,28 @@ export class Fields {
   }
 
   value(key: string): unknown {
-    this.#read.add(key);
+    this.#readKeys.add(key);
     return this.has(key) ? this.#values[key] : undefined;
   }
 
   /** Returns a field of the given kind; reports it if it is missing and `required`. */
-  #of<Value>(
+  #typedValue<Value>(
     key: string,
     kind: string,
-    isIt: (value: unknown) => value is Value,
+    isValid: (value: unknown) => value is Value,
     required: boolean,
   ): Value | undefined {
     const value = this.value(key);
     if (value === undefined) return required ? this.fail(key, `is required: ${kind}`) : undefined;
-    return isIt(value) ? value : this.fail(key, `must be ${kind}`);
+    return isValid(value) ? value : this.fail(key, `must be ${kind}`);
   }
 
   text(key: string, required = true): string | undefined {
-    return this.#of(key, 'a text', (value) => typeof value === 'string', required);
+    return this.#typedValue(key, 'a text', (value) => typeof value === 'string', required);
   }
 
   number(key: string, required = true): number | undefined {
-    return this.#of(
+    return this.#typedValue(
       key,
       'a number',
       (value): value is number => typeof value === 'number' && Number.isFinite(value),
@@ -76,7 +76,7 @@ export class Fields {
   }
 
   flag(key: string): boolean | undefined {
-    return this.#of(key, 'true or false', (value) => typeof value === 'boolean', false);
+    return this.#typedValue(key, 'true or false', (value) => typeof value === 'boolean', false);
   }
 
   map(key: string, required = true): Fields | undefined {
@@ -96,13 +96,13 @@ export class Fields {
   }
 
   /** Reports each field that was not read. */
-  done(message = 'cannot be imported: remove it'): void {
-    for (const key of this.keys) if (!this.#read.has(key) && this.has(key)) this.fail(key, message);
+  reportUnread(message = 'cannot be imported: remove it'): void {
+    for (const key of this.keys) if (!this.#readKeys.has(key) && this.has(key)) this.fail(key, message);
   }
 }
 
 /** Returns labels as text; several values of a label are joined by commas. */
-export const labelsOf = (fields: Fields, key: string): Record<string, string> => {
+export const readLabels = (fields: Fields, key: string): Record<string, string> => {
   const labels = fields.map(key, false);
   const texts: Record<string, string> = {};
   for (const name of labels?.keys ?? []) {
@@ -123,7 +123,7 @@ export interface OpenSloObject {
   readonly problems: readonly OpenSloProblem[];
 }
 
-const objectOf = (
+const createObject = (
   value: unknown,
   path: Path,
   { document, lineAt }: { readonly document: number; lineAt(path: Path): number },
@@ -136,17 +136,17 @@ const objectOf = (
 };
 
 /** Returns the objects of a text, and YAML errors. */
-export const openSloObjects = (text: string): { objects: OpenSloObject[]; problems: OpenSloProblem[] } => {
+export const parseObjects = (text: string): { objects: OpenSloObject[]; problems: OpenSloProblem[] } => {
   const objects: OpenSloObject[] = [];
   const problems: OpenSloProblem[] = [];
   for (const [index, part] of splitDocuments(text).entries()) {
     const document = index + 1;
     try {
-      const yaml = readYaml(part.text);
-      const of = { document, lineAt: (path: Path) => part.line + yaml.lineAt(path) - 1 };
+      const yaml = parseYaml(part.text);
+      const location = { document, lineAt: (path: Path) => part.line + yaml.lineAt(path) - 1 };
       const value = yaml.value();
-      if (Array.isArray(value)) objects.push(...value.map((each, place) => objectOf(each, [place], of)));
-      else objects.push(objectOf(value, [], of));
+      if (Array.isArray(value)) objects.push(...value.map((each, place) => createObject(each, [place], location)));
+      else objects.push(createObject(value, [], location));
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       problems.push({

@@ -1,44 +1,53 @@
 /** Parses SLOs of Sloth and Pyrra */
-import { msOf } from '../../alerts/durations.ts';
+import { parseDurationMs } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import { validateSlo } from './checked.ts';
-import { increaseOf, type Rewritten, ratesAsIncreases, scrapedSlice as slice, withWindow } from './counters.ts';
-import { type Fields, labelsOf } from './objects.ts';
+import {
+  insertWindow,
+  type RewriteResult,
+  rewriteAsIncrease,
+  rewriteRates,
+  scrapedSlice as slice,
+} from './counters.ts';
+import { type Fields, readLabels } from './objects.ts';
 
-const sliceMs = msOf(slice);
+const sliceMs = parseDurationMs(slice);
 
-const promqlOf = (read: Rewritten, fields: Fields, key: string) =>
+const toPromqlQuery = (read: RewriteResult, fields: Fields, key: string) =>
   'problem' in read ? fields.fail(key, read.problem) : ({ kind: 'promql', expression: read.expression } as const);
 
 /** `errorQuery` of the Kubernetes form is `error_query` in the other form. */
-type Spelling = (name: string) => string;
-const camel: Spelling = (name) => name.replaceAll(/_(.)/g, (_, char: string) => char.toUpperCase());
-const snake: Spelling = (name) => name;
+type KeySpelling = (name: string) => string;
+const toCamelCase: KeySpelling = (name) => name.replaceAll(/_(.)/g, (_, char: string) => char.toUpperCase());
+const keepSnakeCase: KeySpelling = (name) => name;
 
-const slothQuery = (events: Fields, key: string) => {
+const parseSlothQuery = (events: Fields, key: string) => {
   const text = events.text(key);
   if (text === undefined) return undefined;
-  return promqlOf(ratesAsIncreases(withWindow(text, slice), sliceMs), events, key);
+  return toPromqlQuery(rewriteRates(insertWindow(text, slice), sliceMs), events, key);
 };
 
 /** Returns the alert settings of one severity. */
-const slothAlert = (alerting: Fields | undefined, key: string) => {
+const parseSlothAlert = (alerting: Fields | undefined, key: string) => {
   const alert = alerting?.map(key, false);
   const isDisabled = alert?.flag('disable') ?? false;
-  const labels = alert ? labelsOf(alert, 'labels') : {};
-  alert?.done('cannot be imported: all alerts of an SLO have the same annotations');
+  const labels = alert ? readLabels(alert, 'labels') : {};
+  alert?.reportUnread('cannot be imported: all alerts of an SLO have the same annotations');
   return { isDisabled, labels };
 };
 
-const slothAlerting = (slo: Fields, spelt: Spelling) => {
+const parseSlothAlerting = (slo: Fields, spelt: KeySpelling) => {
   const alerting = slo.map('alerting', false);
   alerting?.text('name', false);
-  const labels = alerting ? labelsOf(alerting, 'labels') : {};
-  const annotations = alerting ? labelsOf(alerting, 'annotations') : {};
-  const [page, ticket] = [slothAlert(alerting, spelt('page_alert')), slothAlert(alerting, spelt('ticket_alert'))];
+  const labels = alerting ? readLabels(alerting, 'labels') : {};
+  const annotations = alerting ? readLabels(alerting, 'annotations') : {};
+  const [page, ticket] = [
+    parseSlothAlert(alerting, spelt('page_alert')),
+    parseSlothAlert(alerting, spelt('ticket_alert')),
+  ];
   if (page.isDisabled !== ticket.isDisabled)
     alerting?.fail('', 'cannot be imported: pages and tickets can only be enabled or disabled together');
-  alerting?.done();
+  alerting?.reportUnread();
   const bySeverity = Object.entries({ page, ticket }).flatMap(([severity, { labels: own }]) =>
     Object.keys(own).length === 0 ? [] : [[severity, own] as const],
   );
@@ -50,77 +59,79 @@ const slothAlerting = (slo: Fields, spelt: Spelling) => {
   };
 };
 
-const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling): SloFields | undefined => {
+const parseSlothSlo = (slo: Fields, service: string, labels: object, spelt: KeySpelling): SloFields | undefined => {
   const [name, targetPct] = [slo.text('name'), slo.number('objective')];
   const description = slo.text('description', false) ?? '';
   const sli = slo.map('sli');
   const events = sli?.map('events');
-  const bad = events && slothQuery(events, spelt('error_query'));
-  const total = events && slothQuery(events, spelt('total_query'));
-  const alerting = slothAlerting(slo, spelt);
-  const all = { ...labels, ...labelsOf(slo, 'labels'), ...alerting.labels };
-  events?.done();
-  sli?.done('cannot be imported: only events are supported, which have counts');
-  slo.done();
+  const bad = events && parseSlothQuery(events, spelt('error_query'));
+  const total = events && parseSlothQuery(events, spelt('total_query'));
+  const alerting = parseSlothAlerting(slo, spelt);
+  const all = { ...labels, ...readLabels(slo, 'labels'), ...alerting.labels };
+  events?.reportUnread();
+  sli?.reportUnread('cannot be imported: only events are supported, which have counts');
+  slo.reportUnread();
   if (bad === undefined || total === undefined) return undefined;
   const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: all } };
   return validateSlo({ type: 'ratio', name: `${service}: ${name}`, description, targetPct, service, query }, slo);
 };
 
 /** Returns the SLOs of a Sloth file: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
-export const slothSlos = (fields: Fields): (SloFields | undefined)[] => {
+export const parseSlothSlos = (fields: Fields): (SloFields | undefined)[] => {
   const isKubernetes = fields.has('apiVersion');
   for (const key of ['apiVersion', 'kind', 'version', 'metadata']) fields.value(key);
   const spec = isKubernetes ? fields.map('spec') : fields;
   const service = spec?.text('service') ?? '';
-  const labels = spec ? labelsOf(spec, 'labels') : {};
-  const slos = (spec?.maps('slos') ?? []).map((slo) => slothSlo(slo, service, labels, isKubernetes ? camel : snake));
-  spec?.done();
-  fields.done();
+  const labels = spec ? readLabels(spec, 'labels') : {};
+  const slos = (spec?.maps('slos') ?? []).map((slo) =>
+    parseSlothSlo(slo, service, labels, isKubernetes ? toCamelCase : keepSnakeCase),
+  );
+  spec?.reportUnread();
+  fields.reportUnread();
   return slos;
 };
 
 /** Returns the count in a slice for a Pyrra metric, which is a selector. */
-const pyrraCount = (indicator: Fields, key: string) => {
+const parsePyrraCount = (indicator: Fields, key: string) => {
   const metric = indicator.map(key);
   const text = metric?.text('metric');
-  metric?.done();
+  metric?.reportUnread();
   if (metric === undefined || text === undefined) return undefined;
-  return promqlOf(increaseOf(`sum(${text})`, sliceMs), metric, 'metric');
+  return toPromqlQuery(rewriteAsIncrease(`sum(${text})`, sliceMs), metric, 'metric');
 };
 
-const pyrraSli = (indicator: Fields) => {
+const parsePyrraSli = (indicator: Fields) => {
   const [ratio, latency] = [indicator.map('ratio', false), indicator.map('latency', false)];
-  indicator.done('cannot be imported: only ratio and latency are supported');
+  indicator.reportUnread('cannot be imported: only ratio and latency are supported');
   const of = ratio ?? latency;
   if (of === undefined) return indicator.fail('', 'must have ratio or latency');
-  const part = pyrraCount(of, ratio === undefined ? 'success' : 'errors');
-  const total = pyrraCount(of, 'total');
-  of.done('cannot be imported: an SLO has one value, so create one SLO for each group');
+  const part = parsePyrraCount(of, ratio === undefined ? 'success' : 'errors');
+  const total = parsePyrraCount(of, 'total');
+  of.reportUnread('cannot be imported: an SLO has one value, so create one SLO for each group');
   return part && total && { [ratio === undefined ? 'good' : 'bad']: part, total };
 };
 
 /** Returns the SLO of a Pyrra `ServiceLevelObjective`. */
-export const pyrraSlo = (fields: Fields): SloFields | undefined => {
+export const parsePyrraSlo = (fields: Fields): SloFields | undefined => {
   for (const key of ['apiVersion', 'kind', 'status']) fields.value(key);
   const metadata = fields.map('metadata');
   const name = metadata?.text('name');
-  const labels = metadata ? labelsOf(metadata, 'labels') : {};
-  const annotations = metadata ? labelsOf(metadata, 'annotations') : {};
+  const labels = metadata ? readLabels(metadata, 'labels') : {};
+  const annotations = metadata ? readLabels(metadata, 'annotations') : {};
   const spec = fields.map('spec');
-  fields.done();
+  fields.reportUnread();
   if (spec === undefined) return undefined;
   const [target, window] = [Number(spec.value('target')), spec.text('window')];
   const description = spec.text('description', false) ?? '';
   const [, count, unit] = /^(\d{1,3})([dw])$/.exec(window ?? '') ?? [];
   if (window !== undefined && unit === undefined) spec.fail('window', `is ${window}: write days or weeks, such as 2w`);
   const indicator = spec.map('indicator');
-  const sli = indicator && pyrraSli(indicator);
+  const sli = indicator && parsePyrraSli(indicator);
   const alerting = spec.map('alerting', false);
   const enabled = alerting?.flag('disabled') !== true && alerting?.flag('burnrates') !== false;
   for (const key of ['name', 'absent']) alerting?.value(key);
-  alerting?.done();
-  spec.done();
+  alerting?.reportUnread();
+  spec.reportUnread();
   if (sli === undefined) return undefined;
   const windowDays = Number(count) * (unit === 'w' ? 7 : 1);
   const query = { sli, slice, alerting: { enabled, labels, annotations } };

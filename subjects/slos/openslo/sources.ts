@@ -1,8 +1,8 @@
 /** Converts OpenSLO data source queries to queries: PromQL, or our own form */
 import { z } from 'zod';
 import { Query } from '../../../queries/query.ts';
-import { msOf } from '../../alerts/durations.ts';
-import { hasWindow, increaseOf, ratesAsIncreases, scrapedSlice, withWindow } from './counters.ts';
+import { parseDurationMs } from '../../alerts/durations.ts';
+import { hasWindow, insertWindow, rewriteAsIncrease, rewriteRates, scrapedSlice } from './counters.ts';
 import type { Fields } from './objects.ts';
 
 /** Requests of a service, counted as in the short form */
@@ -19,7 +19,7 @@ export interface PartRequest {
 }
 
 /** One part of an indicator; `undefined` if it is unsupported, which is reported */
-export interface Part {
+export interface IndicatorPart {
   (request: PartRequest): Query | Requests | undefined;
   /** Slice of an objective that specifies none */
   readonly defaultSlice?: string;
@@ -29,12 +29,12 @@ export interface Part {
  * Parses PromQL; reports errors with `fail`. If it contains Sloth's window placeholder, that becomes the slice, and
  * rates over it become increases.
  */
-export const promqlPart = (text: string, fail: (message: string) => undefined): Part => {
+export const createPromqlPart = (text: string, fail: (message: string) => undefined): IndicatorPart => {
   const toQuery = ({ counter, slice }: PartRequest) => {
     if (!counter && !hasWindow(text)) return { kind: 'promql', expression: text } as const;
     const read = hasWindow(text)
-      ? ratesAsIncreases(withWindow(text, slice), msOf(slice))
-      : increaseOf(text, msOf(slice));
+      ? rewriteRates(insertWindow(text, slice), parseDurationMs(slice))
+      : rewriteAsIncrease(text, parseDurationMs(slice));
     return 'problem' in read ? fail(read.problem) : ({ kind: 'promql', expression: read.expression } as const);
   };
   return hasWindow(text) ? Object.assign(toQuery, { defaultSlice: scrapedSlice }) : toQuery;
@@ -42,7 +42,7 @@ export const promqlPart = (text: string, fail: (message: string) => undefined): 
 
 /** Parses a query in our own form, or requests. */
 const parseNativePart =
-  (value: unknown, fail: (message: string) => undefined): Part =>
+  (value: unknown, fail: (message: string) => undefined): IndicatorPart =>
   ({ counter }) => {
     const isRequests = typeof value === 'object' && value !== null && 'requests' in value;
     const { success, data, error } = (isRequests ? Requests : Query).safeParse(value);
@@ -55,24 +55,24 @@ const parseNativePart =
   };
 
 /** Parses the `spec` of a metric for a type of data source. */
-export const partOfSpec = (type: string, metric: Fields): Part | undefined => {
+export const parseSpecPart = (type: string, metric: Fields): IndicatorPart | undefined => {
   if (type === 'oiq') return parseNativePart(metric.value('spec'), (message) => metric.fail('spec', message));
   const spec = metric.map('spec');
   const key = spec?.has('promql') ? 'promql' : 'query';
   const text = spec?.text(key);
-  spec?.done();
-  return text === undefined ? undefined : promqlPart(text, (message) => spec?.fail(key, message));
+  spec?.reportUnread();
+  return text === undefined ? undefined : createPromqlPart(text, (message) => spec?.fail(key, message));
 };
 
 /** Parses a v1alpha metric: source, query type and query text. */
-export const partOfText = (metric: Fields): Part | undefined => {
+export const parseTextPart = (metric: Fields): IndicatorPart | undefined => {
   const [source, type, text] = [metric.text('source'), metric.text('queryType'), metric.text('query')];
-  metric.done();
+  metric.reportUnread();
   if (source === undefined || type === undefined || text === undefined) return undefined;
   const fail = (message: string): undefined => metric.fail('query', message);
   if (source.toLowerCase() === 'prometheus')
     return ['promql', 'query'].includes(type.toLowerCase())
-      ? promqlPart(text, fail)
+      ? createPromqlPart(text, fail)
       : metric.fail('queryType', 'must be promql');
   if (source.toLowerCase() !== 'oiq')
     return metric.fail('source', `is ${source}: only prometheus and oiq are supported`);

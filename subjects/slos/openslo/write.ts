@@ -1,12 +1,12 @@
 /** Writes an SLO as OpenSLO. Parsing the result returns the same SLO. */
 
 import type { Query } from '../../../queries/query.ts';
-import { promqlOf } from '../../../queries/query-kind.ts';
+import { getPromql } from '../../../queries/query-kind.ts';
 import { writeYaml } from '../../../queries/yaml-writing.ts';
-import { durationText, msOf } from '../../alerts/durations.ts';
+import { formatDuration, parseDurationMs } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import type { Problem } from '../problems.ts';
-import { asNumber, decimal, dividedBy, fraction } from '../slices/fraction.ts';
+import { asNumber, decimal, divide, fraction } from '../slices/fraction.ts';
 import { type Version, versions } from './indicators.ts';
 import { restAnnotation } from './read.ts';
 import type { Requests } from './sources.ts';
@@ -25,27 +25,27 @@ const dnsLabel = (name: string): string => {
 
 type SliPart = Query | Requests;
 
-const sourceOf = (part: SliPart): { readonly type: string; readonly spec: object } => {
+const toSource = (part: SliPart): { readonly type: string; readonly spec: object } => {
   if ('requests' in part) {
     const { requests, latencyThresholdMs } = part;
     return { type: 'oiq', spec: { requests, ...(latencyThresholdMs !== null && { latencyThresholdMs }) } };
   }
-  const expression = promqlOf(part);
+  const expression = getPromql(part);
   return expression === undefined ? { type: 'oiq', spec: part } : { type: 'prometheus', spec: { query: expression } };
 };
 
-const metricOf = (part: SliPart, version: Version): object => {
-  const { type, spec } = sourceOf(part);
+const toMetric = (part: SliPart, version: Version): object => {
+  const { type, spec } = toSource(part);
   if (version === 'v1') return { metricSource: { type, spec } };
   if (version === 'v2alpha') return { dataSourceSpec: { type }, spec };
-  const expression = 'kind' in part ? promqlOf(part) : undefined;
+  const expression = 'kind' in part ? getPromql(part) : undefined;
   return expression === undefined
     ? { source: type, queryType: 'json', query: JSON.stringify(spec) }
     : { source: type, queryType: 'promql', query: expression };
 };
 
 /** Returns the queries of good, bad and total; `undefined` for a threshold. */
-const ratioOf = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
+const ratioParts = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
   if (sli === undefined)
     return {
       good: { requests: 'good', latencyThresholdMs },
@@ -54,7 +54,7 @@ const ratioOf = ({ query: { sli }, latencyThresholdMs }: SloFields) => {
   return sli.total === undefined ? undefined : { good: sli.good, bad: sli.bad, total: sli.total };
 };
 
-const windowOf = ({ windowDays, query: { calendar } }: SloFields, version: Version): object => {
+const toWindow = ({ windowDays, query: { calendar } }: SloFields, version: Version): object => {
   const times = calendar && {
     calendar: { startTime: `${calendar.startsAt.replace('T', ' ')}:00`, timeZone: calendar.timeZone },
   };
@@ -69,26 +69,26 @@ const windowOf = ({ windowDays, query: { calendar } }: SloFields, version: Versi
   };
 };
 
-const sliceText = (slice: string): string => durationText(msOf(slice));
+const normalizeSlice = (slice: string): string => formatDuration(parseDurationMs(slice));
 
-const targetOf = (targetPct: number, version: Version): object =>
+const toTarget = (targetPct: number, version: Version): object =>
   version === 'v1alpha'
-    ? { target: asNumber(dividedBy(decimal(targetPct), fraction(100n))) }
+    ? { target: asNumber(divide(decimal(targetPct), fraction(100n))) }
     : { targetPercent: targetPct };
 
-const objectiveOf = (slo: SloFields, version: Version): object => {
+const toObjective = (slo: SloFields, version: Version): object => {
   const { sli, budgeting, slice, sliceTarget } = slo.query;
   return {
-    ...targetOf(slo.targetPct, version),
+    ...toTarget(slo.targetPct, version),
     ...(sli?.value !== undefined && { op: sli.operator, value: sli.threshold }),
     ...(budgeting === 'timeslices' && { timeSliceTarget: sliceTarget }),
-    ...(version !== 'v1alpha' && budgeting !== 'occurrences' && { timeSliceWindow: sliceText(slice) }),
+    ...(version !== 'v1alpha' && budgeting !== 'occurrences' && { timeSliceWindow: normalizeSlice(slice) }),
   };
 };
 
-const restOfQuery = ({ query }: SloFields): object => {
+const remainingQueryFields = ({ query }: SloFields): object => {
   const { budgeting, slice, minimumEvents, excludeMaintenance, alerting } = query;
-  const isSliceWritten = slice === '1m' || (budgeting !== 'occurrences' && sliceText(slice) === slice);
+  const isSliceWritten = slice === '1m' || (budgeting !== 'occurrences' && normalizeSlice(slice) === slice);
   return {
     ...(!isSliceWritten && { slice }),
     ...(minimumEvents !== undefined && { minimumEvents }),
@@ -97,16 +97,16 @@ const restOfQuery = ({ query }: SloFields): object => {
   };
 };
 
-const typeOfSli = ({ type, query: { sli } }: SloFields): SloFields['type'] => {
+const impliedType = ({ type, query: { sli } }: SloFields): SloFields['type'] => {
   if (sli === undefined) return type;
   return sli.value === undefined ? 'ratio' : 'threshold';
 };
 
 /** Returns the fields that OpenSLO lacks, in our own form. */
-const restOf = (slo: SloFields): object => {
-  const query = restOfQuery(slo);
+const remainingFields = (slo: SloFields): object => {
+  const query = remainingQueryFields(slo);
   return {
-    ...(slo.type !== typeOfSli(slo) && { type: slo.type }),
+    ...(slo.type !== impliedType(slo) && { type: slo.type }),
     ...(slo.signal !== 'traces' && { signal: slo.signal }),
     ...(slo.service === '' && { service: '' }),
     ...(!slo.enabled && { enabled: false }),
@@ -115,7 +115,7 @@ const restOf = (slo: SloFields): object => {
   };
 };
 
-const unwrittenIn = (slo: SloFields): Problem[] => {
+const unsupportedFields = (slo: SloFields): Problem[] => {
   const { budgeting, slice, sli, calendar, alerting } = slo.query;
   const checks: readonly (readonly [path: string, isWrong: boolean])[] = [
     ['query.budgeting', budgeting === 'ratio-timeslices'],
@@ -123,12 +123,12 @@ const unwrittenIn = (slo: SloFields): Problem[] => {
     ['query.sli.bad', sli?.bad !== undefined],
     ['query.calendar.period', calendar?.period === 'year'],
     ['query.alerting', Object.keys({ ...alerting.labels, ...alerting.annotations }).length > 0],
-    ...Object.keys(restOf(slo)).map((path) => [path, true] as const),
+    ...Object.keys(remainingFields(slo)).map((path) => [path, true] as const),
   ];
   return checks.flatMap(([path, isWrong]) => (isWrong ? [{ path, message: 'has no field in v1alpha: use v1' }] : []));
 };
 
-const metadataOf = (slo: SloFields, rest: object): object => {
+const toMetadata = (slo: SloFields, rest: object): object => {
   const { labels, annotations } = slo.query.alerting;
   const all = { ...annotations, ...(Object.keys(rest).length > 0 && { [restAnnotation]: JSON.stringify(rest) }) };
   return {
@@ -140,14 +140,14 @@ const metadataOf = (slo: SloFields, rest: object): object => {
 };
 
 /** Returns the indicator in the form and location of each version. */
-const measuredOf = (slo: SloFields, version: Version): { readonly spec: object; readonly objective: object } => {
-  const ratio = ratioOf(slo);
+const toIndicator = (slo: SloFields, version: Version): { readonly spec: object; readonly objective: object } => {
+  const ratio = ratioParts(slo);
   const parts = Object.entries(ratio ?? {}).flatMap(([key, part]) =>
-    part === undefined ? [] : [[key, metricOf(part, version)] as const],
+    part === undefined ? [] : [[key, toMetric(part, version)] as const],
   );
   const metrics = Object.fromEntries(parts);
   const { value } = slo.query.sli ?? {};
-  const threshold = value && { thresholdMetric: metricOf(value, version) };
+  const threshold = value && { thresholdMetric: toMetric(value, version) };
   if (version === 'v1alpha')
     return threshold === undefined
       ? { spec: {}, objective: { value: 1, ratioMetrics: { incremental: false, ...metrics } } }
@@ -161,21 +161,21 @@ const measuredOf = (slo: SloFields, version: Version): { readonly spec: object; 
 
 /** Returns an SLO as OpenSLO of a version. */
 export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOpenSlo => {
-  const problems = version === 'v1alpha' ? unwrittenIn(slo) : [];
+  const problems = version === 'v1alpha' ? unsupportedFields(slo) : [];
   if (problems.length > 0) return { problems };
-  const { spec, objective } = measuredOf(slo, version);
+  const { spec, objective } = toIndicator(slo, version);
   const [apiVersion] = Object.entries(versions).find(([, each]) => each === version) ?? [];
   const document = {
     apiVersion,
     kind: 'SLO',
-    metadata: metadataOf(slo, version === 'v1alpha' ? {} : restOf(slo)),
+    metadata: toMetadata(slo, version === 'v1alpha' ? {} : remainingFields(slo)),
     spec: {
       ...(slo.description !== '' && { description: slo.description }),
       service: slo.service || 'none',
       ...spec,
-      [version === 'v1alpha' ? 'timeWindows' : 'timeWindow']: [windowOf(slo, version)],
+      [version === 'v1alpha' ? 'timeWindows' : 'timeWindow']: [toWindow(slo, version)],
       budgetingMethod: budgetingTexts[slo.query.budgeting],
-      objectives: [{ ...objectiveOf(slo, version), ...objective }],
+      objectives: [{ ...toObjective(slo, version), ...objective }],
     },
   };
   return { text: writeYaml(document) };

@@ -1,6 +1,16 @@
 /** Calculates SLIs and error budgets: exact values over time slices. */
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
-import { asNumber, compared, decimal, dividedBy, type Fraction, fraction, minus, sumOf, times } from './fraction.ts';
+import {
+  asNumber,
+  compare,
+  decimal,
+  divide,
+  type Fraction,
+  fraction,
+  multiply,
+  subtract,
+  sumFractions,
+} from './fraction.ts';
 
 type Budgeting = SloObjective['budgeting'];
 
@@ -20,13 +30,13 @@ export interface Objective {
 }
 
 /** Returns the parameters of calculations from an SLO's objective. */
-export const objectiveOf = ({
+export const toObjective = ({
   targetPct,
   budgeting,
   sliceTarget,
 }: Pick<SloObjective, 'targetPct' | 'budgeting' | 'sliceTarget'>): Objective => ({
   budgeting,
-  target: dividedBy(decimal(targetPct), fraction(100n)),
+  target: divide(decimal(targetPct), fraction(100n)),
   ...(sliceTarget !== undefined && { sliceTarget: decimal(sliceTarget) }),
 });
 
@@ -48,7 +58,7 @@ const zero = fraction(0n);
 export const exactTotals = 1000;
 export const shareParts = 1n << 190n;
 
-const whole = (value: number | bigint): Fraction => fraction(BigInt(value));
+const toFraction = (value: number | bigint): Fraction => fraction(BigInt(value));
 
 /** Additive integer counts over slices with events, from which values of any time range are calculated. */
 export interface Tally {
@@ -63,9 +73,9 @@ export interface Tally {
   readonly byTotal: ReadonlyMap<bigint, bigint> | undefined;
 }
 
-export const noSlices: Tally = { good: 0n, total: 0n, slices: 0, reached: 0, shares: 0n, byTotal: new Map() };
+export const emptyTally: Tally = { good: 0n, total: 0n, slices: 0, reached: 0, shares: 0n, byTotal: new Map() };
 
-const joined = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'] => {
+const mergeTotals = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'] => {
   if (one === undefined || other === undefined) return undefined;
   const both = new Map(one);
   for (const [total, good] of other) both.set(total, (both.get(total) ?? 0n) + good);
@@ -79,14 +89,14 @@ export const addTallies = (one: Tally, other: Tally): Tally => ({
   slices: one.slices + other.slices,
   reached: one.reached + other.reached,
   shares: one.shares + other.shares,
-  byTotal: joined(one.byTotal, other.byTotal),
+  byTotal: mergeTotals(one.byTotal, other.byTotal),
 });
 
 /** Counts slices. */
-const tallyOf = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
+const countSlices = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
   const known = slices.filter(({ total }) => total > 0n);
   const byTotal = new Map<bigint, bigint>();
-  let { good, total, reached, shares } = noSlices;
+  let { good, total, reached, shares } = emptyTally;
   for (const slice of known) {
     good += slice.good;
     total += slice.total;
@@ -99,29 +109,29 @@ const tallyOf = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
 };
 
 /** Returns the sums of a tally, by the budgeting method. */
-export const sumsOf = ({ good, total, slices, reached, shares, byTotal }: Tally, budgeting: Budgeting): Sums => {
+export const toSums = ({ good, total, slices, reached, shares, byTotal }: Tally, budgeting: Budgeting): Sums => {
   if (budgeting === 'occurrences')
-    return { good: whole(good), bad: whole(total - good), total: whole(total), known: slices };
-  const all = whole(slices);
+    return { good: toFraction(good), bad: toFraction(total - good), total: toFraction(total), known: slices };
+  const all = toFraction(slices);
   const ofShares = () =>
     byTotal === undefined
       ? fraction(shares, shareParts)
-      : sumOf([...byTotal].map(([every, own]) => fraction(own, every)));
-  const own = budgeting === 'timeslices' ? whole(reached) : ofShares();
-  return { good: own, bad: minus(all, own), total: all, known: slices };
+      : sumFractions([...byTotal].map(([every, own]) => fraction(own, every)));
+  const own = budgeting === 'timeslices' ? toFraction(reached) : ofShares();
+  return { good: own, bad: subtract(all, own), total: all, known: slices };
 };
 
 /** Returns the sums of these slices, by the budgeting method. */
-export const sums = (slices: readonly Slice[], { budgeting, sliceTarget = one }: Objective): Sums =>
-  sumsOf(tallyOf(slices, sliceTarget), budgeting);
+export const sumSlices = (slices: readonly Slice[], { budgeting, sliceTarget = one }: Objective): Sums =>
+  toSums(countSlices(slices, sliceTarget), budgeting);
 
 /** Returns the SLI, a share; `undefined` without data. */
-export const sliOf = ({ good, total }: Sums): Fraction | undefined =>
-  compared(total, zero) === 0 ? undefined : dividedBy(good, total);
+export const computeSli = ({ good, total }: Sums): Fraction | undefined =>
+  compare(total, zero) === 0 ? undefined : divide(good, total);
 
 /** Returns the burn rate: budget consumption relative to the allowed rate; `undefined` without data. */
-export const burnRateOf = ({ bad, total }: Sums, { target }: Objective): Fraction | undefined =>
-  compared(total, zero) === 0 ? undefined : dividedBy(dividedBy(bad, total), minus(one, target));
+export const computeBurnRate = ({ bad, total }: Sums, { target }: Objective): Fraction | undefined =>
+  compare(total, zero) === 0 ? undefined : divide(divide(bad, total), subtract(one, target));
 
 /** Error budget, in events or in slices. */
 export interface Budget {
@@ -133,17 +143,17 @@ export interface Budget {
 }
 
 /** Returns the budget of a window: of its events so far, or of all its slices, including future ones. */
-export const budgetOf = (window: Sums, { budgeting, target }: Objective, windowSlices: number): Budget => {
-  const of = budgeting === 'occurrences' ? window.total : whole(windowSlices);
-  const total = times(minus(one, target), of);
-  const left = minus(total, window.bad);
-  return { total, left, leftShare: compared(total, zero) === 0 ? undefined : dividedBy(left, total) };
+export const computeBudget = (window: Sums, { budgeting, target }: Objective, windowSlices: number): Budget => {
+  const of = budgeting === 'occurrences' ? window.total : toFraction(windowSlices);
+  const total = multiply(subtract(one, target), of);
+  const left = subtract(total, window.bad);
+  return { total, left, leftShare: compare(total, zero) === 0 ? undefined : divide(left, total) };
 };
 
 /** Returns the share of a window's budget that these slices spent; `undefined` if the budget is 0. */
-export const budgetSpentOf = ({ bad }: Sums, { total }: Pick<Budget, 'total'>): Fraction | undefined =>
-  compared(total, zero) === 0 ? undefined : dividedBy(bad, total);
+export const computeBudgetSpent = ({ bad }: Sums, { total }: Pick<Budget, 'total'>): Fraction | undefined =>
+  compare(total, zero) === 0 ? undefined : divide(bad, total);
 
 /** Returns the share of ended slices with data. */
-export const coverageOf = ({ known }: Sums, endedSlices: number): number =>
+export const computeCoverage = ({ known }: Sums, endedSlices: number): number =>
   endedSlices <= 0 ? 0 : asNumber(fraction(BigInt(known), BigInt(endedSlices)));

@@ -6,7 +6,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-const divisorOf = (one: bigint, other: bigint): bigint => {
+const greatestDivisor = (one: bigint, other: bigint): bigint => {
   let [larger, smaller] = [one < 0n ? -one : one, other < 0n ? -other : other];
   while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
   return larger;
@@ -15,7 +15,7 @@ const divisorOf = (one: bigint, other: bigint): bigint => {
 /** Returns a fraction of integers. */
 export const fraction = (numerator: bigint, denominator = 1n): Fraction => {
   if (denominator === 0n) throw new RangeError('the denominator of a fraction must not be 0');
-  const divisor = divisorOf(numerator, denominator) * (denominator < 0n ? -1n : 1n);
+  const divisor = greatestDivisor(numerator, denominator) * (denominator < 0n ? -1n : 1n);
   return { numerator: numerator / divisor, denominator: denominator / divisor };
 };
 
@@ -29,30 +29,30 @@ export const decimal = (value: number): Fraction => {
   return power >= 0 ? fraction(scaled * 10n ** BigInt(power)) : fraction(scaled, 10n ** BigInt(-power));
 };
 
-export const plus = (one: Fraction, other: Fraction): Fraction =>
+export const add = (one: Fraction, other: Fraction): Fraction =>
   fraction(one.numerator * other.denominator + other.numerator * one.denominator, one.denominator * other.denominator);
-export const minus = (one: Fraction, other: Fraction): Fraction =>
+export const subtract = (one: Fraction, other: Fraction): Fraction =>
   fraction(one.numerator * other.denominator - other.numerator * one.denominator, one.denominator * other.denominator);
-export const times = (one: Fraction, other: Fraction): Fraction =>
+export const multiply = (one: Fraction, other: Fraction): Fraction =>
   fraction(one.numerator * other.numerator, one.denominator * other.denominator);
-export const dividedBy = (one: Fraction, other: Fraction): Fraction =>
+export const divide = (one: Fraction, other: Fraction): Fraction =>
   fraction(one.numerator * other.denominator, one.denominator * other.numerator);
 
 /** Returns a negative number, 0 or a positive number if `one` is less than, equal to or greater than `other`. */
-export const compared = (one: Fraction, other: Fraction): number => {
+export const compare = (one: Fraction, other: Fraction): number => {
   const difference = one.numerator * other.denominator - other.numerator * one.denominator;
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
 };
 
 /** Returns the sum, added pairwise so that denominators grow late. */
-export const sumOf = (terms: readonly Fraction[]): Fraction => {
+export const sumFractions = (terms: readonly Fraction[]): Fraction => {
   let level = terms;
   while (level.length > 1) {
     const next: Fraction[] = [];
     for (let index = 0; index < level.length; index += 2) {
       const [one = fraction(0n), other] = [level[index], level[index + 1]];
-      next.push(other === undefined ? one : plus(one, other));
+      next.push(other === undefined ? one : add(one, other));
     }
     level = next;
   }

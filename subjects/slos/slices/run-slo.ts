@@ -1,17 +1,25 @@
 /** Values of SLOs from stored slices; many SLOs are read in few statements. */
 
-import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../../../queries/answer.ts';
+import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../../../queries/answer.ts';
 import { invalid } from '../../../queries/errors.ts';
 import type { SloQuery } from '../../../queries/query.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { secondsIn, stepsOf } from '../../../queries/steps.ts';
+import { buildSteps, rangeSeconds } from '../../../queries/steps.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
-import { budgetOf, budgetSpentOf, burnRateOf, coverageOf, objectiveOf, type Sums, sliOf } from './figures.ts';
-import { asNumber, compared, type Fraction } from './fraction.ts';
+import {
+  computeBudget,
+  computeBudgetSpent,
+  computeBurnRate,
+  computeCoverage,
+  computeSli,
+  type Sums,
+  toObjective,
+} from './figures.ts';
+import { asNumber, compare, type Fraction } from './fraction.ts';
 import { type MeasuredSlo, readMeasuredSlos } from './slices.ts';
 import { readWindows } from './window-sums.ts';
-import { periodAt, rollingAt, slicesIn, type Window } from './windows.ts';
+import { countSlices, periodAt, rollingAt, type Window } from './windows.ts';
 
 /** Maximum number of SLOs in one statement. */
 export const maxSlosPerBatch = 1000;
@@ -23,16 +31,16 @@ const msNs = 1_000_000n;
 export const sloKey = ({ windows = [] }: SloQuery): string => JSON.stringify(windows);
 
 /** Returns the ends of windows: the range, or each of its steps. */
-const endsOf = ({
+const windowEnds = ({
   range,
   stepMs,
   stepsFrom,
 }: QueryContext): { readonly atMs: readonly number[]; readonly endsMs: number[] } => {
   const endMs = Number((range.to + 1n) / msNs);
   if (stepMs === undefined) return { atMs: [endMs], endsMs: [endMs] };
-  if ((secondsIn(range) * 1000) / stepMs > maxSteps)
+  if ((rangeSeconds(range) * 1000) / stepMs > maxSteps)
     throw invalid('step', `gives more than ${maxSteps} steps, the maximum of an objective: use a larger step`);
-  const { starts } = stepsOf(range, stepMs, stepsFrom);
+  const { starts } = buildSteps(range, stepMs, stepsFrom);
   return { atMs: starts, endsMs: starts.map((ms) => Math.min(ms + stepMs, endMs)) };
 };
 
@@ -40,17 +48,18 @@ const endsOf = ({
 const fullWindowAt = ({ calendar, windowDays }: SloObjective, endMs: number): Window =>
   calendar === undefined ? rollingAt(windowDays, endMs) : { fromMs: periodAt(calendar, endMs - 1).fromMs, toMs: endMs };
 
-const excludedBy = ({ excluded = [] }: SloObjective): Window[] => excluded.map(([fromMs, toMs]) => ({ fromMs, toMs }));
+const excludedWindows = ({ excluded = [] }: SloObjective): Window[] =>
+  excluded.map(([fromMs, toMs]) => ({ fromMs, toMs }));
 
 /** Returns the number of slices in the full window, including future ones, which the budget of slices is based on. */
-const slicesOfFullWindow = (objective: SloObjective, endMs: number): number => {
+const countWindowSlices = (objective: SloObjective, endMs: number): number => {
   const { calendar, windowDays, sliceMs } = objective;
   const whole = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
-  return slicesIn(whole, excludedBy(objective), sliceMs);
+  return countSlices(whole, excludedWindows(objective), sliceMs);
 };
 
 /** Sums of an SLO for one end: its requested windows, longest first, and its full window. */
-interface Instant {
+interface EndSums {
   readonly endMs: number;
   readonly windows: readonly Window[];
   readonly whole: Window;
@@ -59,13 +68,13 @@ interface Instant {
 interface Member {
   readonly query: SloQuery;
   readonly slo: MeasuredSlo;
-  readonly instants: readonly Instant[];
+  readonly instants: readonly EndSums[];
 }
 
 const needsWhole = ({ figure, windows = [] }: SloQuery): boolean =>
   windows.length === 0 || figure === 'budget-left' || figure === 'budget-spent';
 
-const memberOf = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number[]): Member => {
+const createMember = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number[]): Member => {
   const { sliceMs } = slo.objective;
   const lengths = (query.windows ?? [])
     .map((text) => Number((parseDuration(text) ?? 0n) / msNs))
@@ -83,67 +92,73 @@ const memberOf = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number[]):
   };
 };
 
-const windowsIn = ({ query, instants }: Member): Window[] =>
+const memberWindows = ({ query, instants }: Member): Window[] =>
   instants.flatMap(({ windows, whole }) => (needsWhole(query) ? [...windows, whole] : windows));
 
-interface Figure {
+interface SloValue {
   readonly value: Fraction | number | undefined;
   /** Sums of the longest window. */
   readonly sums: Sums;
   readonly coverage: number;
 }
 
-const lowest = (rates: readonly (Fraction | undefined)[]): Fraction | undefined =>
+const lowestRate = (rates: readonly (Fraction | undefined)[]): Fraction | undefined =>
   rates.reduce((one, other) =>
-    one === undefined || other === undefined ? undefined : compared(one, other) <= 0 ? one : other,
+    one === undefined || other === undefined ? undefined : compare(one, other) <= 0 ? one : other,
   );
 
-const figureAt = (
+const computeValue = (
   { query, slo: { objective: storedObjective } }: Member,
-  { endMs, windows, whole }: Instant,
+  { endMs, windows, whole }: EndSums,
   summed: (window: Window) => Sums,
-): Figure => {
-  const objective = objectiveOf(storedObjective);
+): SloValue => {
+  const objective = toObjective(storedObjective);
   const [longest = whole] = windows;
   const sums = summed(longest);
-  const coverage = coverageOf(sums, slicesIn(longest, excludedBy(storedObjective), storedObjective.sliceMs));
+  const coverage = computeCoverage(
+    sums,
+    countSlices(longest, excludedWindows(storedObjective), storedObjective.sliceMs),
+  );
   const known = { sums, coverage };
-  const budget = () => budgetOf(summed(whole), objective, slicesOfFullWindow(storedObjective, endMs));
+  const budget = () => computeBudget(summed(whole), objective, countWindowSlices(storedObjective, endMs));
   switch (query.figure) {
     case 'sli':
-      return { ...known, value: sliOf(sums) };
+      return { ...known, value: computeSli(sums) };
     case 'burn-rate':
-      return { ...known, value: lowest([longest, ...windows].map((window) => burnRateOf(summed(window), objective))) };
+      return {
+        ...known,
+        value: lowestRate([longest, ...windows].map((window) => computeBurnRate(summed(window), objective))),
+      };
     case 'budget-left':
       return { ...known, value: budget().leftShare };
     case 'budget-spent':
-      return { ...known, value: budgetSpentOf(sums, budget()) };
+      return { ...known, value: computeBudgetSpent(sums, budget()) };
     default:
       return { ...known, value: coverage };
   }
 };
 
-const toNumber = (value: Figure['value']): number | null =>
+const toNumber = (value: SloValue['value']): number | null =>
   value === undefined ? null : typeof value === 'number' ? value : asNumber(value);
 
 const unit = '1';
 
-const answerOf = (member: Member, summed: (window: Window) => Sums, context: QueryContext): Answer => {
-  const figures = member.instants.map((instant) => figureAt(member, instant, summed));
+const toAnswer = (member: Member, summed: (window: Window) => Sums, context: QueryContext): Answer => {
+  const figures = member.instants.map((instant) => computeValue(member, instant, summed));
   const { figure: name } = member.query;
   if (context.stepMs !== undefined) {
-    const { atMs } = endsOf(context);
+    const { atMs } = windowEnds(context);
     const points = figures.map(({ value }, index): [number, number | null] => [atMs[index] ?? 0, toNumber(value)]);
-    return seriesAnswer([{ name, unit, points, labels: {} }], []);
+    return buildSeriesAnswer([{ name, unit, points, labels: {} }], []);
   }
-  return tableAnswer(
+  return buildTableAnswer(
     [name, 'bad', 'total', 'coverage'].map((column) => ({ name: column, type: 'number', unit })),
     figures.map(({ value, sums, coverage }) => [toNumber(value), asNumber(sums.bad), asNumber(sums.total), coverage]),
   );
 };
 
 const emptyAnswer = (context: QueryContext): Answer =>
-  context.stepMs === undefined ? tableAnswer([], []) : seriesAnswer([], []);
+  context.stepMs === undefined ? buildTableAnswer([], []) : buildSeriesAnswer([], []);
 
 /** Outcome of one query of a batch. */
 type Outcome = { readonly answer: Answer } | { readonly error: unknown };
@@ -155,11 +170,11 @@ export const runSloBatch = async (
   context: QueryContext,
 ): Promise<Outcome[]> => {
   const slosById = await readMeasuredSlos(reading, [...new Set(queries.map(({ sloId }) => sloId))]);
-  const { endsMs } = endsOf(context);
+  const { endsMs } = windowEnds(context);
   const members = queries.map((query): Member | { readonly error: unknown } | undefined => {
     const slo = slosById.get(query.sloId);
     try {
-      return slo && memberOf(query, slo, endsMs);
+      return slo && createMember(query, slo, endsMs);
     } catch (error) {
       return { error };
     }
@@ -174,12 +189,12 @@ export const runSloBatch = async (
     reading,
     known.map(({ member }) => ({
       ...member.slo,
-      windows: windowsIn(member),
-      excluded: excludedBy(member.slo.objective),
+      windows: memberWindows(member),
+      excluded: excludedWindows(member.slo.objective),
     })),
   );
   for (const [place, { member, index }] of known.entries())
-    outcomes[index] = { answer: answerOf(member, summed(place), context) };
+    outcomes[index] = { answer: toAnswer(member, summed(place), context) };
   return outcomes;
 };
 

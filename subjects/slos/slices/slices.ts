@@ -30,7 +30,7 @@ export const seriesParameters = (of: readonly SloSeries[]) => ({
 /** Returns one series as text. */
 export const seriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
 /** Parses the text; a series has no spaces. */
-export const seriesOfKey = (key: string): SloSeries => {
+export const parseSeriesKey = (key: string): SloSeries => {
   const at = key.lastIndexOf(' ');
   return { sloId: key.slice(0, at), series: key.slice(at + 1) };
 };
@@ -44,7 +44,7 @@ interface SliceRow {
 }
 
 /** Returns slices with events of a window, in time order: of several SLOs, by `seriesKey`. */
-export const readSlicesOf = async (
+export const readSlicesBySeries = async (
   { columns }: OwnColumns,
   of: readonly SloSeries[],
   { fromMs, toMs }: Window,
@@ -68,7 +68,7 @@ export const readSlicesOf = async (
 
 /** Returns slices with events of a window, in time order. */
 export const readSlices = async (reading: OwnColumns, of: SloSeries, window: Window): Promise<MeasuredSlice[]> =>
-  (await readSlicesOf(reading, [of], window)).get(seriesKey(of)) ?? [];
+  (await readSlicesBySeries(reading, [of], window)).get(seriesKey(of)) ?? [];
 
 /** Progress of an SLO's measurement, from its last run. */
 export interface LastMeasurement {
@@ -142,7 +142,10 @@ export const readMeasuredSlos = async (
 };
 
 /** Returns the slices that differ in a later run; a deleted slice has no events. */
-export const changedSlices = (before: readonly MeasuredSlice[], after: readonly MeasuredSlice[]): MeasuredSlice[] => {
+export const findChangedSlices = (
+  before: readonly MeasuredSlice[],
+  after: readonly MeasuredSlice[],
+): MeasuredSlice[] => {
   const known = new Map(before.map((slice) => [slice[0], slice]));
   const found = new Set(after.map(([beginMs]) => beginMs));
   return [

@@ -2,7 +2,7 @@
 
 import type { Reading } from '../../../queries/reading.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
-import { addTallies, exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally } from './figures.ts';
+import { addTallies, emptyTally, exactTotals, type Objective, type Sums, type Tally, toSums } from './figures.ts';
 import { asNumber, decimal, fraction } from './fraction.ts';
 import { type SloSeries, seriesCondition, seriesKey, seriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
@@ -14,9 +14,9 @@ const dayMs = 86_400_000;
 const maxStaleDays = 2000;
 
 /** Number of days below which reading slices costs less than another statement. */
-const fewDays = 4;
+const minDays = 4;
 /** The same limit for all SLOs of a batch. */
-const fewDaysInBatch = 20;
+const minDaysInBatch = 20;
 
 interface TallyRow {
   readonly part: string;
@@ -29,7 +29,7 @@ interface TallyRow {
   readonly many: string;
 }
 
-const tallyIn = ({ own, every, known, enough, parts, by_total, many }: TallyRow): Tally => ({
+const toTally = ({ own, every, known, enough, parts, by_total, many }: TallyRow): Tally => ({
   good: BigInt(own),
   total: BigInt(every),
   slices: Number(known),
@@ -48,7 +48,7 @@ export const countedForSql = `if(JSONExtractString(objective, 'budgeting') = 'ti
     if(objective = '', 'occurrences', JSONExtractString(objective, 'budgeting')))`;
 
 /** And back. */
-export const countedAs = (text: string): Pick<Objective, 'budgeting' | 'sliceTarget'> => {
+export const parseDailySumKey = (text: string): Pick<Objective, 'budgeting' | 'sliceTarget'> => {
   const [budgeting, target] = text.split(' ');
   return {
     budgeting: SloObjective.shape.budgeting.parse(budgeting),
@@ -60,7 +60,7 @@ export const countedAs = (text: string): Pick<Objective, 'budgeting' | 'sliceTar
  * Returns the SQL of slice counts. Wide products and totals are the most expensive, so only methods that need them
  * include them.
  */
-export const countsOfSlices = ({ budgeting, sliceTarget }: Pick<Objective, 'budgeting' | 'sliceTarget'>) => {
+export const sliceCountSql = ({ budgeting, sliceTarget }: Pick<Objective, 'budgeting' | 'sliceTarget'>) => {
   const { numerator: over, denominator: under } = sliceTarget ?? fraction(1n);
   const isRatio = budgeting === 'ratio-timeslices';
   return {
@@ -80,7 +80,7 @@ export const countsOfSlices = ({ budgeting, sliceTarget }: Pick<Objective, 'budg
 };
 
 /** Returns the SQL of daily sums. Empty if there are more totals than are added exactly. */
-const countsOfDays = ({ budgeting }: Objective) => {
+const dayCountSql = ({ budgeting }: Objective) => {
   const isRatio = budgeting === 'ratio-timeslices';
   return {
     own: 'sumIf(good, isTrue)',
@@ -98,13 +98,13 @@ const selectCounts = (counts: Readonly<Record<string, string>>): string =>
     .map(([name, sql]) => (name === 'by_total' ? `${sql} AS ${name}` : `toString(${sql}) AS ${name}`))
     .join(', ');
 
-type Keyed<Row> = Row & { readonly slo_id: string; readonly series: string };
+type WithSeries<Row> = Row & { readonly slo_id: string; readonly series: string };
 
-const ofTenant = `tenant_id = {tenant:String} AND ${seriesCondition}`;
+const tenantCondition = `tenant_id = {tenant:String} AND ${seriesCondition}`;
 
 /** Counts of the pieces between cuts, by series. */
-class Pieces {
-  readonly #bySeries = new Map<string, Tally[]>();
+class PieceTallies {
+  readonly #talliesBySeries = new Map<string, Tally[]>();
   readonly #pieces: number;
 
   constructor(pieces: number) {
@@ -112,27 +112,28 @@ class Pieces {
   }
 
   /** Parts are numbered from 1. */
-  add({ slo_id, series, ...row }: Keyed<TallyRow>): void {
+  add({ slo_id, series, ...row }: WithSeries<TallyRow>): void {
     const key = `${slo_id} ${series}`;
-    const own = this.#bySeries.get(key) ?? Array.from({ length: this.#pieces }, () => noSlices);
-    this.#bySeries.set(key, own);
+    const own = this.#talliesBySeries.get(key) ?? Array.from({ length: this.#pieces }, () => emptyTally);
+    this.#talliesBySeries.set(key, own);
     const index = Number(row.part) - 1;
-    own[index] = addTallies(own[index] ?? noSlices, tallyIn(row));
+    own[index] = addTallies(own[index] ?? emptyTally, toTally(row));
   }
 
   of({ sloId, series }: SloSeries, { budgeting }: Objective): Sums[] {
-    const own = this.#bySeries.get(`${sloId} ${series}`) ?? Array.from({ length: this.#pieces }, () => noSlices);
-    return own.map((tally) => sumsOf(tally, budgeting));
+    const own =
+      this.#talliesBySeries.get(`${sloId} ${series}`) ?? Array.from({ length: this.#pieces }, () => emptyTally);
+    return own.map((tally) => toSums(tally, budgeting));
   }
 }
 
 /** Last day that the column can store. */
 const lastDay = 65_535;
-const dateOf = (day: number): string =>
+const formatDay = (day: number): string =>
   new Date(Math.min(Math.max(day, 0), lastDay) * dayMs).toISOString().slice(0, 10);
 
 /** Returns the days entirely between two cuts, as day numbers since 1970, and the days that a cut divides. */
-const daysBetween = (cutsMs: readonly number[]) => {
+const wholeDaysBetween = (cutsMs: readonly number[]) => {
   const divided = new Set(cutsMs.filter((ms) => ms % dayMs !== 0).map((ms) => Math.floor(ms / dayMs)));
   const from = Math.ceil((cutsMs[0] ?? 0) / dayMs);
   const to = Math.floor((cutsMs.at(-1) ?? 0) / dayMs);
@@ -140,10 +141,10 @@ const daysBetween = (cutsMs: readonly number[]) => {
 };
 
 /** Returns SQL of the number of the piece that contains a time. */
-const partSql = (time: string, cutsMs: readonly number[], cuts: string): string =>
+const pieceNumberSql = (time: string, cutsMs: readonly number[], cuts: string): string =>
   cutsMs.length === 2 ? "'1'" : `toString(arrayCount(cut -> ${time} >= cut, ${cuts}))`;
 
-interface Stale {
+interface StaleDay {
   readonly sloId: string;
   readonly day: string;
 }
@@ -151,11 +152,11 @@ interface Stale {
 /** Days with outdated sums for all series, and those outdated for some. */
 interface StaleDays {
   readonly ofAll: readonly string[];
-  readonly ofSome: readonly Stale[];
+  readonly ofSome: readonly StaleDay[];
 }
 
 /** Listing a day once costs less than listing it with each SLO's id. */
-const staleDaysOf = (stale: readonly Stale[], series: number): StaleDays => {
+const groupStaleDays = (stale: readonly StaleDay[], series: number): StaleDays => {
   const byDay = Map.groupBy(stale, ({ day }) => day);
   const isOfAll = (day: string): boolean => byDay.get(day)?.length === series;
   return {
@@ -165,16 +166,16 @@ const staleDaysOf = (stale: readonly Stale[], series: number): StaleDays => {
 };
 
 /** Adds valid sums of entire days; returns the outdated ones. */
-const addDays = async (
+const addDailySums = async (
   { columns }: OwnColumns,
   of: readonly SloSeries[],
-  { cutsMs, objective, pieces }: { cutsMs: readonly number[]; objective: Objective; pieces: Pieces },
+  { cutsMs, objective, pieces }: { cutsMs: readonly number[]; objective: Objective; pieces: PieceTallies },
 ): Promise<StaleDays | 'too many'> => {
-  const { divided, from, to } = daysBetween(cutsMs);
-  const days = `${ofTenant} AND day >= {from:Date} AND day < {to:Date} AND day NOT IN {divided:Array(Date)}`;
+  const { divided, from, to } = wholeDaysBetween(cutsMs);
+  const days = `${tenantCondition} AND day >= {from:Date} AND day < {to:Date} AND day NOT IN {divided:Array(Date)}`;
   const isFor = objective.budgeting === 'occurrences' ? '' : ' AND counted_for = {counted:String}';
-  const rows = await columns.query<Keyed<TallyRow> & { readonly stale: readonly string[] }>(
-    `SELECT slo_id, series, ${partSql('toUInt16(day)', cutsMs, '{cuts:Array(UInt16)}')} AS part, ${selectCounts(countsOfDays(objective))},
+  const rows = await columns.query<WithSeries<TallyRow> & { readonly stale: readonly string[] }>(
+    `SELECT slo_id, series, ${pieceNumberSql('toUInt16(day)', cutsMs, '{cuts:Array(UInt16)}')} AS part, ${selectCounts(dayCountSql(objective))},
       groupArrayIf(toString(day), NOT isTrue) AS stale
     FROM (
       SELECT slo_id, series, day, written, summed_changes = written${isFor} AS isTrue, good, total, slices, reached, shares, good_by_total
@@ -187,9 +188,9 @@ const addDays = async (
     GROUP BY slo_id, series, part`,
     {
       ...seriesParameters(of),
-      from: dateOf(from),
-      to: dateOf(to),
-      divided: [...divided].map(dateOf),
+      from: formatDay(from),
+      to: formatDay(to),
+      divided: [...divided].map(formatDay),
       counted: dailySumKey(objective),
       cuts: cutsMs.map((ms) => Math.ceil(ms / dayMs)),
     },
@@ -197,7 +198,7 @@ const addDays = async (
   );
   const requestedSeries = new Set(of.map(seriesKey));
   const own = rows.filter(({ slo_id: sloId, series }) => requestedSeries.has(seriesKey({ sloId, series })));
-  const stale = staleDaysOf(
+  const stale = groupStaleDays(
     own.flatMap(({ slo_id: sloId, stale: each }) => each.map((day) => ({ sloId, day }))),
     requestedSeries.size,
   );
@@ -213,13 +214,13 @@ export const readCuts = async (
   cutsMs: readonly number[],
   objective: Objective,
 ): Promise<(one: SloSeries) => Sums[]> => {
-  const pieces = new Pieces(Math.max(0, cutsMs.length - 1));
-  const { divided, whole } = daysBetween(cutsMs);
-  const isByDays = whole >= fewDays || whole * of.length >= fewDaysInBatch;
-  const stale = isByDays ? await addDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
-  const left = stale === 'too many' ? undefined : { ...stale, days: [...[...divided].map(dateOf), ...stale.ofAll] };
+  const pieces = new PieceTallies(Math.max(0, cutsMs.length - 1));
+  const { divided, whole } = wholeDaysBetween(cutsMs);
+  const usesDailySums = whole >= minDays || whole * of.length >= minDaysInBatch;
+  const stale = usesDailySums ? await addDailySums(reading, of, { cutsMs, objective, pieces }) : 'too many';
+  const left = stale === 'too many' ? undefined : { ...stale, days: [...[...divided].map(formatDay), ...stale.ofAll] };
   if (left?.days.length === 0 && left.ofSome.length === 0) return (one) => pieces.of(one, objective);
-  const isLeft =
+  const remainingCondition =
     left === undefined
       ? ''
       : `AND (toDate(begin) IN {left:Array(Date)}${
@@ -228,10 +229,10 @@ export const readCuts = async (
             : ' OR (slo_id, toDate(begin)) IN arrayZip({stale:Array(String)}, {days:Array(Date)})'
         })`;
   const cuts = cutsMs.map((ms) => Math.ceil(ms / 1000));
-  const rows = await reading.columns.query<Keyed<TallyRow>>(
-    `SELECT slo_id, series, ${partSql('toUnixTimestamp(begin)', cutsMs, '{cuts:Array(UInt32)}')} AS part, ${selectCounts(countsOfSlices(objective))}
-    FROM slo_slices FINAL WHERE ${ofTenant}
-      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ${isLeft}
+  const rows = await reading.columns.query<WithSeries<TallyRow>>(
+    `SELECT slo_id, series, ${pieceNumberSql('toUnixTimestamp(begin)', cutsMs, '{cuts:Array(UInt32)}')} AS part, ${selectCounts(sliceCountSql(objective))}
+    FROM slo_slices FINAL WHERE ${tenantCondition}
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ${remainingCondition}
     GROUP BY slo_id, series, part`,
     {
       ...seriesParameters(of),
@@ -260,10 +261,10 @@ export const readPieces = async (
     objective,
   }: { readonly window: Window; readonly pieceMs: number; readonly objective: Objective },
 ): Promise<Sums[]> => {
-  const pieces = new Pieces(Math.ceil((toMs - fromMs) / pieceMs));
-  const rows = await columns.query<Keyed<TallyRow>>(
-    `SELECT slo_id, series, toString(1 + intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${selectCounts(countsOfSlices(objective))}
-    FROM slo_slices FINAL WHERE ${ofTenant}
+  const pieces = new PieceTallies(Math.ceil((toMs - fromMs) / pieceMs));
+  const rows = await columns.query<WithSeries<TallyRow>>(
+    `SELECT slo_id, series, toString(1 + intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${selectCounts(sliceCountSql(objective))}
+    FROM slo_slices FINAL WHERE ${tenantCondition}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0
     GROUP BY slo_id, series, part`,
     {

@@ -1,5 +1,5 @@
 /** Window of an SLO at a time: a number of days back, or a calendar period. */
-import { monthsLater, wallClockOf, wallTimeOf } from '../../../runtime/wall-clock.ts';
+import { addMonths, getWallClock, parseWallTime } from '../../../runtime/wall-clock.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 
 const dayMs = 86_400_000;
@@ -22,28 +22,28 @@ const months = { month: 1, quarter: 3, year: 12 } as const;
 const days = { day: 1, week: 7 } as const;
 
 /** Returns the wall-clock start of the period with that number. In a month without the day, it is the last day. */
-const beginOf = (period: Calendar['period'], startMs: number, index: number): number =>
+const periodStart = (period: Calendar['period'], startMs: number, index: number): number =>
   period === 'day' || period === 'week'
     ? startMs + index * days[period] * dayMs
-    : monthsLater(startMs, index * months[period]);
+    : addMonths(startMs, index * months[period]);
 
-const monthOf = (wallMs: number): number => {
+const monthNumber = (wallMs: number): number => {
   const date = new Date(wallMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 };
 
 /** Returns the number of a period near a wall-clock time, at most one too high. */
-const near = (period: Calendar['period'], startMs: number, wallMs: number): number =>
+const approximateIndex = (period: Calendar['period'], startMs: number, wallMs: number): number =>
   period === 'day' || period === 'week'
     ? Math.floor((wallMs - startMs) / (days[period] * dayMs))
-    : Math.floor((monthOf(wallMs) - monthOf(startMs)) / months[period]);
+    : Math.floor((monthNumber(wallMs) - monthNumber(startMs)) / months[period]);
 
 /** Returns the calendar period that contains an instant. */
 export const periodAt = ({ period, timeZone, startsAt }: Calendar, atMs: number): Window => {
-  const clock = wallClockOf(timeZone);
-  const startMs = wallTimeOf(startsAt) ?? 0;
-  const begin = (index: number): number => clock.instantOf(beginOf(period, startMs, index));
-  let index = near(period, startMs, clock.wallAt(atMs)) + 1;
+  const clock = getWallClock(timeZone);
+  const startMs = parseWallTime(startsAt) ?? 0;
+  const begin = (index: number): number => clock.instantOf(periodStart(period, startMs, index));
+  let index = approximateIndex(period, startMs, clock.wallAt(atMs)) + 1;
   while (begin(index) > atMs) index -= 1;
   let next = index + 1;
   // A day that the clocks skip begins with the next one.
@@ -58,7 +58,7 @@ export const rollingAt = (windowDays: number, atMs: number): Window => ({
 });
 
 /** Returns the parts of disjoint times within a window. */
-export const clippedTo = ({ fromMs, toMs }: Window, times: readonly Window[]): Window[] =>
+export const clipTimes = ({ fromMs, toMs }: Window, times: readonly Window[]): Window[] =>
   times
     .filter((time) => time.fromMs < toMs && time.toMs > fromMs)
     .map((time) => ({ fromMs: Math.max(time.fromMs, fromMs), toMs: Math.min(time.toMs, toMs) }));
@@ -67,7 +67,7 @@ export const clippedTo = ({ fromMs, toMs }: Window, times: readonly Window[]): W
  * Returns the number of slices that begin in a window, except those that begin in excluded times. A slice counts where
  * it begins: periods in time zones with fractional-hour offsets begin within hourly slices.
  */
-export const slicesIn = (window: Window, excluded: readonly Window[], sliceMs: number): number => {
-  const begins = ({ fromMs, toMs }: Window): number => Math.ceil(toMs / sliceMs) - Math.ceil(fromMs / sliceMs);
-  return clippedTo(window, excluded).reduce((left, time) => left - begins(time), begins(window));
+export const countSlices = (window: Window, excluded: readonly Window[], sliceMs: number): number => {
+  const countStarts = ({ fromMs, toMs }: Window): number => Math.ceil(toMs / sliceMs) - Math.ceil(fromMs / sliceMs);
+  return clipTimes(window, excluded).reduce((left, time) => left - countStarts(time), countStarts(window));
 };

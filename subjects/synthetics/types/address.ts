@@ -1,14 +1,14 @@
 /** URLs as checks write them */
 
 /** Returns the host of a URL as written, without brackets; `undefined` if it contains a template. */
-export const hostIn = (url: string): string | undefined => {
+export const parseHost = (url: string): string | undefined => {
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
   if (authority.includes('{{') || !URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname.replace(/^\[|\]$/g, '');
 };
 
 /** Returns the problem of a URL. `schemes` contains allowed schemes such as `http`. */
-export const urlProblem = (url: string, schemes: readonly string[]): string | undefined => {
+export const findUrlProblem = (url: string, schemes: readonly string[]): string | undefined => {
   // A variable may contain the entire URL.
   if (url.startsWith('{{')) return undefined;
   const scheme = schemes.find((one) => url.toLowerCase().startsWith(`${one}://`));

@@ -1,12 +1,12 @@
 /** Browser steps as data; no user code is executed */
 import { z } from 'zod';
-import { duration } from '../../alerts/durations.ts';
+import { durationSchema } from '../../alerts/durations.ts';
 import { operators } from '../assertions.ts';
 import { templateName } from '../templates.ts';
 import { assertions } from './socket-settings.ts';
 
 const name = z.string().max(256).default('');
-const within = duration('100ms', '1m').default('5s').describe('Maximum time to wait');
+const within = durationSchema('100ms', '1m').default('5s').describe('Maximum time to wait');
 const text = z.string().min(1).max(1024);
 
 const exact = z
@@ -39,7 +39,7 @@ const frame = z
     'Frames that contain the target, from the outermost: each by its index among its siblings, from 0, or by CSS of its element. Empty for the page itself',
   );
 /** Frame of a target */
-export interface Framed {
+export interface FramedStep {
   readonly frame: z.output<typeof frame>;
 }
 

@@ -1,71 +1,78 @@
 import { z } from 'zod';
-import { regexOf } from '../../../queries/search/regex.ts';
-import { assertionProblems, type Problem } from '../assertions.ts';
-import { templateUses, textsIn } from '../templates.ts';
-import { hostIn, urlProblem } from './address.ts';
+import { compileRegex } from '../../../queries/search/regex.ts';
+import { findAssertionProblems, type Problem } from '../assertions.ts';
+import { listTexts, parseTemplateUses } from '../templates.ts';
+import { findUrlProblem, parseHost } from './address.ts';
 import { BrowserStep } from './browser-steps.ts';
-import { defineCheckType, problemsAt, type Target } from './definition.ts';
-import { literalHost, problemsOf } from './socket-settings.ts';
+import { defineCheckType, prefixPaths, type Target } from './definition.ts';
+import { findProblems, literalHost } from './socket-settings.ts';
 
 /** Properties of the page, not of an element */
-const ofPage: ReadonlySet<string> = new Set(['url', 'title']);
+const pageProperties: ReadonlySet<string> = new Set(['url', 'title']);
 
-const readProblems = ({ target, read }: { readonly target: unknown; readonly read: string }): readonly Problem[] => {
-  if (ofPage.has(read)) return target === null ? [] : [{ path: 'target', message: `must not be set for ${read}` }];
+const findReadProblems = ({
+  target,
+  read,
+}: {
+  readonly target: unknown;
+  readonly read: string;
+}): readonly Problem[] => {
+  if (pageProperties.has(read))
+    return target === null ? [] : [{ path: 'target', message: `must not be set for ${read}` }];
   return target === null ? [{ path: 'target', message: `is required for ${read}` }] : [];
 };
 
 /** Syntax in a selector that only Playwright supports. */
-const isNoCss = (selector: string): boolean => selector.includes('>>');
+const isNotCss = (selector: string): boolean => selector.includes('>>');
 
-const targetProblems = (step: BrowserStep): readonly Problem[] => {
+const findTargetProblems = (step: BrowserStep): readonly Problem[] => {
   if (!('target' in step)) return [];
   const message = 'must be a CSS selector without >>';
   const wrong = step.frame.flatMap((one, at) =>
-    typeof one === 'string' && isNoCss(one) ? [{ path: `frame.${at}`, message }] : [],
+    typeof one === 'string' && isNotCss(one) ? [{ path: `frame.${at}`, message }] : [],
   );
   if (step.target === null)
     return step.frame.length === 0 ? [] : [{ path: 'frame', message: 'belongs to a target, which is not set' }];
-  return step.target.by === 'css' && isNoCss(step.target.css) ? [...wrong, { path: 'target.css', message }] : wrong;
+  return step.target.by === 'css' && isNotCss(step.target.css) ? [...wrong, { path: 'target.css', message }] : wrong;
 };
 
-const stepProblems = (step: BrowserStep): readonly Problem[] => {
-  const targets = targetProblems(step);
+const findStepProblems = (step: BrowserStep): readonly Problem[] => {
+  const targets = findTargetProblems(step);
   if (step.action === 'goto') {
-    const wrong = urlProblem(step.url, ['http', 'https']);
-    const assertionErrors = problemsOf(step.assertions, ['status', 'duration', 'vital']);
+    const wrong = findUrlProblem(step.url, ['http', 'https']);
+    const assertionErrors = findProblems(step.assertions, ['status', 'duration', 'vital']);
     return [...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]), ...assertionErrors];
   }
   if (step.action === 'expect') {
     const { operator, value, level } = step;
     // All values are texts, like those of records.
-    const assertionErrors = assertionProblems({
+    const assertionErrors = findAssertionProblems({
       source: 'record',
       operator,
       level,
       ...(value !== undefined && { value }),
     });
-    return [...targets, ...readProblems(step), ...assertionErrors];
+    return [...targets, ...findReadProblems(step), ...assertionErrors];
   }
   if (step.action !== 'extract') return targets;
-  const regex = step.pattern === null ? undefined : regexOf(step.pattern);
+  const regex = step.pattern === null ? undefined : compileRegex(step.pattern);
   const wrong =
     typeof regex === 'string'
       ? [{ path: 'pattern', message: `is not a valid regular expression (RE2): ${regex}` }]
       : [];
-  return [...targets, ...readProblems(step), ...wrong];
+  return [...targets, ...findReadProblems(step), ...wrong];
 };
 
 /** Returns problems for values that no previous step extracts, and for a first step without a page. */
-const orderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
+const findOrderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
   const values = new Set<string>();
   const first =
     steps[0]?.action === 'goto' ? [] : [{ path: 'steps.0.action', message: 'must be goto in the first step' }];
   return [
     ...first,
     ...steps.flatMap((step, index) => {
-      const missing = textsIn(step, `steps.${index}`).flatMap(({ path, text }) =>
-        templateUses(text).flatMap((use) =>
+      const missing = listTexts(step, `steps.${index}`).flatMap(({ path, text }) =>
+        parseTemplateUses(text).flatMap((use) =>
           typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
             ? []
             : [{ path, message: `uses the value ${use.name}, which no earlier step extracts` }],
@@ -78,24 +85,24 @@ const orderProblems = (steps: readonly BrowserStep[]): readonly Problem[] => {
 };
 
 /** A secret may only be used in a URL, or in a field of a page on its host. Elsewhere, pages could read it. */
-const targetsOf = (steps: readonly BrowserStep[]): readonly Target[] => {
+const listTargets = (steps: readonly BrowserStep[]): readonly Target[] => {
   let host: string | undefined;
   return steps.flatMap((step, index): Target[] => {
     const path = `steps.${index}`;
     if (step.action === 'goto') {
-      host = hostIn(step.url);
+      host = parseHost(step.url);
       const { url, ...rest } = step;
       return [
-        { path: `${path}.url`, host, texts: textsIn({ url }, path) },
-        { path, host: undefined, texts: textsIn(rest, path) },
+        { path: `${path}.url`, host, texts: listTexts({ url }, path) },
+        { path, host: undefined, texts: listTexts(rest, path) },
       ];
     }
-    if (step.action !== 'fill') return [{ path, host: undefined, texts: textsIn(step, path) }];
+    if (step.action !== 'fill') return [{ path, host: undefined, texts: listTexts(step, path) }];
     const { text, ...rest } = step;
     if (step.host !== null) host = literalHost(step.host);
     return [
-      { path: `${path}.text`, host, texts: textsIn({ text }, path) },
-      { path, host: undefined, texts: textsIn(rest, path) },
+      { path: `${path}.text`, host, texts: listTexts({ text }, path) },
+      { path, host: undefined, texts: listTexts(rest, path) },
     ];
   });
 };
@@ -117,8 +124,8 @@ export const browser = defineCheckType({
   }),
   phases: ['wait'],
   problems: ({ steps }) => [
-    ...steps.flatMap((step, index) => problemsAt(`steps.${index}`, stepProblems(step))),
-    ...orderProblems(steps),
+    ...steps.flatMap((step, index) => prefixPaths(`steps.${index}`, findStepProblems(step))),
+    ...findOrderProblems(steps),
   ],
-  targets: ({ steps }) => targetsOf(steps),
+  targets: ({ steps }) => listTargets(steps),
 });

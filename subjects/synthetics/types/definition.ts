@@ -1,7 +1,7 @@
 /** Definition of a check type: one file, and one line in `../registry.ts` */
 import type { z } from 'zod';
 import type { Problem } from '../assertions.ts';
-import type { TextAt } from '../templates.ts';
+import type { TextWithPath } from '../templates.ts';
 
 /**
  * A target of a check: its host, and all texts that are sent to it. Secrets are only sent to hosts to which they are
@@ -12,7 +12,7 @@ export interface Target {
   readonly path: string;
   /** Host as written; `undefined` if it is only known during a run */
   readonly host: string | undefined;
-  readonly texts: readonly TextAt[];
+  readonly texts: readonly TextWithPath[];
 }
 
 /** Fields of every check that may restrict the settings */
@@ -41,7 +41,7 @@ export interface CheckType {
 }
 
 /** Static type of a registered check type */
-type Declared<Type extends string, Settings extends z.ZodObject, IsPassive extends true | undefined> = Omit<
+type DefinedCheckType<Type extends string, Settings extends z.ZodObject, IsPassive extends true | undefined> = Omit<
   CheckType,
   'isPassive'
 > & {
@@ -63,10 +63,10 @@ export const defineCheckType = <
     problems(settings: z.output<Settings>, check: Interval): readonly Problem[];
     targets(settings: z.output<Settings>): readonly Target[];
   },
-): Declared<Type, Settings, IsPassive> =>
+): DefinedCheckType<Type, Settings, IsPassive> =>
   // The type only receives settings of its own schema.
-  definition as unknown as Declared<Type, Settings, IsPassive>;
+  definition as unknown as DefinedCheckType<Type, Settings, IsPassive>;
 
 /** Returns problems with their paths prefixed. */
-export const problemsAt = (path: string, problems: readonly Problem[]): readonly Problem[] =>
+export const prefixPaths = (path: string, problems: readonly Problem[]): readonly Problem[] =>
   problems.map((problem) => ({ ...problem, path: problem.path === '' ? path : `${path}.${problem.path}` }));

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { defineCheckType } from './definition.ts';
-import { assertions, host, literalHost, port, problemsOf, targetOf } from './socket-settings.ts';
+import { assertions, createTarget, findProblems, host, literalHost, port } from './socket-settings.ts';
 
 export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'] as const;
 
@@ -21,7 +21,7 @@ export const dns = defineCheckType({
     ...(server === null || server.includes('{{') || isIP(literalHost(server) ?? '') !== 0
       ? []
       : [{ path: 'server', message: 'must be an IP address: a name would be resolved by another server' }]),
-    ...problemsOf(given, ['record', 'code', 'duration', 'phase']),
+    ...findProblems(given, ['record', 'code', 'duration', 'phase']),
   ],
-  targets: (settings) => targetOf(settings, 'server', settings.server ?? '{{location}}'),
+  targets: (settings) => createTarget(settings, 'server', settings.server ?? '{{location}}'),
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { defineCheckType } from './definition.ts';
-import { headerProblems, headers } from './sent-headers.ts';
-import { assertions, host, port, problemsOf, targetOf } from './socket-settings.ts';
+import { findHeaderProblems, headers } from './sent-headers.ts';
+import { assertions, createTarget, findProblems, host, port } from './socket-settings.ts';
 
 /** Returns whether gRPC itself sends a header. Values of `-bin` headers are bytes and cannot be text. */
-const isOfGrpc = (name: string): boolean =>
+const isGrpcHeader = (name: string): boolean =>
   name.startsWith('grpc-') || name.endsWith('-bin') || name === 'content-type';
 
 export const grpc = defineCheckType({
@@ -26,8 +26,8 @@ export const grpc = defineCheckType({
   phases: ['lookup', 'connect', 'tls', 'wait'],
   problems: ({ tls, serverName, metadata, assertions: given }) => [
     ...(serverName === null || tls ? [] : [{ path: 'serverName', message: 'must not be set without TLS' }]),
-    ...headerProblems(metadata, 'metadata', isOfGrpc),
-    ...problemsOf(given, ['code', 'certificate', 'duration', 'phase']),
+    ...findHeaderProblems(metadata, 'metadata', isGrpcHeader),
+    ...findProblems(given, ['code', 'certificate', 'duration', 'phase']),
   ],
-  targets: (settings) => targetOf(settings, 'host', settings.host),
+  targets: (settings) => createTarget(settings, 'host', settings.host),
 });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { regexOf } from '../../../queries/search/regex.ts';
+import { compileRegex } from '../../../queries/search/regex.ts';
 import type { Problem } from '../assertions.ts';
-import { jsonPathProblem } from '../json-path.ts';
-import { templateName, templateUses, textsIn } from '../templates.ts';
-import { hostIn, urlProblem } from './address.ts';
-import { defineCheckType, problemsAt } from './definition.ts';
-import { headerProblems, headers } from './sent-headers.ts';
-import { assertions, problemsOf } from './socket-settings.ts';
+import { findJsonPathProblem } from '../json-path.ts';
+import { listTexts, parseTemplateUses, templateName } from '../templates.ts';
+import { findUrlProblem, parseHost } from './address.ts';
+import { defineCheckType, prefixPaths } from './definition.ts';
+import { findHeaderProblems, headers } from './sent-headers.ts';
+import { assertions, findProblems } from './socket-settings.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
@@ -89,23 +89,23 @@ const sources = [
   'certificate' as const,
 ];
 
-const extractProblem = ({ source, path }: z.output<typeof Extract>): string | undefined => {
-  if (source === 'json') return jsonPathProblem(path);
+const findExtractProblem = ({ source, path }: z.output<typeof Extract>): string | undefined => {
+  if (source === 'json') return findJsonPathProblem(path);
   if (source === 'header') return undefined;
-  const regex = regexOf(path);
+  const regex = compileRegex(path);
   return typeof regex === 'string' ? `is not a valid regular expression (RE2): ${regex}` : undefined;
 };
 
-const credentialProblems = ({ url, authentication, clientCertificate }: HttpStep): readonly Problem[] => {
+const findCredentialProblems = ({ url, authentication, clientCertificate }: HttpStep): readonly Problem[] => {
   const isPlain = clientCertificate !== null && /^http:/i.test(url);
   const plain = isPlain ? [{ path: 'clientCertificate', message: 'is allowed for https only' }] : [];
   if (authentication?.type !== 'oauth2') return plain;
-  const wrong = urlProblem(authentication.tokenUrl, ['http', 'https']);
+  const wrong = findUrlProblem(authentication.tokenUrl, ['http', 'https']);
   return [
     ...plain,
     ...(wrong === undefined ? [] : [{ path: 'authentication.tokenUrl', message: wrong }]),
     // The requested access token is as sensitive as the credentials.
-    ...(hostIn(url) === undefined
+    ...(parseHost(url) === undefined
       ? [{ path: 'url', message: 'must contain the literal host, because an access token is sent to it' }]
       : []),
   ];
@@ -117,27 +117,27 @@ export const splitCredentials = <Step extends Pick<HttpStep, 'authentication'>>(
   return authentication?.type === 'oauth2' ? { own: rest, client: authentication } : { own: step, client: undefined };
 };
 
-const stepProblems = (step: HttpStep): readonly Problem[] => {
-  const url = urlProblem(step.url, ['http', 'https']);
+const findStepProblems = (step: HttpStep): readonly Problem[] => {
+  const url = findUrlProblem(step.url, ['http', 'https']);
   return [
     ...(url === undefined ? [] : [{ path: 'url', message: url }]),
-    ...headerProblems(step.headers, 'headers'),
-    ...credentialProblems(step),
-    ...problemsOf(step.assertions, sources),
+    ...findHeaderProblems(step.headers, 'headers'),
+    ...findCredentialProblems(step),
+    ...findProblems(step.assertions, sources),
     ...step.extract.flatMap((each, index) => {
-      const message = extractProblem(each);
+      const message = findExtractProblem(each);
       return message === undefined ? [] : [{ path: `extract.${index}.path`, message }];
     }),
   ];
 };
 
 /** Returns problems for values that no previous step extracts. */
-const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
+const findMissingValues = (steps: readonly HttpStep[]): readonly Problem[] => {
   const values = new Set<string>();
   return steps.flatMap((step, index) => {
     const { extract, assertions: asserted, ...sent } = step;
-    const missing = textsIn(sent, `steps.${index}`).flatMap(({ path, text }) =>
-      templateUses(text).flatMap((use) =>
+    const missing = listTexts(sent, `steps.${index}`).flatMap(({ path, text }) =>
+      parseTemplateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
           : [{ path, message: `uses the value ${use.name}, which no earlier step extracts` }],
@@ -145,8 +145,8 @@ const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
     );
     for (const { as } of extract) values.add(as);
     // Assertions are evaluated after the step's own values are extracted.
-    const unknownValues = textsIn(asserted, `steps.${index}.assertions`).flatMap(({ path, text }) =>
-      templateUses(text).flatMap((use) =>
+    const unknownValues = listTexts(asserted, `steps.${index}.assertions`).flatMap(({ path, text }) =>
+      parseTemplateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
           : [{ path, message: `uses the value ${use.name}, which no step extracts before it` }],
@@ -163,17 +163,17 @@ export const http = defineCheckType({
   settings: z.strictObject({ steps: z.array(HttpStep).min(1).max(20) }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   problems: ({ steps }) => [
-    ...steps.flatMap((step, index) => problemsAt(`steps.${index}`, stepProblems(step))),
-    ...unmadeValues(steps),
+    ...steps.flatMap((step, index) => prefixPaths(`steps.${index}`, findStepProblems(step))),
+    ...findMissingValues(steps),
   ],
   targets: ({ steps }) =>
     steps.flatMap((step, index) => {
       const path = `steps.${index}`;
       const { own, client } = splitCredentials(step);
-      const target = { path: `${path}.url`, host: hostIn(step.url), texts: textsIn(own, path) };
+      const target = { path: `${path}.url`, host: parseHost(step.url), texts: listTexts(own, path) };
       if (client === undefined) return [target];
       const within = `${path}.authentication`;
-      const source = { path: `${within}.tokenUrl`, host: hostIn(client.tokenUrl), texts: textsIn(client, within) };
+      const source = { path: `${within}.tokenUrl`, host: parseHost(client.tokenUrl), texts: listTexts(client, within) };
       return [target, source];
     }),
 });

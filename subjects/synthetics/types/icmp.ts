@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCheckType } from './definition.ts';
-import { assertions, host, problemsOf, targetOf } from './socket-settings.ts';
+import { assertions, createTarget, findProblems, host } from './socket-settings.ts';
 
 export const icmp = defineCheckType({
   type: 'icmp',
@@ -14,6 +14,6 @@ export const icmp = defineCheckType({
     ),
   }),
   phases: ['lookup', 'wait'],
-  problems: ({ assertions: given }) => problemsOf(given, ['loss', 'duration', 'phase']),
-  targets: (settings) => targetOf(settings, 'host', settings.host),
+  problems: ({ assertions: given }) => findProblems(given, ['loss', 'duration', 'phase']),
+  targets: (settings) => createTarget(settings, 'host', settings.host),
 });

@@ -7,20 +7,20 @@ export const headers = z
   .default({});
 
 /** Headers that frame a message or define its destination cannot be set by users */
-const ownHeaders = new Set([
+const reservedHeaders = new Set([
   ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'user-agent', 'traceparent', 'x-oiq-check', 'x-oiq-location'],
 ]);
 
 /**
- * Returns problems for headers that the probe sets. Paths are relative to the container `field`; `isOwn` identifies
+ * Returns problems for headers that the probe sets. Paths are relative to the container `field`; `isReserved` identifies
  * further reserved headers.
  */
-export const headerProblems = (
+export const findHeaderProblems = (
   given: Readonly<Record<string, string>>,
   field: string,
-  isOwn: (name: string) => boolean = () => false,
+  isReserved: (name: string) => boolean = () => false,
 ): readonly Problem[] =>
   Object.keys(given)
-    .filter((name) => ownHeaders.has(name.toLowerCase()) || isOwn(name.toLowerCase()))
+    .filter((name) => reservedHeaders.has(name.toLowerCase()) || isReserved(name.toLowerCase()))
     .map((name) => ({ path: `${field}.${name}`, message: 'is set by the probe' }));

@@ -1,8 +1,8 @@
 /** Settings that types with a single target host share */
 import { z } from 'zod';
-import { Assertion, assertionProblems, type Problem } from '../assertions.ts';
-import { textsIn } from '../templates.ts';
-import { problemsAt, type Target } from './definition.ts';
+import { Assertion, findAssertionProblems, type Problem } from '../assertions.ts';
+import { listTexts } from '../templates.ts';
+import { prefixPaths, type Target } from './definition.ts';
 
 /** A name, an address, or a template */
 export const host = z
@@ -18,12 +18,12 @@ export const assertions = z.array(Assertion).max(50).default([]);
 type Source = Assertion['source'];
 
 /** Returns the problems of assertions, including those on values that this type never observes. */
-export const problemsOf = (given: readonly Assertion[], seen: readonly Source[]): readonly Problem[] =>
+export const findProblems = (given: readonly Assertion[], seen: readonly Source[]): readonly Problem[] =>
   given.flatMap((assertion, index) =>
-    problemsAt(
+    prefixPaths(
       `assertions.${index}`,
       seen.includes(assertion.source)
-        ? assertionProblems(assertion)
+        ? findAssertionProblems(assertion)
         : [{ path: 'source', message: `must be one of ${seen.join(', ')} for this type` }],
     ),
   );
@@ -33,6 +33,6 @@ export const literalHost = (text: string): string | undefined =>
   text.includes('{{') ? undefined : text.toLowerCase().replace(/^\[|\]$/g, '');
 
 /** Returns the single target of settings. */
-export const targetOf = (settings: object, path: string, where: string): readonly Target[] => [
-  { path, host: literalHost(where), texts: textsIn(settings) },
+export const createTarget = (settings: object, path: string, where: string): readonly Target[] => [
+  { path, host: literalHost(where), texts: listTexts(settings) },
 ];

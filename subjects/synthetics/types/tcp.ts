@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCheckType } from './definition.ts';
-import { assertions, host, port, problemsOf, targetOf } from './socket-settings.ts';
+import { assertions, createTarget, findProblems, host, port } from './socket-settings.ts';
 
 export const tcp = defineCheckType({
   type: 'tcp',
@@ -13,6 +13,6 @@ export const tcp = defineCheckType({
     assertions: assertions.describe('Assertions; with one on `body` or `size`, up to 64 kB are read until they hold'),
   }),
   phases: ['lookup', 'connect', 'send', 'wait', 'receive'],
-  problems: ({ assertions: given }) => problemsOf(given, ['body', 'size', 'duration', 'phase']),
-  targets: (settings) => targetOf(settings, 'host', settings.host),
+  problems: ({ assertions: given }) => findProblems(given, ['body', 'size', 'duration', 'phase']),
+  targets: (settings) => createTarget(settings, 'host', settings.host),
 });

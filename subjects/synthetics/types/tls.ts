@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCheckType } from './definition.ts';
-import { assertions, host, port, problemsOf, targetOf } from './socket-settings.ts';
+import { assertions, createTarget, findProblems, host, port } from './socket-settings.ts';
 
 export const tls = defineCheckType({
   type: 'tls',
@@ -14,6 +14,6 @@ export const tls = defineCheckType({
     assertions,
   }),
   phases: ['lookup', 'connect', 'tls'],
-  problems: ({ assertions: given }) => problemsOf(given, ['protocol', 'certificate', 'duration', 'phase']),
-  targets: (settings) => targetOf(settings, 'host', settings.host),
+  problems: ({ assertions: given }) => findProblems(given, ['protocol', 'certificate', 'duration', 'phase']),
+  targets: (settings) => createTarget(settings, 'host', settings.host),
 });

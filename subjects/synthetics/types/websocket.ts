@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { textsIn } from '../templates.ts';
-import { hostIn, urlProblem } from './address.ts';
+import { listTexts } from '../templates.ts';
+import { findUrlProblem, parseHost } from './address.ts';
 import { defineCheckType } from './definition.ts';
-import { headerProblems, headers } from './sent-headers.ts';
-import { assertions, problemsOf } from './socket-settings.ts';
+import { findHeaderProblems, headers } from './sent-headers.ts';
+import { assertions, findProblems } from './socket-settings.ts';
 
 /** Headers of the handshake */
-const isOfHandshake = (name: string): boolean => name.startsWith('sec-websocket-');
+const isHandshakeHeader = (name: string): boolean => name.startsWith('sec-websocket-');
 
 export const websocket = defineCheckType({
   type: 'websocket',
@@ -28,15 +28,15 @@ export const websocket = defineCheckType({
   }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   problems: ({ url, headers: given, protocols, assertions }) => {
-    const wrong = urlProblem(url, ['ws', 'wss']);
+    const wrong = findUrlProblem(url, ['ws', 'wss']);
     return [
       ...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]),
-      ...headerProblems(given, 'headers', isOfHandshake),
+      ...findHeaderProblems(given, 'headers', isHandshakeHeader),
       ...protocols.flatMap((one, index) =>
         protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is repeated' }],
       ),
-      ...problemsOf(assertions, ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase']),
+      ...findProblems(assertions, ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase']),
     ];
   },
-  targets: (settings) => [{ path: 'url', host: hostIn(settings.url), texts: textsIn(settings) }],
+  targets: (settings) => [{ path: 'url', host: parseHost(settings.url), texts: listTexts(settings) }],
 });

@@ -1,7 +1,7 @@
 /** Causes of made-up faults, two of each; many more are in `test/bench/causes.ts`. */
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
-import { causesOf } from '../../../subjects/causes/judge.ts';
+import { findCauses } from '../../../subjects/causes/judge.ts';
 import { faultCase } from './faults.ts';
 import { judgementsOf, sharesOf } from './measured.ts';
 
@@ -16,16 +16,16 @@ test('for synthetic faults the cause is mostly ranked first, and no cause is cla
 
 test('the same scene gives the same causes, independent of events after detection', (t) => {
   const { incidentContext } = faultCase(7, 'bad-deployment');
-  t.deepEqual(causesOf(incidentContext), causesOf(incidentContext));
+  t.deepEqual(findCauses(incidentContext), findCauses(incidentContext));
 });
 
 test('an event that starts after the symptom or in an unrelated place is not a cause, whatever its size', (t) => {
   const { incidentContext, truth } = faultCase(3, 'bad-deployment');
-  const { onsetMs } = causesOf(incidentContext);
+  const { onsetMs } = findCauses(incidentContext);
   const node = truth?.at ?? '';
   const late = { kind: 'deployment', node, atMs: onsetMs + 10 * minuteMs, title: 'late', link: '' } as const;
   const aside = { ...late, node: 'service:elsewhere', atMs: onsetMs, title: 'aside' };
-  const { causes, others } = causesOf({ ...incidentContext, changes: [late, aside], novelties: [] });
+  const { causes, others } = findCauses({ ...incidentContext, changes: [late, aside], novelties: [] });
   t.false(causes.some(({ title }) => title === 'late' || title === 'aside'));
   const against = (title: string) => others.find((each) => each.title === title)?.counterEvidence.join();
   t.regex(against('late') ?? '', /it began \d+ minutes after the symptom/);

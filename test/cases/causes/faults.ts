@@ -1,10 +1,10 @@
 /** Made-up systems with one fault, or none, among things that look like causes and are not. The same seed gives the same case. */
-import { durationBucket } from '../../../schemas/tables/durations.ts';
+import { getDurationBucket } from '../../../schemas/tables/durations.ts';
 import {
   type Change,
   type Gauge,
   type IncidentContext,
-  type Minute,
+  type MinuteActivity,
   minuteMs,
   type Novelty,
 } from '../../../subjects/causes/incident-context.ts';
@@ -95,11 +95,11 @@ interface Sample {
   readonly isError: boolean;
 }
 
-const minuteOf = (samples: readonly Sample[], atMs: number): Minute => {
+const minuteOf = (samples: readonly Sample[], atMs: number): MinuteActivity => {
   const buckets = new Map<number, number>();
   let [errors, durationSum] = [0, 0];
   for (const { duration, isError } of samples) {
-    const bucket = durationBucket(duration);
+    const bucket = getDurationBucket(duration);
     buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
     durationSum += duration;
     if (isError) errors++;
@@ -142,9 +142,9 @@ const simulated = (
   traffic: (node: string, minute: number) => number,
 ) => {
   const { places, databases } = system;
-  const nodes = new Map<string, Minute[]>();
-  const hosts = new Map<string, Map<string, Minute[]>>();
-  const edges = new Map<string, { client: string; server: string; minutes: Minute[] }>();
+  const nodes = new Map<string, MinuteActivity[]>();
+  const hosts = new Map<string, Map<string, MinuteActivity[]>>();
+  const edges = new Map<string, { client: string; server: string; minutes: MinuteActivity[] }>();
   const rates = new Map(system.services.map((node) => [node, random.between(10, 60)]));
   /** One slow minute slows all requests in it. */
   const drawn = (node: string, number: number, minute: number, callees: readonly Calling[]): Map<string, Sample[]> => {
@@ -176,7 +176,7 @@ const simulated = (
     }
     if (databases.includes(node)) return;
     push(nodes, node, minuteOf([...byHost.values()].flat(), atMs));
-    const known = hosts.get(node) ?? new Map<string, Minute[]>();
+    const known = hosts.get(node) ?? new Map<string, MinuteActivity[]>();
     hosts.set(node, known);
     for (const [host, samples] of byHost) push(known, host, minuteOf(samples, atMs));
   };
@@ -429,7 +429,7 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
       changes,
       gauges,
       novelties,
-      noticedMs: originMs + noticed * minuteMs,
+      detectedMs: originMs + noticed * minuteMs,
       untilMs: originMs + minutes * minuteMs,
     },
   };

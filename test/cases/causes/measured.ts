@@ -1,5 +1,5 @@
 /** How often causes of made-up faults are found. */
-import { causesOf } from '../../../subjects/causes/judge.ts';
+import { findCauses } from '../../../subjects/causes/judge.ts';
 import { type CaseKind, faultCase, faultKinds } from './faults.ts';
 
 /** Each fault, and a third as many cases without a cause. */
@@ -17,7 +17,7 @@ export const judgementsOf = (seeds: readonly number[]): Judgement[] =>
   seeds.flatMap((seed) =>
     caseKinds.map((kind, index) => {
       const { incidentContext, truth } = faultCase(1000 * index + seed, kind);
-      const { causes } = causesOf(incidentContext);
+      const { causes } = findCauses(incidentContext);
       const place = causes.findIndex((cause) => cause.kind === truth?.kind && cause.at === truth.at);
       return {
         name: `${kind} ${1000 * index + seed}`,

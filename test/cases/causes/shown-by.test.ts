@@ -2,10 +2,10 @@
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
 import { minScore } from '../../../subjects/causes/judge.ts';
-import { type ChangeOfShown, judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
+import { judgeSourceChanges, type SourceChange } from '../../../subjects/causes/shown-by.ts';
 
 const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
-const changed = (minutes: number): ChangeOfShown => ({
+const changed = (minutes: number): SourceChange => ({
   shownBy: { what: 'alert rule', id: 'r1' },
   atMs: noticedMs + minutes * minuteMs,
   title: 'alert-rule.update Errors',
@@ -18,15 +18,15 @@ const cases: readonly (readonly [what: string, minutes: number, isWorse: boolean
   ['shortly before, but requests are worse', -3, true, false],
   ['after the symptom', 5, false, false],
 ];
-for (const [what, minutes, isWorse, isClaimed] of cases)
+for (const [what, minutes, areRequestsWorse, isClaimed] of cases)
   test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}reported as the cause`, (t) => {
-    const [judged] = judgeSourceChanges([changed(minutes)], { noticedMs, isWorse });
+    const [judged] = judgeSourceChanges([changed(minutes)], { noticedMs, areRequestsWorse });
     t.is((judged?.score ?? 0) >= minScore, isClaimed);
     t.is(judged?.counterEvidence.length === 0, isClaimed || minutes === -55);
   });
 
 test('the change closest before the symptom is the most likely cause', (t) => {
-  const all = judgeSourceChanges([changed(-20), changed(-2), changed(4)], { noticedMs, isWorse: false });
+  const all = judgeSourceChanges([changed(-20), changed(-2), changed(4)], { noticedMs, areRequestsWorse: false });
   t.deepEqual(
     all.map(({ beginMs }) => (beginMs - noticedMs) / minuteMs),
     [-2, -20, 4],
@@ -39,9 +39,9 @@ test('the change closest before the symptom is the most likely cause', (t) => {
 
 test('a plan change can be the cause, an alert routing change never is', (t) => {
   const changes = (['plan', 'alert routing'] as const).map(
-    (what): ChangeOfShown => ({ ...changed(-2), shownBy: { what, id: 'x' }, title: what }),
+    (what): SourceChange => ({ ...changed(-2), shownBy: { what, id: 'x' }, title: what }),
   );
-  const all = judgeSourceChanges(changes, { noticedMs, isWorse: false });
+  const all = judgeSourceChanges(changes, { noticedMs, areRequestsWorse: false });
   t.deepEqual(
     all.map(({ title, score }) => [title, score >= minScore]),
     [
@@ -50,5 +50,5 @@ test('a plan change can be the cause, an alert routing change never is', (t) => 
     ],
   );
   t.deepEqual(all[1]?.counterEvidence, ['routes change who is notified of an alert, not whether it fires']);
-  t.true(judgeSourceChanges(changes, { noticedMs, isWorse: true }).every(({ score }) => score === 0));
+  t.true(judgeSourceChanges(changes, { noticedMs, areRequestsWorse: true }).every(({ score }) => score === 0));
 });

@@ -1,7 +1,7 @@
 /** Dashboards as files. */
 import test from 'ava';
 import fc from 'fast-check';
-import { documentFile, readDocumentFile } from '../../../subjects/dashboards/as-code.ts';
+import { parseDashboardFile, toYamlFile } from '../../../subjects/dashboards/as-code.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { wholeDashboard } from './dashboard-example.ts';
 import { someDashboard } from './some-dashboard.ts';
@@ -9,15 +9,15 @@ import { someDashboard } from './some-dashboard.ts';
 const whole = DashboardFields.parse(wholeDashboard);
 
 test('a file has its keys in declaration order and omits default values', (t) => {
-  const text = documentFile('shop', DashboardFields.parse({ panels: [], tags: ['b'], name: 'Shop' }), 'git');
+  const text = toYamlFile('shop', DashboardFields.parse({ panels: [], tags: ['b'], name: 'Shop' }), 'git');
   t.is(text, 'id: shop\nsource: git\nname: Shop\ntags:\n  - b\n');
-  t.notRegex(documentFile('shop', whole), /transparent|weekStart|hidden: false|groupBy/);
+  t.notRegex(toYamlFile('shop', whole), /transparent|weekStart|hidden: false|groupBy/);
 });
 
 test('every dashboard is restored from its file, bit by bit', (t) => {
   fc.assert(
     fc.property(someDashboard, (document) => {
-      const read = readDocumentFile(documentFile('x', document));
+      const read = parseDashboardFile(toYamlFile('x', document));
       if (!('document' in read)) throw new Error(JSON.stringify(read));
       t.is(JSON.stringify(read.document), JSON.stringify(document));
     }),
@@ -27,7 +27,7 @@ test('every dashboard is restored from its file, bit by bit', (t) => {
 
 test('errors in a file are reported with their path', (t) => {
   const problemsOf = (text: string) => {
-    const read = readDocumentFile(text);
+    const read = parseDashboardFile(text);
     return 'problems' in read ? read.problems : [];
   };
   t.like(problemsOf('id: "a b"\nname: x\nversion: 3\n'), [

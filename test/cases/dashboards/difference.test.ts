@@ -1,7 +1,7 @@
 /** The difference between two versions, in words. */
 import test from 'ava';
 import fc from 'fast-check';
-import { dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { newPanelId } from '../../../subjects/dashboards/ids.ts';
 import { wholeDashboard } from './dashboard-example.ts';
@@ -11,7 +11,7 @@ const [errors, notes] = whole.panels as [DashboardFields['panels'][number], Dash
 
 /** The difference that a change of the example makes: path, words, before and after. */
 const differenceOf = (change: (document: DashboardFields) => object) =>
-  dashboardDifferences(whole, DashboardFields.parse(change(whole))).map(({ path, what, before, after }) => [
+  findDashboardDifferences(whole, DashboardFields.parse(change(whole))).map(({ path, what, before, after }) => [
     path,
     what,
     before,
@@ -71,7 +71,7 @@ test('a query named like a property of every object is reported by its name', (t
   const [before, after] = ['up', 'down'].map((expression) =>
     DashboardFields.parse({ ...whole, panels: [formula(expression), notes] }),
   );
-  t.like(dashboardDifferences(before as DashboardFields, after as DashboardFields), [
+  t.like(findDashboardDifferences(before as DashboardFields, after as DashboardFields), [
     { what: 'panel “Errors of $service”: query A: queries: constructor: expression changed' },
   ]);
 });
@@ -119,7 +119,7 @@ test('key order and explicit defaults are no difference', (t) => {
     [],
   );
   t.deepEqual(
-    dashboardDifferences(
+    findDashboardDifferences(
       DashboardFields.parse({ name: 'x' }),
       DashboardFields.parse({ ...DashboardFields.parse({ name: 'x' }) }),
     ),
@@ -172,7 +172,7 @@ const documents = fc
 test('two documents have no differences exactly if they are equal, and each path is reported once', (t) => {
   fc.assert(
     fc.property(documents, documents, (before, after) => {
-      const differences = dashboardDifferences(before, after);
+      const differences = findDashboardDifferences(before, after);
       t.is(differences.length === 0, JSON.stringify(before) === JSON.stringify(after));
       t.is(new Set(differences.map(({ path }) => path)).size, differences.length);
       for (const { before: former, after: latter } of differences) t.notDeepEqual(former, latter);

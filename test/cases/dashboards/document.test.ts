@@ -1,7 +1,7 @@
 /** What a dashboard may say: everything of the declared form, within its bounds, and nothing else. */
 import test from 'ava';
 import { DashboardFields, documentVersion } from '../../../subjects/dashboards/document.ts';
-import { presentForm, readDashboard, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
+import { currentVersions, parseStoredDashboard, type SavedVersions } from '../../../subjects/dashboards/read-saved.ts';
 import { wholeDashboard } from './dashboard-example.ts';
 
 type Part = Record<string, unknown>;
@@ -136,7 +136,7 @@ for (const url of [
 for (const url of ['https://example.com/$x', 'http://localhost:3000', '/logs?service=$service', '/'])
   test(`a link to ${url} is accepted`, (t) => t.deepEqual(wrong(dashboard({ links: [{ kind: 'address', url }] })), []));
 
-const older = { ...presentForm, documentVersion: documentVersion - 1 };
+const older = { ...currentVersions, documentVersion: documentVersion - 1 };
 
 test('a dashboard of an older version is migrated, and fields that no longer exist are reported with their path', (t) => {
   const saved = {
@@ -148,7 +148,7 @@ test('a dashboard of an older version is migrated, and fields that no longer exi
       wholeDashboard.panels[1],
     ],
   };
-  const brought = readDashboard({ ...saved, ...older });
+  const brought = parseStoredDashboard({ ...saved, ...older });
   t.deepEqual(brought?.losses.map(({ path }) => path).sort(), [
     'panels.0',
     'panels.1.colourful',
@@ -165,10 +165,14 @@ test('a dashboard of an older version is migrated, and fields that no longer exi
 
 test('a dashboard of a newer version, and one without required fields, cannot be read', (t) => {
   t.is(
-    readDashboard({ ...wholeDashboard, ...presentForm, documentVersion: documentVersion + 1 } as SavedForm),
+    parseStoredDashboard({
+      ...wholeDashboard,
+      ...currentVersions,
+      documentVersion: documentVersion + 1,
+    } as SavedVersions),
     undefined,
   );
-  t.is(readDashboard({ panels: [], ...older } as SavedForm), undefined);
+  t.is(parseStoredDashboard({ panels: [], ...older } as SavedVersions), undefined);
 });
 
 test('names of version 1 are read as their version 2 equivalents', (t) => {
@@ -183,13 +187,13 @@ test('names of version 1 are read as their version 2 equivalents', (t) => {
     imported: { from: 'grafana', kept: { 'options.most': 1 } },
   };
   const variables = [{ kind: 'interval', name: 'v', options: ['1m'], auto: { least: '20s' } }];
-  const read = readDashboard({
+  const read = parseStoredDashboard({
     name: 'Former',
     panels: [panel],
     variables,
-    ...presentForm,
+    ...currentVersions,
     documentVersion: 1,
-  } as SavedForm);
+  } as SavedVersions);
   t.deepEqual(read?.losses, []);
   t.like(read?.document.panels[0], {
     maxDataPoints: 100,

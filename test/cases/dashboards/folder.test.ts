@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { folderOf } from '../../../commands/dashboards/plan.ts';
+import { readDashboardFolder } from '../../../commands/dashboards/plan.ts';
 
 /** As Kubernetes mounts it: the keys are links through `..data` to a folder that is replaced as a whole. */
 const mountConfigMap = (folder: string, files: Readonly<Record<string, string>>): void => {
@@ -21,7 +21,7 @@ test('files of mounted ConfigMaps are read once, and named after their keys', as
   t.teardown(() => rmSync(folder, { recursive: true }));
   mountConfigMap(join(folder, 'shop'), { 'a.yaml': 'id: a\nname: A\n', 'broken.yaml': 'id: b\nname: 1\n' });
   mountConfigMap(join(folder, 'more'), { 'c.json': '{"id":"c","name":"C"}' });
-  const { dashboards: accepted, refused } = await folderOf(folder, 'git:x');
+  const { dashboards: accepted, refused } = await readDashboardFolder(folder, 'git:x');
   t.deepEqual(
     accepted.map(({ file, id }) => [file, id]),
     [
@@ -42,6 +42,6 @@ test('hidden files and broken links are not read', async (t) => {
   symlinkSync('somebody@host.7', join(folder, '.#a.yaml'));
   symlinkSync('nowhere.yaml', join(folder, 'gone.yaml'));
   writeFileSync(join(folder, 'a.yaml'), 'id: a\nname: A');
-  const { dashboards: accepted, refused } = await folderOf(folder, 'git:x');
+  const { dashboards: accepted, refused } = await readDashboardFolder(folder, 'git:x');
   t.deepEqual([accepted.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that does not exist']]);
 });

@@ -1,7 +1,7 @@
 /** Dashboards of Grafana in our form, and what is told of each part. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import { dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import type { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { writeGrafana } from '../../../subjects/dashboards/grafana/export.ts';
 import { type Imported, readGrafana } from '../../../subjects/dashboards/grafana/import.ts';
@@ -71,7 +71,7 @@ for (const { name, dashboard } of all) {
     test(`${name} and its resource form give the same dashboard`, (t) => {
       const classic = read(dashboard);
       const resource = read(resourceOf(structuredClone(dashboard)));
-      t.deepEqual(dashboardDifferences(classic.document, resource.document), []);
+      t.deepEqual(findDashboardDifferences(classic.document, resource.document), []);
       t.is(resource.id, classic.id);
       const { total, ...parts } = resource.report.leaves;
       t.is(total, parts.carried + parts.default + parts.named);

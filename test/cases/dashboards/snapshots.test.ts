@@ -4,9 +4,9 @@ import type { Result } from '../../../queries/result.ts';
 import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import type { DashboardAnswer, PanelItem } from '../../../subjects/dashboards/query/question.ts';
-import { snapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
-import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
+import type { DashboardResponse, PanelItem } from '../../../subjects/dashboards/query/question.ts';
+import { createSnapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
+import { createResultStripper } from '../../../subjects/dashboards/snapshots/stripped.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -44,7 +44,11 @@ const frozenWith = (visual: Given, fields: Given, item: Partial<PanelItem> = {})
     annotations: [],
     items: [{ panelId: 'a', title: '', ...empty, ...item }],
   };
-  const content = snapshotContent({ name: 'one', createdAt: '' }, document, answer as unknown as DashboardAnswer);
+  const content = createSnapshotContent(
+    { name: 'one', createdAt: '' },
+    document,
+    answer as unknown as DashboardResponse,
+  );
   const [panel] = content.panels;
   if (panel === undefined) throw new Error('there is no panel');
   return panel;
@@ -132,7 +136,7 @@ test('a legend shows only the remaining labels, and no other property of their o
   }).panels;
   if (panel === undefined) throw new Error('there is no panel');
   const series = [{ name: 'secret{job="secret"}', labels: { zone: 'eu', job: 'secret' }, unit: '', points: [] }];
-  const { series: strippedSeries } = stripped(panel, { labels: ['zone', 'constructor'], bodies: false })(
+  const { series: strippedSeries } = createResultStripper(panel, { labels: ['zone', 'constructor'], bodies: false })(
     'A',
     result({ series, hint: 'secret' }),
   );

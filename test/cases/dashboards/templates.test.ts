@@ -3,14 +3,14 @@ import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryReading } from '../../../queries/promql/reading.ts';
 import type { Query } from '../../../queries/query.ts';
-import { answerOnly } from '../../../queries/run.ts';
+import { runForAnswer } from '../../../queries/run.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
 import type { Search } from '../../../queries/search/tree.ts';
-import { signals } from '../../../queries/signals/index.ts';
-import { referenceOf } from '../../../schemas/fields.ts';
+import { signalDefinitions } from '../../../queries/signals/index.ts';
+import { resolveReference } from '../../../schemas/fields.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { Panel } from '../../../subjects/dashboards/document.ts';
-import { fitOf, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
+import { assessPanels, collectNeeds, readAvailableData } from '../../../subjects/dashboards/templates/fit.ts';
 import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
 import { drawnAt, drawSeed } from '../../drawing.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
@@ -25,7 +25,7 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const reading = (tenantId: string, plan: Partial<Plan> = {}): QueryReading => ({
-  columns: tables.columns.of(tenantId),
+  columns: tables.columns.forTenant(tenantId),
   plan: { ...(defaultPlans['enterprise'] as Plan), ...plan },
   nowMs: receivedAtMs,
   promql: undefined,
@@ -61,7 +61,7 @@ test('templates use only metrics and attributes that senders emit', async (t) =>
       if (query.kind !== 'metric') return [];
       if (!goldenMetrics.some(({ name }) => name === query.metric)) return [query.metric];
       const known = attributesOf(query.metric);
-      const grouped = query.groupBy.map((name) => referenceOf(signals.metrics.fields, name));
+      const grouped = query.groupBy.map((name) => resolveReference(signalDefinitions.metrics.fields, name));
       const named = [
         // A field has another meaning than an attribute of its name, but for the service.
         ...grouped.map((each) =>
@@ -90,7 +90,7 @@ const hasData = async (panel: Panel, tenantId: string): Promise<boolean> => {
   const isTable = panel.queries.some(({ answers }) => answers === 'table');
   for (const query of shownBy(panel)) {
     const stepMs = isTable ? undefined : 60_000;
-    const { series, rows } = await answerOnly(query, reading(tenantId), { range: goldenRange, stepMs });
+    const { series, rows } = await runForAnswer(query, reading(tenantId), { range: goldenRange, stepMs });
     const values = series.flatMap(({ points }) => points.map(([, value]) => value));
     if (rows.length > 0 || values.some((value) => typeof value === 'number')) return true;
   }
@@ -118,7 +118,7 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
     const chosen = drawnFor(await templates(), place);
     t.log(`${chosen.length} templates are drawn (TEST_SEED=${drawSeed})`);
     for (const { id, document, panels } of chosen) {
-      const fits = fitOf(panels, await landedOf(reading(generation), needsOf(panels)));
+      const fits = assessPanels(panels, await readAvailableData(reading(generation), collectNeeds(panels)));
       missingPanels.push(...fits.filter(({ missing }) => missing.length > 0).map((panel) => `${id}: ${panel.id}`));
       for (const panel of document.panels) if (!(await hasData(panel, generation))) empty.push(`${id}: ${panel.id}`);
     }
@@ -143,7 +143,7 @@ test('a metric known only by its series counts as landed until it is one day old
     );
   const metric = (name: string) => ({ is: 'metric', name }) as const;
   const needs = [metric('otelcol_process_memory_rss_bytes'), metric('otelcol_exporter_queue_size')];
-  const landed = await landedOf(reading('bare'), needs);
+  const landed = await readAvailableData(reading('bare'), needs);
   t.deepEqual(
     needs.map((need) => landed.has(need)),
     [true, false],

@@ -2,11 +2,11 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { checkStatically, validityOf } from '../../../subjects/dashboards/validity.ts';
+import { checkWithoutReads, combineValidity } from '../../../subjects/dashboards/validity.ts';
 
 const checkVariables = (variables: readonly object[]) => {
   const document = DashboardFields.parse({ name: 'one', variables });
-  return validityOf(checkStatically(document, new Map()), []);
+  return combineValidity(checkWithoutReads(document, new Map()), []);
 };
 const promql = (name: string, expression: string): object => ({ kind: 'promql', name, expression });
 

@@ -4,7 +4,7 @@ import { serviceEdges } from '../../../processors/edges/edges.ts';
 import type { Processor } from '../../../processors/engine/definition.ts';
 import { Task } from '../../../processors/engine/task.ts';
 import type { ServiceEdge } from '../../../schemas/edges.ts';
-import { partitionOf } from '../../../schemas/partition.ts';
+import { computePartition } from '../../../schemas/partition.ts';
 import type { BusRecord, Message } from '../../../schemas/ports/bus.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { randomOf } from '../random.ts';
@@ -139,7 +139,7 @@ class Flow {
       } else {
         this.ends.bytes += bytes.length;
         this.ends.count += values.length;
-        const lane = this.#second[partitionOf(key, this.#second.length)];
+        const lane = this.#second[computePartition(key, this.#second.length)];
         lane?.put({ timestampMs: this.#nowMs, key, headers, value: bytes });
       }
     }

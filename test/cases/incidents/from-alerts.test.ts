@@ -9,7 +9,7 @@ import type { Notification } from '../../../schemas/notifications.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
-import { moved } from '../../../subjects/incidents/state.ts';
+import { changeState } from '../../../subjects/incidents/state.ts';
 
 const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
 const minute = 60_000;
@@ -60,17 +60,17 @@ const open = async (): Promise<Documents> =>
 const all = async (documents: Documents, tenantId = 'acme') =>
   (
     await documents
-      .of(tenantId)
+      .forTenant(tenantId)
       .collection(incidents)
       .list({ sort: { openedAt: 1 } })
   ).items;
 
 const resolve = async (documents: Documents, id: string, minutes: number): Promise<void> => {
-  const stored = documents.of('acme').collection(incidents);
+  const stored = documents.forTenant('acme').collection(incidents);
   const found = await stored.find(id);
   if (found === undefined) throw new Error('no incident');
   const { id: _, version, createdAt: __, updatedAt: ___, ...fields } = found;
-  const next = moved<Incident>(fields, 'resolved', { by: 'u', at: at(minutes) });
+  const next = changeState<Incident>(fields, 'resolved', { by: 'u', at: at(minutes) });
   await stored.replace(id, next as Incident, version);
 };
 
@@ -111,7 +111,7 @@ test('a manually set severity is preserved when the same alerts are received aga
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1, severity: 'critical' }]));
   const [found] = await all(documents);
   await documents
-    .of('acme')
+    .forTenant('acme')
     .collection(incidents)
     .update(found?.id ?? '', { severity: 'info' }, 1);
   await applyAlerts(documents, makeNotification(60, [{ id: 'a', since: -1, severity: 'critical' }]));
@@ -183,7 +183,7 @@ test('the policy of an incident defines how long an alert reopens it', async (t)
   const steps = [{ targets: [{ kind: 'person', id: 'ann' }] }];
   const policy = EscalationPolicyFields.parse({ name: 'patient', steps, reopenWithinMinutes: 120 });
   await documents
-    .of('acme')
+    .forTenant('acme')
     .collection(escalationPolicies)
     .insert({ id: 'policy', ...policy });
   await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
@@ -210,7 +210,7 @@ test('alerts of a merged incident join the surviving incident', async (t) => {
   const [one, other] = await all(documents);
   const merged = { status: 'merged', mergedInto: other?.id ?? '' } as const;
   await documents
-    .of('acme')
+    .forTenant('acme')
     .collection(incidents)
     .update(one?.id ?? '', merged, 1);
   await applyAlerts(documents, makeNotification(5, [{ id: 'b', since: 4 }]));

@@ -1,19 +1,19 @@
 /** Which incidents are suggested for merging, over a table of pairs. */
 import test from 'ava';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, IncidentFields } from '../../../schemas/resources/incident.ts';
-import { mergeable, suggestedMerges } from '../../../subjects/incidents/merges.ts';
-import { untouched } from '../../../subjects/incidents/state.ts';
+import { findMergeable, suggestMerges } from '../../../subjects/incidents/merges.ts';
+import { initialFields } from '../../../subjects/incidents/state.ts';
 
 const at = (minutes: number): string =>
   new Date(Date.parse('2026-11-25T10:00:00.000Z') + minutes * 60_000).toISOString();
-const incident = (id: string, fields: Partial<Incident>): Incident & Stored => ({
+const incident = (id: string, fields: Partial<Incident>): Incident & StoredMetadata => ({
   ...IncidentFields.parse({ title: id }),
   openedBy: 'u1',
   openedAt: at(0),
   groupId: null,
   escalationPolicyId: null,
-  ...untouched,
+  ...initialFields,
   id,
   version: 1,
   createdAt: at(0),
@@ -41,7 +41,7 @@ const pairs: readonly [what: string, other: Partial<Incident>, suggested: boolea
 ];
 for (const [what, fields, suggested] of pairs)
   test(`an incident ${what} is ${suggested ? '' : 'not '}suggested for a merge`, (t) => {
-    const found = suggestedMerges(shop, [shop, incident('other', fields)], calls);
+    const found = suggestMerges(shop, [shop, incident('other', fields)], calls);
     t.deepEqual(
       found.map(({ incidentId }) => incidentId),
       suggested ? ['other'] : [],
@@ -55,12 +55,12 @@ test('incidents with the most failing calls are listed first, then those with mo
     incident('web', { services: ['web'] }),
   ];
   t.deepEqual(
-    suggestedMerges(shop, others, calls).map(({ incidentId }) => incidentId),
+    suggestMerges(shop, others, calls).map(({ incidentId }) => incidentId),
     ['web', 'bank', 'same'],
   );
 });
 
 test('an ended incident, and one without services, has no merge suggestions', (t) => {
-  t.deepEqual(mergeable(incident('over', { services: ['shop'], status: 'resolved' }), [shop]), []);
-  t.deepEqual(mergeable(incident('unnamed', {}), [shop]), []);
+  t.deepEqual(findMergeable(incident('over', { services: ['shop'], status: 'resolved' }), [shop]), []);
+  t.deepEqual(findMergeable(incident('unnamed', {}), [shop]), []);
 });

@@ -1,7 +1,7 @@
 /** Figures of incidents, worked out by hand. */
 import test from 'ava';
 import { type Incident, IncidentFields } from '../../../schemas/resources/incident.ts';
-import { durationsOf, figuresBy, figuresOf } from '../../../subjects/incidents/metrics.ts';
+import { computeDurations, computeMetrics, computeMetricsBy } from '../../../subjects/incidents/metrics.ts';
 
 const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
 const after = (seconds: number | null): string | null =>
@@ -26,13 +26,13 @@ const incident = (
 });
 
 test('durations have median, mean and p90, and no values if there are none', (t) => {
-  t.deepEqual(durationsOf([]), { count: 0, median: null, mean: null, p90: null });
-  t.deepEqual(durationsOf([7]), { count: 1, median: 7, mean: 7, p90: 7 });
-  t.deepEqual(durationsOf([40, 10, 30, 20]), { count: 4, median: 25, mean: 25, p90: 37 });
+  t.deepEqual(computeDurations([]), { count: 0, median: null, mean: null, p90: null });
+  t.deepEqual(computeDurations([7]), { count: 1, median: 7, mean: 7, p90: 7 });
+  t.deepEqual(computeDurations([40, 10, 30, 20]), { count: 4, median: 25, mean: 25, p90: 37 });
 });
 
 test('merged incidents are counted, but excluded from all durations', (t) => {
-  const figures = figuresOf([
+  const figures = computeMetrics([
     incident('open', [null, null]),
     incident('resolved', [60, 600]),
     incident('resolved', [null, 1200]),
@@ -46,7 +46,7 @@ test('merged incidents are counted, but excluded from all durations', (t) => {
 });
 
 test('an incident with several services counts once for each service', (t) => {
-  const by = figuresBy(
+  const by = computeMetricsBy(
     [incident('open', [null, null], ['cart', 'pay', 'cart']), incident('open', [null, null], ['cart'])],
     ({ services }) => services,
   );

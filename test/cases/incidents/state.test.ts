@@ -6,7 +6,7 @@ import {
   type IncidentState,
   incidentStates,
 } from '../../../schemas/resources/incident.ts';
-import { moved, untouched } from '../../../subjects/incidents/state.ts';
+import { changeState, initialFields } from '../../../subjects/incidents/state.ts';
 
 const at = '2026-11-25T10:00:00.000Z';
 const incident = (status: IncidentState): Incident => ({
@@ -15,7 +15,7 @@ const incident = (status: IncidentState): Incident => ({
   openedAt: at,
   groupId: null,
   escalationPolicyId: null,
-  ...untouched,
+  ...initialFields,
 });
 const later = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
 
@@ -27,7 +27,7 @@ test('only the state transitions in the README are possible, and a transition to
   for (const from of incidentStates)
     for (const to of incidentStates) {
       const before = incident(from);
-      const after = moved(before, to, { by: 'u2', at });
+      const after = changeState(before, to, { by: 'u2', at });
       if (from === to) t.is(after, before, `${from} stays`);
       else t.is(after?.status, possible.has(`${from} ${to}`) ? to : undefined, `${from} to ${to}`);
     }
@@ -42,7 +42,7 @@ test('the first acknowledgement is preserved after reopening, and the current ac
   ];
   const all: Incident[] = [];
   for (const [to, minute] of steps) {
-    const next = moved(all.at(-1) ?? incident('open'), to, { by: `u${minute}`, at: later(minute) });
+    const next = changeState(all.at(-1) ?? incident('open'), to, { by: `u${minute}`, at: later(minute) });
     if (next !== undefined) all.push(next);
   }
   t.is(all.length, 4);

@@ -2,7 +2,12 @@
 import test from 'ava';
 import { IncidentFields } from '../../../schemas/resources/incident.ts';
 import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
-import { frozen, inOrder, type TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
+import {
+  freezeTimeline,
+  restoreTimeline,
+  sortEntries,
+  type TimelineEntry,
+} from '../../../subjects/incidents/timeline.ts';
 
 const entry = (at: string, kind: TimelineEntry['kind'], id: string, title = kind as string): TimelineEntry => ({
   at: `2026-11-25T${at}.000Z`,
@@ -21,15 +26,15 @@ test('entries have one order regardless of the order of their sources, and each 
     entry('10:00:01', 'alert', 'b'),
     entry('10:00:01', 'alert', 'c'),
   ];
-  t.deepEqual(inOrder([...entries].reverse()), entries);
-  t.deepEqual(inOrder([...entries, ...entries]), entries);
+  t.deepEqual(sortEntries([...entries].reverse()), entries);
+  t.deepEqual(sortEntries([...entries, ...entries]), entries);
 });
 
 test('a frozen timeline is restored unchanged, and is not intact after modification', (t) => {
   const entries = [entry('10:00:00', 'alert', 'a')];
-  const { content, sha256 } = frozen(entries);
-  t.deepEqual(thawed(content, sha256), { entries, isIntact: true });
-  t.deepEqual(thawed(content.replace('"a"', '"b"'), sha256), { entries: [], isIntact: false });
+  const { content, sha256 } = freezeTimeline(entries);
+  t.deepEqual(restoreTimeline(content, sha256), { entries, isIntact: true });
+  t.deepEqual(restoreTimeline(content.replace('"a"', '"b"'), sha256), { entries: [], isIntact: false });
 });
 
 test('a title with Markdown starts no heading, link or markup', (t) => {

@@ -2,11 +2,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
-import { occurrencesOf, RecurrenceError, recurrenceOf } from '../../../subjects/maintenance-windows/recurrence.ts';
+import { findOccurrences, parseRecurrence, RecurrenceError } from '../../../subjects/maintenance-windows/recurrence.ts';
 
 const begins = (rule: string, startsAt: string, from: string, to: string, timeZone = 'UTC'): string[] =>
-  occurrencesOf(
-    recurrenceOf(rule),
+  findOccurrences(
+    parseRecurrence(rule),
     { startsAt, timeZone, durationMs: 1 },
     { fromMs: Date.parse(from), toMs: Date.parse(to) },
   ).map(({ fromMs }) => new Date(fromMs).toISOString().slice(0, 16));
@@ -56,7 +56,7 @@ test('months, ordinals, negative days, counts and ends follow RFC 5545', (t) => 
 test('a window that starts before a range and is still active is in the range', (t) => {
   const of = { startsAt: '2026-01-04T22:00', timeZone: 'UTC', durationMs: 4 * 3_600_000 };
   const at = Date.parse('2026-06-08T01:00:00Z');
-  t.deepEqual(occurrencesOf(recurrenceOf('FREQ=WEEKLY;BYDAY=SU'), of, { fromMs: at, toMs: at + 1 }), [
+  t.deepEqual(findOccurrences(parseRecurrence('FREQ=WEEKLY;BYDAY=SU'), of, { fromMs: at, toMs: at + 1 }), [
     { fromMs: Date.parse('2026-06-07T22:00:00Z'), toMs: Date.parse('2026-06-08T02:00:00Z') },
   ]);
 });
@@ -76,7 +76,7 @@ test('a recurrence rule that cannot be parsed is rejected with its invalid part'
     ['FREQ=DAILY;FREQ=DAILY', /^FREQ is given twice/],
     ['', /^an empty part is not supported/],
   ];
-  for (const [rule, message] of wrong) t.throws(() => recurrenceOf(rule), { instanceOf: RecurrenceError, message });
+  for (const [rule, message] of wrong) t.throws(() => parseRecurrence(rule), { instanceOf: RecurrenceError, message });
 });
 
 test('windows match a day-by-day reference implementation', (t) => {

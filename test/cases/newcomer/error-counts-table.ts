@@ -1,4 +1,4 @@
-import { byDayReceived, landedPosition } from '../../../schemas/tables/parts.ts';
+import { landedPosition, partitionByDayReceived } from '../../../schemas/tables/parts.ts';
 import { defineTable } from '../../../schemas/tables/table.ts';
 
 /** Several rows of a service and minute add up: each shard of a tenant counts its own records. */
@@ -13,6 +13,6 @@ export const errorCountsTable = defineTable({
     errors: 'UInt64',
     ...landedPosition,
   },
-  partitionBy: byDayReceived,
+  partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'service', 'minute'],
 });

@@ -14,7 +14,7 @@ export const errorCounts = defineProcessor({
     if (severityNumber >= 17) context.state.add(context, timeMs, service, (errors = 0) => errors + 1);
   },
   timer(_, { tenantId, state, watermarkMs, emit }) {
-    for (const { key, startMs, value } of state.closed(watermarkMs))
+    for (const { key, startMs, value } of state.removeClosed(watermarkMs))
       emit.counts({ tenantId, service: key, minute: startMs, errors: value });
   },
 });

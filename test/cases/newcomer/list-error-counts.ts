@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../../../api/kernel/operation.ts';
-import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 
 const Count = z.strictObject({ service: z.string(), minute: z.string(), errors: z.int() });
 
@@ -13,8 +13,8 @@ export const listErrorCounts = defineOperation({
   query: z.strictObject({ from: rangeParameters.from, to: rangeParameters.to }),
   response: z.strictObject({ items: z.array(Count) }),
   async handler({ caller, query }, { columns, clock }) {
-    const { from, to } = rangeOf(query, { caller, signal: 'logs', nowMs: clock.now() });
-    const rows = await columns.of(caller.tenantId).query<{ service: string; at: string; total: string }>(
+    const { from, to } = parseRetainedRange(query, { caller, signal: 'logs', nowMs: clock.now() });
+    const rows = await columns.forTenant(caller.tenantId).query<{ service: string; at: string; total: string }>(
       `SELECT service, toString(toUnixTimestamp64Milli(minute)) AS at, toString(sum(errors)) AS total
       FROM newcomer_error_counts WHERE tenant_id = {tenant:String}
         AND minute BETWEEN fromUnixTimestamp64Nano({from:Int64}) AND fromUnixTimestamp64Nano({to:Int64})

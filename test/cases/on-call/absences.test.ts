@@ -1,6 +1,6 @@
 /** When a person was away, by what the audit log and the membership say. */
 import test from 'ava';
-import { absencesOf, type MemberRecord, type MembershipNow } from '../../../subjects/on-call/absences.ts';
+import { type CurrentMembership, deriveAbsences, type MemberRecord } from '../../../subjects/on-call/absences.ts';
 
 const day = (date: number): string => new Date(Date.UTC(2026, 10, date)).toISOString();
 const nowMs = Date.parse(day(20));
@@ -19,7 +19,7 @@ const disable = (date: number) => record(date, 'user.update', true);
 const enable = (date: number) => record(date, 'user.update', false);
 const remove = (date: number) => record(date, 'user.remove');
 const join = (date: number) => record(date, 'user.join');
-const member = (disabled: boolean, createdAt = day(1), updatedAt = day(15)): MembershipNow => ({
+const member = (disabled: boolean, createdAt = day(1), updatedAt = day(15)): CurrentMembership => ({
   disabled,
   createdAt,
   updatedAt,
@@ -28,7 +28,7 @@ const member = (disabled: boolean, createdAt = day(1), updatedAt = day(15)): Mem
 const cases: readonly (readonly [
   what: string,
   records: readonly MemberRecord[],
-  membership: MembershipNow | undefined,
+  membership: CurrentMembership | undefined,
   absences: readonly string[],
 ])[] = [
   ['somebody who was always there', [join(1), record(3, 'user.update')], member(false), []],
@@ -52,7 +52,7 @@ for (const [what, records, membership, absences] of cases)
   test(`absences of somebody ${what.replace('somebody ', '')}`, (t) => {
     const dayOf = (ms: number | undefined): number | '' => (ms === undefined ? '' : new Date(ms).getUTCDate());
     t.deepEqual(
-      absencesOf(records, membership, nowMs).map(
+      deriveAbsences(records, membership, nowMs).map(
         ({ reason, fromMs, toMs }) => `${reason} ${dayOf(fromMs)}-${dayOf(toMs)}`,
       ),
       absences,

@@ -1,7 +1,13 @@
 /** Escalation: who is paged when, what is skipped, and what an acknowledgement holds up. */
 import test from 'ava';
 import { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
-import { type Escalated, escalate, opened, type People, previewOf } from '../../../subjects/on-call/escalation.ts';
+import {
+  createEscalation,
+  type EscalationResult,
+  escalate,
+  type People,
+  previewEscalation,
+} from '../../../subjects/on-call/escalation.ts';
 
 const minuteMs = 60_000;
 const policyOf = (fields: object) => EscalationPolicyFields.parse({ name: 'p', ...fields });
@@ -15,7 +21,7 @@ const people = (schedules: Record<string, readonly string[]>, unreachable: reado
   canReach: ({ id }) => !unreachable.includes(id),
   owners: ['owner'],
 });
-const stepTexts = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: number })[]): string[] =>
+const stepTexts = (previewed: readonly (Omit<EscalationResult, 'state'> & { atMs: number })[]): string[] =>
   previewed.map(({ atMs, pages, notes }) =>
     [
       `${atMs / minuteMs}:`,
@@ -29,7 +35,7 @@ const stepTexts = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: numbe
 
 test('steps run in sequence, and all repeat as often as the policy defines', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 1, repeatAfterMinutes: 10 });
-  t.deepEqual(stepTexts(await previewOf(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
+  t.deepEqual(stepTexts(await previewEscalation(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
     ...['0: ann ben', '5: cleo', '15: ann ben', '20: cleo'],
   ]);
 });
@@ -37,24 +43,26 @@ test('steps run in sequence, and all repeat as often as the policy defines', asy
 test('a step that reaches nobody is skipped at once, and the timeline gives the reason', async (t) => {
   const hours = [{ times: [{ startTime: '09:00', endTime: '17:00' }], location: 'UTC' }];
   const policy = policyOf({ steps: [step('one', 0), step('empty', 5), step('day', 5, { hours }), step('two', 5)] });
-  t.deepEqual(stepTexts(await previewOf(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))), [
-    '0: ann',
-    '5: cleo (step-skipped 1 nobody-on-call) (step-skipped 2 outside-hours)',
-  ]);
+  t.deepEqual(
+    stepTexts(await previewEscalation(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))),
+    ['0: ann', '5: cleo (step-skipped 1 nobody-on-call) (step-skipped 2 outside-hours)'],
+  );
 });
 
 test('if no step reaches anybody, the owners are paged once, and later rounds continue', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 2 });
   const skipped = '(step-skipped 0 nobody-on-call) (step-skipped 1 nobody-on-call)';
   const back = (atMs: number): People => people({ one: ['ann'] }, atMs < 30 * minuteMs ? ['ann'] : []);
-  t.deepEqual(stepTexts(await previewOf(policy, 0, back)), [
+  t.deepEqual(stepTexts(await previewEscalation(policy, 0, back)), [
     `0: owner ${skipped} (owners-paged)`,
     `15: ${skipped}`,
     '30: ann',
     '35: (step-skipped 1 nobody-on-call)',
   ]);
   const without = policyOf({ steps: [step('one', 0), step('two', 5)] });
-  t.deepEqual(stepTexts(await previewOf(without, 0, () => people({}, ['owner']))), [`0: ${skipped} (nobody-reached)`]);
+  t.deepEqual(stepTexts(await previewEscalation(without, 0, () => people({}, ['owner']))), [
+    `0: ${skipped} (nobody-reached)`,
+  ]);
 });
 
 test('a step that names a person more than once pages them once, and pages have unique ids', async (t) => {
@@ -64,7 +72,7 @@ test('a step that names a person more than once pages them once, and pages have 
     { kind: 'channel', id: 'ann' },
   ];
   const policy = policyOf({ steps: [{ targets }], repeat: 1 });
-  const { pages } = escalate(policy, opened(policy, 0), {
+  const { pages } = escalate(policy, createEscalation(policy, 0), {
     incidentId: 'i',
     people: people({ one: ['ann'] }),
     nowMs: 0,
@@ -73,7 +81,7 @@ test('a step that names a person more than once pages them once, and pages have 
     pages.map(({ to }) => `${to.kind} ${to.id}`),
     ['person ann', 'channel ann'],
   );
-  const all = (await previewOf(policy, 0, () => people({ one: ['ann'] }))).flatMap((each) =>
+  const all = (await previewEscalation(policy, 0, () => people({ one: ['ann'] }))).flatMap((each) =>
     each.pages.map(({ id }) => id),
   );
   t.is(new Set(all).size, 4);
@@ -86,7 +94,7 @@ test('an acknowledgement pauses escalation, until it expires or the incident end
     people: people({ one: ['ann'], two: ['ben'] }),
     nowMs: minutes * minuteMs,
   });
-  const first = escalate(policy, opened(policy, 0), at(0)).state;
+  const first = escalate(policy, createEscalation(policy, 0), at(0)).state;
   const acknowledged = { ...first, status: 'acknowledged' as const, acknowledgedMs: 2 * minuteMs };
   for (const minutes of [5, 20, 31]) {
     t.deepEqual(escalate(policy, acknowledged, at(minutes)), { state: acknowledged, pages: [], notes: [] });
@@ -109,7 +117,7 @@ test('an acknowledgement pauses escalation, until it expires or the incident end
 test('the same state gives the same pages, and a late poll runs one step and schedules the next from then', (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5), step('one', 5)] });
   const of = { incidentId: 'i', people: people({ one: ['ann'], two: ['ben'] }), nowMs: 60 * minuteMs };
-  const state = { ...opened(policy, 0), step: 1, dueMs: 5 * minuteMs, reached: true };
+  const state = { ...createEscalation(policy, 0), step: 1, dueMs: 5 * minuteMs, reached: true };
   t.deepEqual(escalate(policy, state, of), escalate(policy, state, of));
   t.is(escalate(policy, state, of).state.dueMs, 65 * minuteMs);
   t.deepEqual(escalate(policy, state, { ...of, nowMs: 5 * minuteMs - 1 }).pages, []);

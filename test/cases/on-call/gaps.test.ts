@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { platformAlertsOf } from '../../../api/groups/alerts/platform-alerts.ts';
+import { listFiringPlatformAlerts } from '../../../api/groups/alerts/platform-alerts.ts';
 import { detectGaps } from '../../../api/platform-watch/on-call-gaps.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import { OnCallScheduleFields, onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
 import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
@@ -21,13 +21,13 @@ const open = async () => {
     path: join(mkdtempSync(join(tmpdir(), 'gaps-')), 'documents.db'),
     clock,
   });
-  const own = documents.of(tenantId);
+  const own = documents.forTenant(tenantId);
   const { id: ann } = await own.collection(memberships).insert({ role: 'editor' });
   const transitions: AlertTransition[] = [];
   const ports = {
     documents,
     clock,
-    log: silent,
+    log: silentLog,
     publishEvent: async () => undefined,
     publish: async (transition: AlertTransition) => void transitions.push(transition),
   };
@@ -57,7 +57,7 @@ const open = async () => {
       if (before !== undefined) await saveOnCallVersion(own, { before });
     },
     checkGaps: () => detectGaps(ports, new AbortController().signal),
-    activeAlerts: () => platformAlertsOf(documents, tenantId, clock.now()),
+    activeAlerts: () => listFiringPlatformAlerts(documents, tenantId, clock.now()),
   };
 };
 

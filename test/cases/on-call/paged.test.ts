@@ -1,7 +1,7 @@
 /** Pages are counted once a person, and at night by the wall clock of the organization. */
 import test from 'ava';
 import type { EscalationAction } from '../../../schemas/resources/escalation.ts';
-import { pagedBy, pagedByPerson, pagedFigures } from '../../../subjects/on-call/paged.ts';
+import { countPages, countPagesByPerson, groupPages } from '../../../subjects/on-call/paged.ts';
 
 let made = 0;
 const page = (at: string, userId: string, more: Partial<EscalationAction> & { readonly contact?: string } = {}) => {
@@ -12,7 +12,7 @@ const page = (at: string, userId: string, more: Partial<EscalationAction> & { re
 };
 
 test('a page by several contacts is one page, and another round is another page', (t) => {
-  const pages = pagedBy(
+  const pages = groupPages(
     [
       page('10:00', 'ann', { contact: 'phone' }),
       page('10:00', 'ann', { contact: 'app' }),
@@ -27,8 +27,8 @@ test('a page by several contacts is one page, and another round is another page'
     pages.map(({ to, contacts }) => [to.id, ...contacts]),
     [['ann', 'phone', 'app'], ['ben'], ['ann', 'phone'], ['c']],
   );
-  t.deepEqual(pagedFigures(pages), { pages: 4, atNight: 0 });
-  t.deepEqual(pagedByPerson(pages), [
+  t.deepEqual(countPages(pages), { pages: 4, atNight: 0 });
+  t.deepEqual(countPagesByPerson(pages), [
     { userId: 'ann', pages: 2, atNight: 0 },
     { userId: 'ben', pages: 1, atNight: 0 },
   ]);
@@ -43,5 +43,5 @@ for (const [at, timeZone, isAtNight] of [
   ['05:30', 'Europe/Berlin', false],
 ] as const)
   test(`a page at ${at} UTC is ${isAtNight ? '' : 'not '}at night in ${timeZone}`, (t) => {
-    t.is(pagedBy([page(at, 'ann')], timeZone)[0]?.isAtNight, isAtNight);
+    t.is(groupPages([page(at, 'ann')], timeZone)[0]?.isAtNight, isAtNight);
   });

@@ -1,7 +1,7 @@
 /** Who is paged for open incidents, once, and when no more. */
 import { hash } from 'node:crypto';
 import test from 'ava';
-import { makeSecretBox } from '../../../runtime/secret-box.ts';
+import { createSecretBox } from '../../../runtime/secret-box.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { eventually } from '../../waiting.ts';
 import { type ChannelReceiver, type Received, services, startChannelReceiver } from '../channel-receiver.ts';
@@ -100,7 +100,7 @@ test('a page is a mail to the account with the incident facts, and the ledger re
   t.regex(mail?.subject ?? '', /Checkout is slow/);
   t.regex(mail?.text ?? '', /Step 1, round 1, escalation policy Shop/);
   const [, token = ''] = /Acknowledge: https:\/\/oiq\.example\/acknowledge#token=(\S+)/.exec(mail?.text ?? '') ?? [];
-  const [storedToken] = (await paging.documents.of(oneTimeTokensTenant).collection(oneTimeTokens).list()).items;
+  const [storedToken] = (await paging.documents.forTenant(oneTimeTokensTenant).collection(oneTimeTokens).list()).items;
   t.is(storedToken?.id, hash('sha256', token));
   t.false(JSON.stringify(storedToken).includes(token));
   t.deepEqual(
@@ -161,7 +161,7 @@ test('a page is sent by ntfy with an acknowledge button, and by SMS with the lin
   t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())));
   const [ntfy, sms] = receivers as [ChannelReceiver, ChannelReceiver];
   await paging.contact(ann, 'app', { type: 'ntfy', topic: 'ann', url: ntfy.url });
-  const box = makeSecretBox('k'.repeat(40));
+  const box = createSecretBox('k'.repeat(40));
   const settings = services['sms']?.settings(sms.url) as { readonly authToken: string };
   await paging.contact(ann, 'phone', { type: 'sms', ...settings, authToken: box.seal('contact', settings.authToken) });
   await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }] }));
@@ -171,7 +171,7 @@ test('a page is sent by ntfy with an acknowledge button, and by SMS with the lin
   await sending.until(() => ntfy.received.length === 1 && sms.received.length === 1);
   const action = ntfy.received[0]?.body.actions[0];
   t.is(action.url, 'https://oiq.example/auth/acknowledge-incident');
-  const { items } = await paging.documents.of(oneTimeTokensTenant).collection(oneTimeTokens).list();
+  const { items } = await paging.documents.forTenant(oneTimeTokensTenant).collection(oneTimeTokens).list();
   const hashes = items.map(({ id }) => id);
   t.true(hashes.includes(hash('sha256', JSON.parse(action.body).token)));
   const [, token = ''] = /acknowledge#token=(\S+)$/.exec(sms.received[0]?.body.Body) ?? [];
@@ -236,7 +236,7 @@ for (const [type, requestText] of openers)
       const ann = await paging.person('ann');
       const service = await startChannelReceiver(services[type]?.accepted);
       t.teardown(() => service.close());
-      const box = makeSecretBox('k'.repeat(40));
+      const box = createSecretBox('k'.repeat(40));
       const secret = type === 'pagerduty' ? 'routingKey' : 'apiKey';
       const purpose = ofPerson ? 'contact' : 'notification-channel';
       const given = services[type]?.settings(service.url) as Record<string, string>;

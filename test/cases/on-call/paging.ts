@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { memoryCounters } from '../../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { type EscalatePorts, escalateDue } from '../../../api/groups/incidents/escalate.ts';
-import { openedMail, openMailQueue } from '../../../api/mail/queue.ts';
+import { createMailQueue, openMail } from '../../../api/mail/queue.ts';
 import { startDeliveries } from '../../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../../runtime/outbound.ts';
-import { makeSecretBox } from '../../../runtime/secret-box.ts';
+import { createSecretBox } from '../../../runtime/secret-box.ts';
 import type { DeliveryStep } from '../../../schemas/notifications.ts';
 import type { Message } from '../../../schemas/ports/bus.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import type { Mail } from '../../../schemas/ports/mail.ts';
-import { noMetrics } from '../../../schemas/ports/metrics.ts';
+import { silentMetrics } from '../../../schemas/ports/metrics.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
 import { type EscalationAction, escalationActions } from '../../../schemas/resources/escalation.ts';
@@ -27,8 +27,8 @@ import { Preferences, preferences } from '../../../schemas/resources/preferences
 import { type Project, ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 import { memberships, type Role, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { topics } from '../../../schemas/topics.ts';
-import { moved, untouched } from '../../../subjects/incidents/state.ts';
-import { calledOf } from '../../../subjects/incidents/timeline.ts';
+import { changeState, initialFields } from '../../../subjects/incidents/state.ts';
+import { formatRecipient } from '../../../subjects/incidents/timeline.ts';
 import { eventually } from '../../waiting.ts';
 
 const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
@@ -38,7 +38,7 @@ export const openPaging = async () => {
   const clock = { ms: openedMs, now: () => clock.ms };
   const path = join(mkdtempSync(join(tmpdir(), 'paging-')), 'documents.db');
   const documents = await sqliteDocuments({ path, clock });
-  const own = documents.of(tenantId);
+  const own = documents.forTenant(tenantId);
   const iso = (): string => new Date(clock.ms).toISOString();
   const change = async (id: string, make: (incident: Incident) => Incident | undefined): Promise<void> => {
     const found = await own.collection(incidents).find(id);
@@ -46,13 +46,13 @@ export const openPaging = async () => {
     const { id: _, version, createdAt: __, updatedAt: ___, ...fields } = found;
     await own.collection(incidents).replace(id, make(fields) as Incident, version);
   };
-  const box = makeSecretBox('k'.repeat(40));
+  const box = createSecretBox('k'.repeat(40));
   const escalating: EscalatePorts = {
     documents,
     clock,
-    log: silent,
+    log: silentLog,
     counters: memoryCounters({ clock }),
-    mail: openMailQueue({ documents, clock, box, configured: true }),
+    mail: createMailQueue({ documents, clock, box, configured: true }),
     settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
   };
   return {
@@ -63,7 +63,7 @@ export const openPaging = async () => {
     },
     async person(name: string, role: Role = 'editor', disabled = false): Promise<string> {
       const fields = { email: `${name}@acme.example`, name, passwordHash: null, disabled: false };
-      const { id } = await documents.of(usersTenant).collection(users).insert(fields);
+      const { id } = await documents.forTenant(usersTenant).collection(users).insert(fields);
       await own.collection(memberships).insert({ id, role, disabled });
       return id;
     },
@@ -91,7 +91,7 @@ export const openPaging = async () => {
     ) {
       const { id } = await own.collection(incidents).insert({
         ...IncidentFields.parse({ title, ...fields }),
-        ...untouched,
+        ...initialFields,
         openedBy: '',
         openedAt: iso(),
         groupId: null,
@@ -101,8 +101,9 @@ export const openPaging = async () => {
       });
       return id;
     },
-    move: (id: string, to: IncidentState) => change(id, (incident) => moved(incident, to, { by: 'u', at: iso() })),
-    find: async (id: string) => (await own.collection(incidents).find(id)) as Incident & Stored,
+    move: (id: string, to: IncidentState) =>
+      change(id, (incident) => changeState(incident, to, { by: 'u', at: iso() })),
+    find: async (id: string) => (await own.collection(incidents).find(id)) as Incident & StoredMetadata,
     escalate: () => escalateDue(escalating, new AbortController().signal),
     rule: async (projectId: string) => (await own.collection(alertRules).insert({ projectId } as never)).id,
     async project(name: string, notifications: object): Promise<string> {
@@ -113,15 +114,15 @@ export const openPaging = async () => {
     },
     /** Mails to receivers of projects: `address: subject`. */
     async sentMails(): Promise<string[]> {
-      const { items } = await documents.of(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 });
-      const mails = items.map((entry) => openedMail(box, entry));
+      const { items } = await documents.forTenant(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 });
+      const mails = items.map((entry) => openMail(box, entry));
       return mails.map((mail) => `${mail?.to}: ${mail?.subject}`).sort();
     },
     /** What escalation did, in order: `page Ann`, or the kind and reason. */
     async actions(): Promise<string[]> {
       const { items } = await own.collection(escalationActions).list({ sort: { at: 1 }, limit: 1000 });
       const shown = ({ kind, to, reason, step }: EscalationAction): string =>
-        to === null ? [kind, step ?? '', reason ?? ''].join(' ').trim() : `page ${calledOf(to)}`;
+        to === null ? [kind, step ?? '', reason ?? ''].join(' ').trim() : `page ${formatRecipient(to)}`;
       return items.map(shown);
     },
     waiting: async () => (await own.collection(pendingDeliveries).list({ limit: 1000 })).items,
@@ -134,7 +135,7 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
   const mails: Mail[] = [];
   const steps: DeliveryStep[] = [];
   const mailer = {
-    delivers: true,
+    isDelivering: true,
     async send(mail: Mail) {
       send(mail);
       mails.push(mail);
@@ -151,13 +152,13 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
     documents,
     clock,
     mailer,
-    log: silent,
-    metrics: noMetrics,
+    log: silentLog,
+    metrics: silentMetrics,
     publicUrl: 'https://oiq.example',
     bus: { consumer: () => consumer } as never,
     producer: { publish } as never,
     counters: memoryCounters({ clock }),
-    box: makeSecretBox('k'.repeat(40)),
+    box: createSecretBox('k'.repeat(40)),
     outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 }),
     pollMs: 10,
   });

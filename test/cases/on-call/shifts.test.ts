@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { Temporal } from 'temporal-polyfill';
 import { type Layer, OnCallScheduleFields, type OnCallVersion } from '../../../schemas/resources/on-call-schedule.ts';
-import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
-import { readerOf } from '../../../subjects/on-call/pieces.ts';
-import { type Absences, onCallAt, piecesOf } from '../../../subjects/on-call/shifts.ts';
-import { shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
+import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
+import { createReader } from '../../../subjects/on-call/pieces.ts';
+import { type Absences, computeShifts, onCallAt } from '../../../subjects/on-call/shifts.ts';
+import { createShiftsResponse } from '../../../subjects/on-call/shifts-answer.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -35,7 +35,7 @@ const versionOf = (
 });
 
 const shiftTexts = (versions: readonly OnCallVersion[], from: string, to: string, absences = nobodyAway): string[] => {
-  const { items, gaps } = shiftsAnswer(versions, absences, { fromMs: ms(from), toMs: ms(to) });
+  const { items, gaps } = createShiftsResponse(versions, absences, { fromMs: ms(from), toMs: ms(to) });
   const short = (text: string): string => text.slice(0, 16);
   return [
     ...items.map((each) => `${short(each.from)} ${short(each.to)} ${each.userIds.join('+')}`),
@@ -162,14 +162,14 @@ test('night and weekend hours are counted per person in local time', (t) => {
   const schedule = versionOf('Europe/Berlin', [layerOf({ startsAt: '2026-03-28T00:00', participants: [['ann']] })]);
   // A Saturday and a Sunday of 23 hours: nights are 8 hours of each, and the hour left out is one of the night.
   const range = { fromMs: ms('2026-03-27T23:00:00Z'), toMs: ms('2026-03-30T22:00:00Z') };
-  t.deepEqual(shiftsAnswer([schedule], nobodyAway, range).people, [
+  t.deepEqual(createShiftsResponse([schedule], nobodyAway, range).people, [
     { userId: 'ann', hours: 71, nightHours: 23, weekendHours: 47 },
   ]);
 });
 
 test('a calendar has one event per shift in UTC, can be parsed, and has stable ids when regenerated', (t) => {
   const schedule = versionOf('Europe/Berlin', [layerOf({})]);
-  const pieces = piecesOf([schedule], nobodyAway, {
+  const pieces = computeShifts([schedule], nobodyAway, {
     fromMs: ms('2026-03-20T00:00:00Z'),
     toMs: ms('2026-04-10T00:00:00Z'),
   });
@@ -180,7 +180,7 @@ test('a calendar has one event per shift in UTC, can be parsed, and has stable i
       const event = new ICAL.Event(each);
       return { uid: event.uid, from: event.startDate.toJSDate(), to: event.endDate.toJSDate(), summary: event.summary };
     });
-  const text = shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 0 });
+  const text = createShiftsCalendar([{ ...of, pieces }], { ...about, createdMs: 0 });
   const events = read(text);
   t.deepEqual(
     events.map(({ from, to, summary }) => [from.getTime(), to.getTime(), summary]),
@@ -191,10 +191,10 @@ test('a calendar has one event per shift in UTC, can be parsed, and has stable i
   t.false(/^X-EVIL/m.test(text));
   t.is(events.length, 3);
   t.deepEqual(
-    read(shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 5 * dayMs })).map(({ uid }) => uid),
+    read(createShiftsCalendar([{ ...of, pieces }], { ...about, createdMs: 5 * dayMs })).map(({ uid }) => uid),
     events.map(({ uid }) => uid),
   );
-  t.is(read(shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 0, userId: 'ben' })).length, 1);
+  t.is(read(createShiftsCalendar([{ ...of, pieces }], { ...about, createdMs: 0, userId: 'ben' })).length, 1);
 });
 
 test('an invalid document is rejected with the path of the error', (t) => {
@@ -277,7 +277,7 @@ const differenceOf = (
   const [fromMs, toMs] = [aroundMs - 26 * hourMs, aroundMs + 26 * hourMs];
   const version = versionOf(timeZone, [layer]);
   const rotationAt = oracleRotation(version.layers[0] as Layer, timeZone, toMs);
-  const whoAt = readerOf(piecesOf([version], nobodyAway, { fromMs, toMs }));
+  const whoAt = createReader(computeShifts([version], nobodyAway, { fromMs, toMs }));
   for (let atMs = fromMs; atMs < toMs; atMs += minuteMs) {
     const wall = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone);
     const rotationIndex = shows(hours, wall) ? rotationAt(atMs) : -1;
@@ -364,7 +364,7 @@ test('after any sequence of edits, each minute uses the schedule version in forc
       // After each edit all is asked that was before.
       for (let count = 1; count <= versions.length; count += 1) {
         const known = versions.slice(0, count);
-        const whoAt = readerOf(piecesOf(known, nobodyAway, { fromMs: beginMs, toMs }));
+        const whoAt = createReader(computeShifts(known, nobodyAway, { fromMs: beginMs, toMs }));
         const nextMs = count < versions.length ? ms(versions[count]?.since ?? '') : toMs;
         for (let minuteAt = beginMs; minuteAt < Math.min(nextMs, toMs); minuteAt += minuteMs) {
           const inForce = known.findLastIndex(({ since }) => ms(since) <= minuteAt);
@@ -396,7 +396,7 @@ test('a year of shifts of a busy schedule contains all its turns', (t) => {
   );
   const version = versionOf('Europe/Berlin', layers);
   const range = { fromMs: ms('2026-04-01T00:00:00Z'), toMs: ms('2027-04-01T00:00:00Z') };
-  const { items, gaps, people } = shiftsAnswer([version], nobodyAway, range);
+  const { items, gaps, people } = createShiftsResponse([version], nobodyAway, range);
   t.deepEqual(gaps, []);
   t.is(
     people.reduce((sum, { hours }) => sum + hours, 0),

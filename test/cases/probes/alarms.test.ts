@@ -3,8 +3,8 @@ import { lookup } from 'node:dns';
 import test from 'ava';
 import { Pace } from '../../../probes/pace.ts';
 import { startProbe } from '../../../probes/probe.ts';
-import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import type { ProbeAlarm, ProbeReport, ProbeResult, WorkItem } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { isDueAt } from '../../../subjects/synthetics/due-times.ts';
@@ -14,7 +14,7 @@ import { serveHttp } from './targets.ts';
 test('a probe reports its clock offset from the platform after it has measured the offset', async (t) => {
   const aheadMs = 90_000;
   const seen: (number | undefined)[] = [];
-  const egressPolicy = openEgressPolicy({ allowedNetworks: [], setting: 'x', resolve: lookup });
+  const egressPolicy = createEgressPolicy({ allowedNetworks: [], setting: 'x', resolve: lookup });
   const source = {
     work(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeReport) {
       seen.push(clockAheadMs);
@@ -25,7 +25,7 @@ test('a probe reports its clock offset from the platform after it has measured t
     alarm: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
-  const probe = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silent, pollMs: 50 });
+  const probe = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silentLog, pollMs: 50 });
   t.teardown(() => probe.stop());
   await eventually('it asked some times', () => seen.length >= 5);
   t.is(seen[0], undefined);
@@ -56,7 +56,7 @@ test('a failure is reported before its retry, once while it lasts, and again aft
   let atMs = Date.now();
   const alarms: ProbeAlarm[] = [];
   const results: ProbeResult[] = [];
-  const egressPolicy = openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+  const egressPolicy = createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
   const source = {
     work: () => {
       atMs += 10_000;
@@ -70,7 +70,7 @@ test('a failure is reported before its retry, once while it lasts, and again aft
     egressPolicy,
     pace: new Pace(),
     chromium: { program: undefined, hasSandbox: true },
-    log: silent,
+    log: silentLog,
     pollMs: 200,
   });
   t.teardown(() => probe.stop());

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
-import { killAll, processesOf } from '../../../probes/browser/processes.ts';
+import { findProcesses, killAll } from '../../../probes/browser/processes.ts';
 import { makeDirectory, removeAbandoned, runDirectoryPath } from '../../../probes/browser/run-directory.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, runBrowser } from './browsers.ts';
@@ -68,7 +68,7 @@ linuxTest('a probe that is killed leaves no process and no directory, whatever i
   const { pid, ended } = await startProbe(directory, program);
   process.kill(pid, 'SIGKILL');
   await ended;
-  await eventually('its browser is gone', () => processesOf(directory).length === 0);
+  await eventually('its browser is gone', () => findProcesses(directory).length === 0);
   await eventually('its directory is gone', () => readdirSync(directory).length === 0);
   t.pass();
 });
@@ -78,12 +78,12 @@ linuxTest('what a probe left that was killed with all that it started is removed
   const { pid, ended } = await startProbe(directory, program);
   process.kill(-pid, 'SIGKILL');
   await ended;
-  t.true(processesOf(directory).length > 0, 'it does not end by itself');
+  t.true(findProcesses(directory).length > 0, 'it does not end by itself');
   t.is(readdirSync(directory).length, 1);
   const next = await BrowserProcess.start();
   t.teardown(() => next.end());
   t.deepEqual(readdirSync(directory), []);
-  t.deepEqual(processesOf(directory), []);
+  t.deepEqual(findProcesses(directory), []);
 });
 
 linuxTest(
@@ -112,7 +112,7 @@ linuxTest(
     process.kill(pid, 'SIGSTOP');
     await removeAbandoned();
     t.deepEqual(readdirSync(directory), before, 'a process that is stopped lives');
-    t.true(processesOf(directory).length > 0);
+    t.true(findProcesses(directory).length > 0);
     // One that began two minutes ago goes on no more.
     const begun = join(directory, others.at(-1) ?? '');
     utimesSync(begun, Date.now() / 1000 - 120, Date.now() / 1000 - 120);
@@ -138,7 +138,7 @@ browserTest('a browser that is killed says nothing of the page, at whichever ste
     BrowserProcess.start = start;
   });
   const kill = (): void => {
-    for (const pid of processesOf(started.at(-1)?.directory ?? '')) process.kill(pid, 'SIGKILL');
+    for (const pid of findProcesses(started.at(-1)?.directory ?? '')) process.kill(pid, 'SIGKILL');
   };
   const port = await serveHttp(t, ({ url }, answer) => {
     if (url === '/killed') return kill();
@@ -171,7 +171,7 @@ browserTest('a browser that is killed says nothing of the page, at whichever ste
     t.is(seen.picture, undefined, lastStep);
   }
   t.deepEqual(
-    started.flatMap(({ directory }) => processesOf(directory)),
+    started.flatMap(({ directory }) => findProcesses(directory)),
     [],
   );
 });

@@ -2,13 +2,13 @@
 import { lookup } from 'node:dns';
 import test from 'ava';
 import { chromium, type Page } from 'playwright-core';
-import { pictureOf } from '../../../probes/browser/picture.ts';
+import { takeScreenshot } from '../../../probes/browser/picture.ts';
 import { Pace } from '../../../probes/pace.ts';
 import { PictureQueue } from '../../../probes/picture-queue.ts';
 import { startProbe } from '../../../probes/probe.ts';
-import { formsIn } from '../../../probes/redact-secrets.ts';
-import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { sortedForms } from '../../../probes/redact-secrets.ts';
+import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import { ProbePicture, type ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { nextDueAfter } from '../../../subjects/synthetics/due-times.ts';
@@ -39,7 +39,7 @@ const pages: Readonly<Record<string, (secret: string) => string>> = {
 
 const drawn = async (page: Page, html: string, hidden: readonly string[]): Promise<string> => {
   await page.setContent(`<body style="font: 16px monospace"><h1>Shop</h1>${html}`, { waitUntil: 'load' });
-  return Buffer.from((await pictureOf(page, hidden)) ?? []).toString('base64');
+  return Buffer.from((await takeScreenshot(page, hidden)) ?? []).toString('base64');
 };
 
 browserTest('what shows a secret is covered: pictures of two secrets are the same', async (t) => {
@@ -48,7 +48,7 @@ browserTest('what shows a secret is covered: pictures of two secrets are the sam
   const page = await browser.newPage({ viewport: { width: 500, height: 300 } });
   for (const [name, htmlOf] of Object.entries(pages)) {
     const [one, other] = [htmlOf(secrets[0]), htmlOf(secrets[1])];
-    const hidden = formsIn(secrets);
+    const hidden = sortedForms(secrets);
     const covered = await drawn(page, one, hidden);
     t.true(covered.startsWith('/9j/'), name);
     t.is(await drawn(page, other, hidden), covered, `${name} is seen`);
@@ -84,10 +84,10 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
         if (shown.length === 1) throw new Error('the platform is away');
       },
     },
-    egressPolicy: openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
+    egressPolicy: createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
     chromium: { program: await chromiumProgram(), hasSandbox: false },
     pace: new Pace(),
-    log: silent,
+    log: silentLog,
     pollMs: 200,
   });
   t.teardown(() => probe.stop());

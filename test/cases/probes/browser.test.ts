@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
-import { processesOf } from '../../../probes/browser/processes.ts';
+import { findProcesses } from '../../../probes/browser/processes.ts';
 import { maxPictureBytes } from '../../../schemas/synthetic-work.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, role, runBrowser } from './browsers.ts';
@@ -202,12 +202,12 @@ browserTest('a page that hangs, is down, or is ended leaves nothing behind', asy
   t.regex(broken.message, /status is 500/);
   const stopping = new AbortController();
   const endless = runBrowser([{ action: 'goto', url: `${base}/endless` }], { signal: stopping.signal });
-  await eventually('the browser runs', () => started.length === 3 && processesOf(started[2] ?? '').length > 3);
+  await eventually('the browser runs', () => started.length === 3 && findProcesses(started[2] ?? '').length > 3);
   await pause(300);
   stopping.abort();
   await t.throwsAsync(endless);
   t.is(started.length, 3);
-  if (process.platform === 'linux') t.deepEqual(started.flatMap(processesOf), []);
+  if (process.platform === 'linux') t.deepEqual(started.flatMap(findProcesses), []);
 });
 
 browserTest('a page that takes more memory than a run may have is ended, and says so', async (t) => {
@@ -236,7 +236,7 @@ browserTest('a page that takes more memory than a run may have is ended, and say
   const seen = await runBrowser([{ action: 'goto', url: `http://127.0.0.1:${port}/` }, never]);
   t.is(seen.outcome, 'failed');
   t.regex(seen.message, /takes more than 400 MB of memory/);
-  t.deepEqual(started.flatMap(processesOf), []);
+  t.deepEqual(started.flatMap(findProcesses), []);
 });
 
 test('a location without Chromium, or whose Chromium does not start, reports unknown', async (t) => {

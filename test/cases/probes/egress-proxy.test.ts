@@ -8,7 +8,7 @@ import { EgressProxy } from '../../../probes/browser/egress-proxy.ts';
 import { Deadline } from '../../../probes/deadline.ts';
 import { Pace } from '../../../probes/pace.ts';
 import { reach } from '../../../probes/reach.ts';
-import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
+import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { resolving, serveHttp } from './targets.ts';
 
 const names = {
@@ -23,7 +23,7 @@ const openProxy = async (
   t: ExecutionContext,
   { allowed = ['127.0.0.1/32'], max }: { readonly allowed?: readonly string[]; readonly max?: number } = {},
 ): Promise<EgressProxy> => {
-  const egressPolicy = openEgressPolicy({
+  const egressPolicy = createEgressPolicy({
     allowedNetworks: allowed,
     setting: 'OIQ_PROBE_NETWORKS',
     resolve: resolving(names),

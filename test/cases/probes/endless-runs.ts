@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns';
 import { Pace } from '../../../probes/pace.ts';
 import { runCheck } from '../../../probes/run-check.ts';
-import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
+import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
 export type RunMessage = 'began' | { readonly outcome: string; readonly message: string };
@@ -16,7 +16,7 @@ const steps = [
 const browser = { steps };
 const fields = { name: 'shop', type: 'browser', every: '1m', timeout: '60s', retries: { count: 0 }, browser };
 const check = { id: 'c', ...CheckFields.parse(fields) };
-const egressPolicy = openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+const egressPolicy = createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
 const around = {
   egressPolicy,
   pace: new Pace(),

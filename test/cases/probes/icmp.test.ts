@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readPing } from '../../../probes/runners/icmp.ts';
+import { parsePingOutput } from '../../../probes/runners/icmp.ts';
 import { run, soon } from './targets.ts';
 
 /** As iputils of Debian 12, BusyBox and BSD end. */
@@ -20,9 +20,9 @@ test('the output of ping is parsed', (t) => {
     [0, '3 packets transmitted, 3 packets received, 0% packet loss\nround-trip min/avg/max = 1.0/2.5/4.0 ms\n', 0, 2.5],
   ];
   for (const [exitCode, out, loss, averageMs] of table)
-    t.deepEqual(readPing({ exitCode, out, error: '' }), { loss, averageMs }, out);
+    t.deepEqual(parsePingOutput({ exitCode, out, error: '' }), { loss, averageMs }, out);
   for (const error of ['ping: socket: Operation not permitted\nping: => missing cap_net_raw+p', 'ping: invalid option'])
-    t.throws(() => readPing({ exitCode: 2, out: '', error }), { message: /cannot send echo requests: ping: / });
+    t.throws(() => parsePingOutput({ exitCode: 2, out: '', error }), { message: /cannot send echo requests: ping: / });
 });
 
 /** Puts a program with the name `ping` into the path of this process: what it is called with, and what it answers. */

@@ -1,7 +1,7 @@
 /** The location `local` is a process of its own: there while it has something to do, and again when it died. */
 import test from 'ava';
 import { startLocalProcess } from '../../../probes/local-process.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import type { ProbeAlarm, ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { eventually } from '../../waiting.ts';
@@ -38,7 +38,7 @@ test('checks run in another process, which is replaced if it crashes, and ends w
   const role = startLocalProcess(work, {
     networks: ['127.0.0.0/8'],
     chromium: { program: undefined, hasSandbox: true },
-    log: silent,
+    log: silentLog,
   });
   t.teardown(() => role.stop());
   const ranBy = (id: string, tenantId: string) =>

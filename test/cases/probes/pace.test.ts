@@ -35,7 +35,7 @@ test('time spent waiting for a turn counts neither as target time nor towards a 
   t.is(outcome, 'passed');
   t.true(elapsedMs - durationMs > 500, `${elapsedMs} and ${durationMs}`);
   const deadline = new Deadline(300, signal);
-  await deadline.outside(() => new Promise((done) => setTimeout(done, 600)));
+  await deadline.runUncounted(() => new Promise((done) => setTimeout(done, 600)));
   t.false(deadline.signal.aborted);
   deadline.end();
 });
@@ -59,7 +59,7 @@ test('other addresses do not wait, and a run without a turn is unknown, not down
 
 test('probes of a location share its rate limit', async (t) => {
   const pace = new Pace();
-  pace.share(4);
+  pace.setProbeCount(4);
   const { signal } = new AbortController();
   const times: number[] = [];
   const began = performance.now();
@@ -74,7 +74,7 @@ test('probes of a location share its rate limit', async (t) => {
 
 test('a request that is cancelled while it waits takes no other request’s turn', async (t) => {
   const pace = new Pace();
-  pace.share(maxPerSecond);
+  pace.setProbeCount(maxPerSecond);
   const stopping = new AbortController();
   const { signal } = new AbortController();
   await pace.waitForSlot('192.0.2.1', signal);

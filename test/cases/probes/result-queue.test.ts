@@ -1,7 +1,7 @@
 /** Results wait for the platform, and are sent once it answers. */
 import test from 'ava';
 import { ResultQueue } from '../../../probes/result-queue.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import type { ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { eventually } from '../../waiting.ts';
 
@@ -24,7 +24,7 @@ test('results that could not be sent are sent again, in order, a hundred per bat
   const queue = new ResultQueue(async (results) => {
     if (isAway) throw new Error('away');
     sent.push(results.map(({ dueMs }) => dueMs));
-  }, silent);
+  }, silentLog);
   const stopping = new AbortController();
   const running = queue.run(stopping.signal);
   for (let index = 0; index < 150; index++) queue.add(result(index));
@@ -46,7 +46,7 @@ test('results that could not be sent are sent again, in order, a hundred per bat
 });
 
 test('results are stored for an hour', (t) => {
-  const queue = new ResultQueue(() => Promise.reject(new Error('away')), silent);
+  const queue = new ResultQueue(() => Promise.reject(new Error('away')), silentLog);
   queue.add(result(1000));
   queue.add(result(3_600_500));
   t.is(queue.size, 2);

@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava';
 import { Pace } from '../../../probes/pace.ts';
 import { type RunResult, runCheck } from '../../../probes/run-check.ts';
 import type { ChromiumOptions } from '../../../probes/runner.ts';
-import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
+import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import type { ProbeVariable } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { stretched } from '../../waiting.ts';
@@ -86,7 +86,7 @@ export const run = (
   }: Around = {},
 ): Promise<RunResult> => {
   const check = CheckFields.parse({ name: 'c', timeout: soon(5000), retries: { count: 0 }, ...settings });
-  const egressPolicy = openEgressPolicy({
+  const egressPolicy = createEgressPolicy({
     allowedNetworks: allowed,
     setting: 'OIQ_PROBE_NETWORKS',
     resolve: resolving(names),

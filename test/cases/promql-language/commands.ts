@@ -1,8 +1,8 @@
 /** Prometheus' test language: `load`, `clear` and `eval` with what is expected. */
 import type { Labels } from '../../../queries/promql/series.ts';
-import { readDuration } from '../../../queries/promql/syntax/durations.ts';
-import { readNumber } from '../../../queries/promql/syntax/numbers.ts';
-import { unquoted } from '../../../queries/promql/syntax/quotes.ts';
+import { parseDurationMs } from '../../../queries/promql/syntax/durations.ts';
+import { parsePromqlNumber } from '../../../queries/promql/syntax/numbers.ts';
+import { unquoteText } from '../../../queries/promql/syntax/quotes.ts';
 import { labelsFrom, startsFrom, type Value, valuesFrom } from './series-lines.ts';
 
 export interface LoadedSeries {
@@ -49,7 +49,7 @@ export interface Evaluation {
 export type Command = Load | Evaluation | { readonly kind: 'clear' };
 
 const duration = (word: string): number => {
-  const ms = readDuration(word.replace(/^-/, ''));
+  const ms = parseDurationMs(word.replace(/^-/, ''));
   if (typeof ms !== 'number') throw new Error(ms);
   return word.startsWith('-') ? -ms : ms;
 };
@@ -106,7 +106,7 @@ const expect = (evaluation: Evaluation, line: string): void => {
     return;
   }
   if (line.startsWith('expect string ')) {
-    evaluation.text = unquoted(line.slice('expect string '.length)) as string;
+    evaluation.text = unquoteText(line.slice('expect string '.length)) as string;
     return;
   }
   const [, of, form, value = ''] = expectForm.exec(line) ?? [];
@@ -120,7 +120,7 @@ const expectedFrom = (evaluation: Evaluation, line: string): void => {
     const matches = matcherOf(failure[1] === 'message' ? 'msg' : 'regex', failure[2] as string);
     evaluation.expectations.push({ of: 'fail', matches });
   } else if (line.split(' ')[0] === 'expect') expect(evaluation, line);
-  else if (readNumber(line) !== undefined) evaluation.scalar = readNumber(line) as number;
+  else if (parsePromqlNumber(line) !== undefined) evaluation.scalar = parsePromqlNumber(line) as number;
   else {
     const { labels, rest } = labelsFrom(line);
     evaluation.series.push({ labels, values: valuesFrom(rest) });

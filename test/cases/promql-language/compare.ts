@@ -2,8 +2,8 @@
 
 import { compareLabels, LabelSet } from '../../../queries/promql/engine/labels.ts';
 import type { Answer } from '../../../queries/promql/engine/result.ts';
-import { type Bucket, type Histogram, histogramFrom, nativeOf } from '../../../queries/promql/histograms/histogram.ts';
-import { histogramText } from '../../../queries/promql/histograms/text.ts';
+import { type Bucket, fromNative, type Histogram, toNative } from '../../../queries/promql/histograms/histogram.ts';
+import { formatHistogram } from '../../../queries/promql/histograms/text.ts';
 import type { Labels, NativeHistogram } from '../../../queries/promql/series.ts';
 import type { Evaluation } from './commands.ts';
 import type { Value } from './series-lines.ts';
@@ -63,7 +63,7 @@ const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
 };
 
 const sameJsonHistogram = (expected: Histogram, { count, sum, buckets }: JsonHistogram): boolean => {
-  const expectedBuckets = expected.all().filter((bucket) => bucket.count !== 0);
+  const expectedBuckets = expected.allBuckets().filter((bucket) => bucket.count !== 0);
   return (
     almost(expected.count, count) &&
     almost(expected.sum, sum) &&
@@ -78,15 +78,15 @@ const sameJsonHistogram = (expected: Histogram, { count, sum, buckets }: JsonHis
 const shown = (value: Value | AnswerValue): string => {
   if (typeof value !== 'object') return String(value);
   if ('buckets' in value) return JSON.stringify(value);
-  const histogram = 'hasHint' in value ? value.histogram : histogramFrom(value);
-  return `${histogramText(histogram)} ${JSON.stringify(nativeOf(histogram))}`;
+  const histogram = 'hasHint' in value ? value.histogram : fromNative(value);
+  return `${formatHistogram(histogram)} ${JSON.stringify(toNative(histogram))}`;
 };
 
 const sameValue = (expected: Value, actual: AnswerValue): boolean => {
   if (typeof expected === 'object') {
     if (typeof actual !== 'object') return false;
     if ('buckets' in actual) return sameJsonHistogram(expected.histogram, actual);
-    return sameHistogram(expected.histogram, histogramFrom(actual), expected.hasHint);
+    return sameHistogram(expected.histogram, fromNative(actual), expected.hasHint);
   }
   return typeof actual === 'number' && typeof expected === 'number' && almost(expected, actual);
 };

@@ -1,7 +1,7 @@
 /** Classic histograms as native ones with custom buckets, which `load_with_nhcb` adds. */
 import { Histogram } from '../../../queries/promql/histograms/histogram.ts';
 import type { Labels } from '../../../queries/promql/series.ts';
-import { readNumber } from '../../../queries/promql/syntax/numbers.ts';
+import { parsePromqlNumber } from '../../../queries/promql/syntax/numbers.ts';
 import type { LoadedSeries } from './commands.ts';
 import type { Value } from './series-lines.ts';
 
@@ -39,7 +39,7 @@ const add = (parts: Parts, suffix: string, labels: Labels, value: number): void 
   if (suffix === 'count') parts.count = value;
   else if (suffix === 'sum') parts.sum = value;
   else {
-    const bound = readNumber(labels.le ?? '');
+    const bound = parsePromqlNumber(labels.le ?? '');
     if (bound !== undefined && !parts.buckets.has(bound)) parts.buckets.set(bound, value);
   }
 };
@@ -48,7 +48,7 @@ const add = (parts: Parts, suffix: string, labels: Labels, value: number): void 
 const partOf = (labels: Labels): { labels: Labels; suffix: string } | undefined => {
   const [, base, suffix] = /^(.*)_(bucket|sum|count)$/.exec(labels.__name__ ?? '') ?? [];
   if (base === undefined || suffix === undefined) return undefined;
-  if (suffix === 'bucket' && readNumber(labels.le ?? '') === undefined) return undefined;
+  if (suffix === 'bucket' && parsePromqlNumber(labels.le ?? '') === undefined) return undefined;
   const { le: _, ...others } = labels;
   return { labels: { ...others, __name__: base }, suffix };
 };

@@ -1,9 +1,15 @@
 /** Runs files of Prometheus' test language against the engine. */
 import { defaultOptions, type EngineOptions } from '../../../queries/promql/engine/context.ts';
-import { type Evaluated, evaluate, type ParsedQuery, parse, selectionsOf } from '../../../queries/promql/index.ts';
+import {
+  type EvaluationResult,
+  evaluate,
+  listSelections,
+  type ParsedQuery,
+  parse,
+} from '../../../queries/promql/index.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
-import { printed } from '../../../queries/promql/syntax/print.ts';
-import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
+import { printExpression } from '../../../queries/promql/syntax/print.ts';
+import { type Expression, visitExpressions } from '../../../queries/promql/syntax/tree.ts';
 import type { Command, Evaluation, Expectation } from './commands.ts';
 import { atTime, type ComparableAnswer, problemOf, toComparableAnswer } from './compare.ts';
 import { Store } from './store.ts';
@@ -17,8 +23,8 @@ interface Times {
   readonly stepMs: number;
 }
 
-const evaluateQuery = (store: Store, query: ParsedQuery, times: Times): Evaluated => {
-  const selections = selectionsOf(query, times, options);
+const evaluateQuery = (store: Store, query: ParsedQuery, times: Times): EvaluationResult => {
+  const selections = listSelections(query, times, options);
   return evaluate(
     query,
     times,
@@ -78,7 +84,7 @@ export const answerProblem = (
 /** What is wrong with one evaluation, if anything is. */
 const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery, atMs: number): string | undefined => {
   const times = command.instant ? { startMs: atMs, endMs: atMs, stepMs: 0 } : command;
-  let result: Evaluated;
+  let result: EvaluationResult;
   try {
     result = evaluateQuery(store, query, times);
   } catch (error) {
@@ -96,7 +102,7 @@ const rangeProblem = (
   command: Evaluation,
   query: ParsedQuery,
   atMs: number,
-  { value }: Evaluated,
+  { value }: EvaluationResult,
 ): string | undefined => {
   const ordered = command.expectations.some(({ of }) => of === 'ordered');
   if (value.type === 'matrix' || value.type === 'string' || command.matrix) return undefined;
@@ -113,13 +119,13 @@ const timeDependent =
 const fixedQuery = (text: string, atMs: number): ParsedQuery | undefined => {
   const { expression } = parse(text);
   let dependent = false;
-  walk(expression, (node: Expression, path) => {
+  visitExpressions(expression, (node: Expression, path) => {
     if (path.some((outer) => outer.kind === 'subquery' && typeof outer.at === 'number')) return;
     if (node.kind === 'selector' || node.kind === 'subquery') {
       if (typeof node.at !== 'number') node.at = atMs;
     } else if (node.kind === 'call' && timeDependent.test(node.signature.name)) dependent = true;
   });
-  return dependent ? undefined : parse(printed(expression));
+  return dependent ? undefined : parse(printExpression(expression));
 };
 
 const otherTimes = (atMs: number): number[] =>

@@ -1,10 +1,10 @@
 /** Lines of Prometheus' test language that describe a series: its labels, and values or histograms with repetitions. */
-import { combined } from '../../../queries/promql/histograms/arithmetic.ts';
+import { combine } from '../../../queries/promql/histograms/arithmetic.ts';
 import { Histogram } from '../../../queries/promql/histograms/histogram.ts';
 import type { Labels, ResetHint } from '../../../queries/promql/series.ts';
-import { readDuration } from '../../../queries/promql/syntax/durations.ts';
-import { readNumber } from '../../../queries/promql/syntax/numbers.ts';
-import { unquoted } from '../../../queries/promql/syntax/quotes.ts';
+import { parseDurationMs } from '../../../queries/promql/syntax/durations.ts';
+import { parsePromqlNumber } from '../../../queries/promql/syntax/numbers.ts';
+import { unquoteText } from '../../../queries/promql/syntax/quotes.ts';
 
 /** One value of a line: nothing, a float, a stale marker or a histogram. */
 export type Value = undefined | number | 'stale' | { readonly histogram: Histogram; readonly hasHint: boolean };
@@ -18,9 +18,9 @@ export const labelsFrom = (line: string): { labels: Labels; rest: string } => {
   const [whole = '', name, braces = ''] = metric.exec(line) ?? [];
   const labels: Record<string, string> = name === undefined ? {} : { __name__: name };
   for (const [, quotedName, plainName, value] of braces.matchAll(label)) {
-    const key = quotedName === undefined ? (plainName as string) : (unquoted(quotedName) as string);
+    const key = quotedName === undefined ? (plainName as string) : (unquoteText(quotedName) as string);
     if (value === undefined) labels.__name__ = key;
-    else labels[key] = unquoted(value) as string;
+    else labels[key] = unquoteText(value) as string;
   }
   return { labels, rest: line.slice(whole.length).trim() };
 };
@@ -30,7 +30,7 @@ const numbers = (list: string): number[] =>
     .trim()
     .split(/\s+/)
     .filter((each) => each !== '')
-    .map((each) => readNumber(each) as number);
+    .map((each) => parsePromqlNumber(each) as number);
 
 const hints: Readonly<Record<string, ResetHint>> = {
   unknown: 'unknown',
@@ -44,7 +44,7 @@ const histogramFrom = (description: string): { histogram: Histogram; hasHint: bo
   const fields = new Map<string, string>();
   for (const [, key = '', list, value] of description.matchAll(/([a-z_]+):(?:\[([^\]]*)\]|(\S+))/gi))
     fields.set(key.toLowerCase(), list ?? value ?? '');
-  const number = (key: string) => readNumber(fields.get(key) ?? '0') as number;
+  const number = (key: string) => parsePromqlNumber(fields.get(key) ?? '0') as number;
   const histogram = new Histogram();
   histogram.schema = number('schema');
   histogram.count = number('count');
@@ -73,7 +73,7 @@ const histogramValues = ([, first = '', sign, step, times]: RegExpExecArray): Va
   let current = start.histogram;
   const hasHint = added?.hasHint ?? start.hasHint;
   for (let time = 0; time < Number(times ?? 0); time++) {
-    if (added !== undefined) current = combined(current, added.histogram, sign === '-' ? -1 : 1).result;
+    if (added !== undefined) current = combine(current, added.histogram, sign === '-' ? -1 : 1).result;
     values.push({ histogram: current, hasHint });
   }
   if (values.length > 1) values[0] = { histogram: start.histogram, hasHint };
@@ -81,9 +81,9 @@ const histogramValues = ([, first = '', sign, step, times]: RegExpExecArray): Va
 };
 
 const numberOf = (word: string): number => {
-  const value = readNumber(word);
+  const value = parsePromqlNumber(word);
   if (value !== undefined) return value;
-  const duration = readDuration(word);
+  const duration = parseDurationMs(word);
   if (typeof duration === 'number') return duration / 1000;
   throw new Error(`no value: ${word}`);
 };
@@ -121,7 +121,8 @@ export const startsFrom = (rest: string): (number | undefined)[] =>
     const gap = /^_(?:x(\d+))?$/.exec(item);
     if (gap !== null) return new Array<undefined>(Number(gap[1] ?? 1)).fill(undefined);
     const [, first = '', step, times] = /^([+-]?\d+[a-z]*?)(?:([+-]\d+[a-z]*?))?(?:x(\d+))?$/.exec(item) ?? [];
-    const ms = (word: string) => (word.startsWith('-') ? -1 : 1) * (readDuration(word.replace(/^[+-]/, '')) as number);
+    const ms = (word: string) =>
+      (word.startsWith('-') ? -1 : 1) * (parseDurationMs(word.replace(/^[+-]/, '')) as number);
     return Array.from(
       { length: Number(times ?? 0) + 1 },
       (_, at) => ms(first) + (step === undefined ? 0 : at * ms(step)),

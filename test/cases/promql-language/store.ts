@@ -1,8 +1,8 @@
 /** Series in memory, as Prometheus' storage would give them to queries. */
-import { type Histogram, nativeOf } from '../../../queries/promql/histograms/histogram.ts';
-import { storedHint } from '../../../queries/promql/histograms/resets.ts';
+import { type Histogram, toNative } from '../../../queries/promql/histograms/histogram.ts';
+import { computeStoredHint } from '../../../queries/promql/histograms/resets.ts';
 import type { Labels, Selection, Series } from '../../../queries/promql/series.ts';
-import { testOf } from '../../../queries/promql/syntax/matchers.ts';
+import { compileTest } from '../../../queries/promql/syntax/matchers.ts';
 import type { Load, LoadedSeries } from './commands.ts';
 import { customHistograms } from './custom-histograms.ts';
 import type { Value } from './series-lines.ts';
@@ -46,7 +46,7 @@ export class Store {
   }
 
   *select({ matchers, fromMs, toMs }: Selection): Iterable<Series> {
-    const tests = matchers.map((matcher) => [matcher.name, testOf(matcher)] as const);
+    const tests = matchers.map((matcher) => [matcher.name, compileTest(matcher)] as const);
     for (const { labels, samples } of this.#series.values()) {
       if (!tests.every(([name, test]) => test(labels[name] ?? ''))) continue;
       const chosen = stored(samples).filter(([time]) => time > fromMs && time <= toMs);
@@ -65,7 +65,7 @@ const stored = (samples: ReadonlyMap<number, Sample>): [number, Sample][] => {
         before = undefined;
         return [time, sample];
       }
-      before = sample.value.histogram.withHint(storedHint(sample.value.histogram, before));
+      before = sample.value.histogram.withHint(computeStoredHint(sample.value.histogram, before));
       return [time, { ...sample, value: { ...sample.value, histogram: before } }];
     });
 };
@@ -74,7 +74,7 @@ const seriesOf = (labels: Labels, samples: readonly [number, Sample][]): Series 
   const values = new Float64Array(samples.length);
   const words = new BigUint64Array(values.buffer);
   const histograms = samples.map(([, { value }], at) => {
-    if (typeof value === 'object') return nativeOf(value.histogram);
+    if (typeof value === 'object') return toNative(value.histogram);
     if (value === 'stale') words[at] = staleMarker;
     else values[at] = value;
     return undefined;
@@ -83,7 +83,7 @@ const seriesOf = (labels: Labels, samples: readonly [number, Sample][]): Series 
     labels,
     times: Float64Array.from(samples, ([time]) => time),
     values,
-    starts: Float64Array.from(samples, ([, { startMs }]) => startMs),
+    startTimes: Float64Array.from(samples, ([, { startMs }]) => startMs),
     ...(histograms.some((histogram) => histogram !== undefined) && { histograms }),
   };
 };

@@ -1,7 +1,7 @@
 /** What questions in plain language are read as, over what twelve trades have. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import { sentenceOf } from '../../../subjects/questions/sentence.ts';
+import { describeQuery } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, defaultRange, nowMs } from './question-case.ts';
 import { shop } from './shop.ts';
@@ -77,7 +77,7 @@ for (const [question, sentence] of sentences)
     const understood = read(question);
     t.is(understood.is, 'interpretation');
     if (understood.is === 'interpretation')
-      t.is(sentenceOf({ ...understood.interpretation, timeZone: 'UTC' }), sentence);
+      t.is(describeQuery({ ...understood.interpretation, timeZone: 'UTC' }), sentence);
   });
 
 test('each word is returned with its mapping', (t) => {
@@ -167,5 +167,5 @@ for (const [title, text] of hostile)
     const understood = read(text);
     t.true(['interpretation', 'alternatives', 'refusal'].includes(understood.is));
     if (understood.is === 'interpretation')
-      t.notThrows(() => sentenceOf({ ...understood.interpretation, timeZone: 'UTC' }));
+      t.notThrows(() => describeQuery({ ...understood.interpretation, timeZone: 'UTC' }));
   });

@@ -1,7 +1,7 @@
 /** Runbooks: how documents are cut, found and cited. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import { namedQueries } from '../../../subjects/runbooks/named-queries.ts';
+import { extractQueries } from '../../../subjects/runbooks/named-queries.ts';
 import {
   type FoundPassage,
   PassageIndex,
@@ -10,7 +10,7 @@ import {
   sources,
 } from '../../../subjects/runbooks/passage-index.ts';
 import { type Format, readDocument } from '../../../subjects/runbooks/passages.ts';
-import { bestSentences, sentencesOf } from '../../../subjects/runbooks/sentences.ts';
+import { bestSentences, splitSentences } from '../../../subjects/runbooks/sentences.ts';
 import { stemsOf, wordsOf } from '../../../subjects/runbooks/words.ts';
 import { foundFor } from './found.ts';
 import { grownWith } from './grown-with.ts';
@@ -146,7 +146,7 @@ for (const [name, content] of Object.entries(hostile))
     for (const format of ['markdown', 'html'] as const) {
       const { passages } = readDocument(content, format);
       for (const { text } of passages.slice(0, 50)) {
-        sentencesOf(text);
+        splitSentences(text);
         wordsOf(text);
       }
       t.true(passages.every(({ text }) => text.length <= 2_000 && text.isWellFormed()));
@@ -175,7 +175,7 @@ test('a runbook ranks above a rule with the same words, and sources can be exclu
   const text = '# Queue\nThe queue of orders is long.';
   const index = await indexOf(bookOf('rule', text, 'rule'), bookOf('runbook', text));
   const ids = (from: ReadonlySet<Source>) =>
-    index.search('orders queue long', { from, limit: 9 }).map(({ book }) => book.id);
+    index.search('orders queue long', { from, limit: 9 }).map(({ origin }) => origin.id);
   t.deepEqual(ids(all), ['runbook', 'rule']);
   t.deepEqual(ids(new Set<Source>(['rule'])), ['rule']);
 });
@@ -184,7 +184,7 @@ test('a removed runbook is no longer found, even while it is being added', async
   const index = await indexOf(bookOf('one', '# Disk\nfull'), bookOf('two', '# Disk\nslow'));
   index.remove('one');
   t.deepEqual(
-    index.search('disk', { from: all, limit: 9 }).map(({ book }) => book.id),
+    index.search('disk', { from: all, limit: 9 }).map(({ origin }) => origin.id),
     ['two'],
   );
   const long = bookOf('three', Array.from({ length: 200 }, (_, nth) => `# Disk ${nth}\ntext`).join('\n'));
@@ -199,7 +199,7 @@ const found = (
   text: string,
   { id = 'a', source = 'document' as Source, query = undefined as PassageSource['query'] } = {},
 ): FoundPassage => ({
-  book: { source, id, title: 'Queue', url: '', query },
+  origin: { source, id, title: 'Queue', url: '', query },
   nth: 0,
   headings: [],
   text,
@@ -228,7 +228,7 @@ test('if no passage is relevant, the answer is unknown, with a reason', (t) => {
 
 test('links in sentences are replaced by their text, and code is not a sentence', (t) => {
   t.deepEqual(
-    sentencesOf(
+    splitSentences(
       'See [the **status** page](https://evil.example/x) of it.\n\n```\nrm -rf everything here\n```\n1. Then call the office.',
     ),
     ['See the status page of it.', 'Then call the office.'],
@@ -250,12 +250,14 @@ const named: Readonly<Record<string, readonly [text: string, source: Source, kin
 for (const [title, [text, source, kinds]] of Object.entries(named))
   test(`queries that a passage names: ${title}`, (t) => {
     t.deepEqual(
-      namedQueries([found(text, { source })], 5).map(({ query }) => query.kind),
+      extractQueries([found(text, { source })], 5).map(({ query }) => query.kind),
       [...kinds],
     );
   });
 
 test('a rule names its own query, and each query is named once', (t) => {
   const query = { kind: 'promql', expression: 'sum(up)' } as const;
-  t.deepEqual(namedQueries([found('`sum(up)`'), found('text', { source: 'rule', query })], 5), [{ query, passage: 0 }]);
+  t.deepEqual(extractQueries([found('`sum(up)`'), found('text', { source: 'rule', query })], 5), [
+    { query, passage: 0 },
+  ]);
 });

@@ -2,15 +2,15 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { momentsOf } from '../../../processors/alerts/alert-evaluation.ts';
+import { evaluationMoments } from '../../../processors/alerts/alert-evaluation.ts';
 import { ScheduleItems } from '../../../processors/engine/schedule-items.ts';
-import { itemKey, nextDue, sharedPhaseOf } from '../../../processors/engine/schedule-times.ts';
+import { computeSharedPhase, itemKey, nextDue } from '../../../processors/engine/schedule-times.ts';
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import { AlertRouting } from '../../../schemas/resources/alert-routing.ts';
-import { msOf } from '../../../subjects/alerts/durations.ts';
+import { parseDurationMs } from '../../../subjects/alerts/durations.ts';
 import { compileRoutes } from '../../../subjects/alerts/routing/tree.ts';
-import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
+import { createAlertRules } from '../../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 
 const minuteMs = 60_000;
@@ -24,23 +24,23 @@ const { groupWaitMs } = compileRoutes(AlertRouting.parse({ receivers: [{ name: '
 
 test('a slice is measured and landed before its rules read it, and the webhook is sent within 90 s of its end', (t) => {
   const slo = SloFields.parse({ name: 'checkout', service: 'checkout' });
-  const registry = new ScheduleItems(sloMeasurement, silent);
+  const registry = new ScheduleItems(sloMeasurement, silentLog);
   fc.assert(
     fc.property(fc.uuid(), fc.uuid(), fc.integer({ min: 28_000_000, max: 30_000_000 }), (tenantId, id, minute) => {
       const endMs = minute * minuteMs;
       const document = { ...slo, id, version: 1, createdAt: '', updatedAt: '' };
       const { slot, key } = registry.change({ tenantId, id, before: undefined, after: document });
-      const item = registry.of(slot).get(key);
+      const item = registry.itemsOfSlot(slot).get(key);
       if (item === undefined) throw new Error('it is not measured');
       const measuredMs = nextDue(item.phase, item.everyMs, endMs - 1) - endMs;
       t.true(measuredMs >= 2000, `measured ${measuredMs} ms after its end`);
-      for (const [ruleId, rule] of alertRulesOf(id, slo)) {
-        const everyMs = msOf(rule.interval);
-        const delayMs = msOf(rule.delay);
+      for (const [ruleId, rule] of createAlertRules(id, slo)) {
+        const everyMs = parseDurationMs(rule.interval);
+        const delayMs = parseDurationMs(rule.delay);
         t.true(measuredMs + latenessMs + landingMs <= delayMs);
-        const phase = sharedPhaseOf(tenantId, itemKey(tenantId, ruleId), {
+        const phase = computeSharedPhase(tenantId, itemKey(tenantId, ruleId), {
           everyMs,
-          ...momentsOf({ ...rule, id: ruleId, version: 1 }),
+          ...evaluationMoments({ ...rule, id: ruleId, version: 1 }),
         });
         const evaluatedMs = nextDue(phase, everyMs, endMs + delayMs - 1) - endMs;
         const notifiedAfterMs = evaluatedMs + latenessMs + groupWaitMs + deliveryMs;

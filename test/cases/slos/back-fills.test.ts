@@ -1,9 +1,9 @@
 /** Much that is to be measured of the time before waits for its turn, and holds up nothing else. */
 import test from 'ava';
-import { BackFills } from '../../../processors/slos/back-fills.ts';
+import { BackFillQueue } from '../../../processors/slos/back-fills.ts';
 
 test('backfills of one organization run one at a time, in order, and in parallel with those of others', async (t) => {
-  const backFills = new BackFills(() => 0);
+  const backFills = new BackFillQueue(() => 0);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const run = (tenantId: string, name: string, untilMs = 1) =>
@@ -27,7 +27,7 @@ test('backfills of one organization run one at a time, in order, and in parallel
 
 test('a backfill that waits too long proceeds without a turn, and a failing backfill passes its turn to the next', async (t) => {
   let nowMs = 0;
-  const backFills = new BackFills(() => nowMs);
+  const backFills = new BackFillQueue(() => nowMs);
   const started: string[] = [];
   let end = (): void => {};
   const failing = backFills.runQueued('a', 10, async () => {

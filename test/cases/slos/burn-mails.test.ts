@@ -9,7 +9,7 @@ import { notifyBurns } from '../../../api/groups/slos/burn-mails.ts';
 import type { MailDraft } from '../../../api/mail/mail-text.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 
@@ -21,7 +21,7 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
     await documents.close();
     rmSync(directory, { recursive: true });
   });
-  const own = documents.of('acme');
+  const own = documents.forTenant('acme');
   const project = (name: string, of: object) =>
     own.collection(projects).insert({ name, description: '', notifications: ProjectNotifications.parse(of) });
   await project('shop', { recipients: ['ann@a.example', 'bob@a.example'], events: ['slo-burning'] });
@@ -60,7 +60,7 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
   const sendMails = async (): Promise<string[]> => {
     sent.length = 0;
     const settings = { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' };
-    const put = async (_: unknown, mail: MailDraft | undefined) => {
+    const enqueue = async (_: unknown, mail: MailDraft | undefined) => {
       if (mail !== undefined) sent.push(mail);
       return 'id';
     };
@@ -69,10 +69,10 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
         documents,
         columns,
         clock,
-        log: silent,
+        log: silentLog,
         counters: memoryCounters({ clock }),
         settings,
-        mail: { configured: true, deliveryOf: async () => 'queued', put },
+        mail: { configured: true, readDeliveryState: async () => 'queued', enqueue },
       },
       new AbortController().signal,
     );

@@ -3,11 +3,18 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { sumUpDays } from '../../../sinks/slo-days.ts';
-import { budgetOf, burnRateOf, objectiveOf, type Sums, sliOf, sums } from '../../../subjects/slos/slices/figures.ts';
-import { compared, type Fraction } from '../../../subjects/slos/slices/fraction.ts';
+import {
+  computeBudget,
+  computeBurnRate,
+  computeSli,
+  type Sums,
+  sumSlices,
+  toObjective,
+} from '../../../subjects/slos/slices/figures.ts';
+import { compare, type Fraction } from '../../../subjects/slos/slices/fraction.ts';
 import { readSlices } from '../../../subjects/slos/slices/slices.ts';
 import { readWindows } from '../../../subjects/slos/slices/window-sums.ts';
-import { slicesIn } from '../../../subjects/slos/slices/windows.ts';
+import { countSlices } from '../../../subjects/slos/slices/windows.ts';
 import { propertyRuns } from '../../budget.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
@@ -54,7 +61,7 @@ const objectives: readonly SloObjective[] = [
 ];
 /** Now or later than all that was written. */
 const rested = (): number => Date.now() + dayMs;
-const reading = () => ({ columns: tables.columns.of('a') });
+const reading = () => ({ columns: tables.columns.forTenant('a') });
 
 const holds = async (
   t: import('ava').ExecutionContext,
@@ -70,10 +77,10 @@ const holds = async (
       good: BigInt(good),
       total: BigInt(total),
     }));
-    const [is, ought] = [summed(window), sums(slices, objectiveOf(objective))];
+    const [is, ought] = [summed(window), sumSlices(slices, toObjective(objective))];
     t.is(is.known, ought.known);
     for (const part of ['good', 'bad', 'total'] as const)
-      t.is(compared(is[part], ought[part]), 0, `${part} of ${objective.budgeting} in ${JSON.stringify(window)}`);
+      t.is(compare(is[part], ought[part]), 0, `${part} of ${objective.budgeting} in ${JSON.stringify(window)}`);
   }
 };
 
@@ -115,12 +122,12 @@ const isExactly = (
   is(window.good, good, under, 'good');
   is(window.bad, bad, under, 'bad');
   is(window.total, total, under, 'total');
-  is(sliOf(window), good, total, 'indicator');
+  is(computeSli(window), good, total, 'indicator');
   // Of a target of 99 %.
-  is(burnRateOf(window, objectiveOf(objective)), bad * 100n, total, 'burn rate');
+  is(computeBurnRate(window, toObjective(objective)), bad * 100n, total, 'burn rate');
   const slices = BigInt(days * 1440);
   const of = objective.budgeting === 'occurrences' ? total : slices * under;
-  const budget = budgetOf(window, objectiveOf(objective), days * 1440);
+  const budget = computeBudget(window, toObjective(objective), days * 1440);
   is(budget.left, of - bad * 100n, under * 100n, 'budget left');
   is(budget.leftShare, of - bad * 100n, of, 'share of the budget left');
 };
@@ -183,7 +190,7 @@ test.serial('a window of whole days reads no slices after the rollup, and reads 
     await land(sloId, objective, slices);
     await sumUpDays(tables.columns, rested());
     const statements: string[] = [];
-    const own = tables.columns.of('a');
+    const own = tables.columns.forTenant('a');
     const columns = {
       ...own,
       query: ((sql: string, ...rest: []) => {
@@ -226,7 +233,7 @@ test.serial('excluded parts of a window are not in its sums, but are in the sums
       const window = { fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) };
       const requests = [{ sloId: 'maintained', series: 's', objective, excluded, windows: [window] }];
       const summed = (await readWindows(reading(), requests))(0);
-      t.is(summed(window).known, slicesIn(window, excluded, minuteMs));
+      t.is(summed(window).known, countSlices(window, excluded, minuteMs));
       t.is(summed(window, 'all').known, (window.toMs - window.fromMs) / minuteMs);
     }),
     { numRuns: propertyRuns(15) },
@@ -307,7 +314,7 @@ test.serial(
     t.is(await sumUpDays(tables.columns, beginMs), 0, 'nothing has rested for so long');
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     await holds(t, 'gone', objective, [window]);
-    const others = { columns: tables.columns.of('b') };
+    const others = { columns: tables.columns.forTenant('b') };
     const requests = [{ sloId: 'gone', series: 's', objective, windows: [window] }];
     t.is((await readWindows(others, requests))(0)(window).known, 0);
   },

@@ -2,13 +2,13 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { SloFields } from '../../../subjects/slos/document.ts';
-import { sloProblems } from '../../../subjects/slos/problems.ts';
+import { findSloProblems } from '../../../subjects/slos/problems.ts';
 
 /** Paths of what is wrong, by form or beyond it. */
 const wrongIn = (fields: object): string[] => {
   const parsed = SloFields.safeParse({ name: 'one', service: 'shop', ...fields });
   return parsed.success
-    ? sloProblems(parsed.data).map(({ path }) => path)
+    ? findSloProblems(parsed.data).map(({ path }) => path)
     : parsed.error.issues.map(({ path }) => path.join('.'));
 };
 
@@ -20,7 +20,7 @@ const ratio = { good: count('NOT status:error'), total: count('*') };
 
 test('the short form measures requests of a service, with defaults for all other fields', (t) => {
   const slo = SloFields.parse({ name: 'Checkout', service: 'checkout' });
-  t.deepEqual(sloProblems(slo), []);
+  t.deepEqual(findSloProblems(slo), []);
   t.like(slo, {
     targetPct: 99.9,
     windowDays: 30,
@@ -36,7 +36,7 @@ test('a query can be JSON text of the same object', (t) => {
   const query = { sli: ratio, budgeting: 'timeslices', slice: '5m', sliceTarget: 0.95 };
   const object = SloFields.parse({ name: 'one', type: 'ratio', query });
   t.deepEqual(SloFields.parse({ name: 'one', type: 'ratio', query: JSON.stringify(query) }), object);
-  t.deepEqual(sloProblems(object), []);
+  t.deepEqual(findSloProblems(object), []);
   t.deepEqual(wrongIn({ query: '{ sli' }), ['query']);
   t.deepEqual(wrongIn({ query: '{"slices":"1m"}' }), ['query']);
 });

@@ -3,26 +3,26 @@ import test from 'ava';
 import fc from 'fast-check';
 import { defaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
 import {
-  budgetOf,
-  budgetSpentOf,
-  burnRateOf,
-  coverageOf,
+  computeBudget,
+  computeBudgetSpent,
+  computeBurnRate,
+  computeCoverage,
+  computeSli,
   type Objective,
   type Slice,
-  sliOf,
-  sums,
+  sumSlices,
 } from '../../../subjects/slos/slices/figures.ts';
 import {
+  add,
   asNumber,
-  compared,
+  compare,
   decimal,
-  dividedBy,
+  divide,
   fraction,
-  minus,
-  plus,
-  sumOf,
+  subtract,
+  sumFractions,
 } from '../../../subjects/slos/slices/fraction.ts';
-import { periodAt, rollingAt, slicesIn } from '../../../subjects/slos/slices/windows.ts';
+import { countSlices, periodAt, rollingAt } from '../../../subjects/slos/slices/windows.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -30,17 +30,17 @@ const slicesOf = (...figures: readonly (readonly [good: number, total: number])[
   figures.map(([good, total], index) => ({ fromMs: index * minuteMs, good: BigInt(good), total: BigInt(total) }));
 const objective = (targetPct: number, more: Partial<Objective> = {}): Objective => ({
   budgeting: 'occurrences',
-  target: dividedBy(decimal(targetPct), fraction(100n)),
+  target: divide(decimal(targetPct), fraction(100n)),
   ...more,
 });
-const number = (value: ReturnType<typeof sliOf>): number | undefined =>
+const number = (value: ReturnType<typeof computeSli>): number | undefined =>
   value === undefined ? undefined : asNumber(value);
 
 test('144 bad of 10,000 at 99.9 % burn at exactly 14.4, which doubles do not give', (t) => {
   t.not(144 / 10_000 / (1 - 0.999), 14.4);
-  const burn = burnRateOf(sums(slicesOf([9856, 10_000]), objective(99.9)), objective(99.9));
+  const burn = computeBurnRate(sumSlices(slicesOf([9856, 10_000]), objective(99.9)), objective(99.9));
   t.is(number(burn), 14.4);
-  t.is(burn && compared(burn, decimal(14.4)), 0);
+  t.is(burn && compare(burn, decimal(14.4)), 0);
 });
 
 test('a decimal is parsed exactly, and fractions give the nearest double', (t) => {
@@ -54,42 +54,42 @@ test('a decimal is parsed exactly, and fractions give the nearest double', (t) =
 
 test('occurrences: the budget is based on the events so far', (t) => {
   const of = objective(99);
-  const window = sums(slicesOf([990, 1000], [0, 0], [495, 500]), of);
-  const budget = budgetOf(window, of, 43_200);
-  t.is(number(sliOf(window)), 0.99);
+  const window = sumSlices(slicesOf([990, 1000], [0, 0], [495, 500]), of);
+  const budget = computeBudget(window, of, 43_200);
+  t.is(number(computeSli(window)), 0.99);
   t.deepEqual([asNumber(budget.total), asNumber(budget.left), number(budget.leftShare)], [15, 0, 0]);
-  t.is(number(budgetSpentOf(window, budget)), 1);
-  t.is(coverageOf(window, 3), 2 / 3);
+  t.is(number(computeBudgetSpent(window, budget)), 1);
+  t.is(computeCoverage(window, 3), 2 / 3);
 });
 
 test('timeslices: a slice is good from its target upwards, and the budget is based on all slices of the window', (t) => {
   const of = objective(99, { budgeting: 'timeslices', sliceTarget: decimal(0.95) });
-  const window = sums(slicesOf([95, 100], [949, 1000], [0, 0], [1, 1]), of);
-  const budget = budgetOf(window, of, 1000);
-  t.is(number(sliOf(window)), 2 / 3);
+  const window = sumSlices(slicesOf([95, 100], [949, 1000], [0, 0], [1, 1]), of);
+  const budget = computeBudget(window, of, 1000);
+  t.is(number(computeSli(window)), 2 / 3);
   t.deepEqual([asNumber(budget.total), asNumber(budget.left), number(budget.leftShare)], [10, 9, 0.9]);
-  t.is(number(burnRateOf(window, of)), 100 / 3);
+  t.is(number(computeBurnRate(window, of)), 100 / 3);
 });
 
 test('ratio-timeslices: the result is the mean of the slices, regardless of their event counts', (t) => {
   const of = objective(90, { budgeting: 'ratio-timeslices' });
-  const window = sums(slicesOf([1, 3], [2, 3], [1_000_000, 1_000_000], [0, 0]), of);
-  t.is(number(sliOf(window)), 2 / 3);
-  t.is(number(budgetOf(window, of, 100).left), 9);
+  const window = sumSlices(slicesOf([1, 3], [2, 3], [1_000_000, 1_000_000], [0, 0]), of);
+  t.is(number(computeSli(window)), 2 / 3);
+  t.is(number(computeBudget(window, of, 100).left), 9);
   const many = slicesOf(...Array.from({ length: 5000 }, (_, index) => [index + 1, index + 2] as const));
   const mean = many.reduce((sum, { good, total }) => sum + Number(good) / Number(total), 0) / many.length;
-  t.true(Math.abs((number(sliOf(sums(many, of))) ?? 0) - mean) < 1e-12);
+  t.true(Math.abs((number(computeSli(sumSlices(many, of))) ?? 0) - mean) < 1e-12);
 });
 
 test('missing data is unknown, neither good nor bad', (t) => {
   for (const budgeting of ['occurrences', 'timeslices', 'ratio-timeslices'] as const) {
     const of = objective(99, { budgeting });
-    const window = sums(slicesOf([0, 0], [0, 0]), of);
-    t.is(sliOf(window), undefined);
-    t.is(burnRateOf(window, of), undefined);
-    t.is(coverageOf(window, 2), 0);
+    const window = sumSlices(slicesOf([0, 0], [0, 0]), of);
+    t.is(computeSli(window), undefined);
+    t.is(computeBurnRate(window, of), undefined);
+    t.is(computeCoverage(window, 2), 0);
   }
-  t.is(budgetOf(sums([], objective(99)), objective(99), 100).leftShare, undefined);
+  t.is(computeBudget(sumSlices([], objective(99)), objective(99), 100).leftShare, undefined);
 });
 
 test('slices add up to a single measurement of the window', (t) => {
@@ -105,17 +105,19 @@ test('slices add up to a single measurement of the window', (t) => {
     budgetings,
     (slices, place, budgeting) => {
       const of = objective(99.5, { budgeting, sliceTarget: decimal(0.5) });
-      const [all, first, rest] = [slices, slices.slice(0, place), slices.slice(place)].map((each) => sums(each, of));
+      const [all, first, rest] = [slices, slices.slice(0, place), slices.slice(place)].map((each) =>
+        sumSlices(each, of),
+      );
       const adds = (field: 'good' | 'bad' | 'total'): boolean =>
         all !== undefined &&
         first !== undefined &&
         rest !== undefined &&
-        compared(all[field], plus(first[field], rest[field])) === 0;
+        compare(all[field], add(first[field], rest[field])) === 0;
       return adds('good') && adds('bad') && adds('total');
     },
   );
   t.notThrows(() => fc.assert(property));
-  t.is(asNumber(sumOf([fraction(1n, 3n), fraction(1n, 6n), fraction(1n, 2n)])), 1);
+  t.is(asNumber(sumFractions([fraction(1n, 3n), fraction(1n, 6n), fraction(1n, 2n)])), 1);
 });
 
 test('the default rules are those of the SRE workbook, scaled to the window', (t) => {
@@ -179,9 +181,12 @@ test('a slice counts in the period in which it starts, even if periods start wit
     const period = periodAt({ period: 'day', timeZone, startsAt: '2026-01-01T00:00' }, Date.parse(`${day}T00:00:00Z`));
     const begins = Array.from({ length: 80 }, (_, index) => (Math.floor(period.fromMs / hour) + index) * hour);
     const known = begins.filter((ms) => ms >= period.fromMs && ms < period.toMs).length;
-    t.deepEqual([slicesIn(period, [], hour), known], [slices, slices], `${timeZone} ${day}`);
+    t.deepEqual([countSlices(period, [], hour), known], [slices, slices], `${timeZone} ${day}`);
     const maintained = { fromMs: period.fromMs, toMs: (begins[3] ?? 0) + hour };
-    t.is(slicesIn(period, [maintained], hour), slices - begins.slice(0, 4).filter((ms) => ms >= period.fromMs).length);
+    t.is(
+      countSlices(period, [maintained], hour),
+      slices - begins.slice(0, 4).filter((ms) => ms >= period.fromMs).length,
+    );
   }
 });
 
@@ -206,5 +211,5 @@ test('periods cover time without gaps: every instant is in the last period that 
     },
   );
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
-  t.is(asNumber(minus(fraction(1n), decimal(0.999))), 0.001);
+  t.is(asNumber(subtract(fraction(1n), decimal(0.999))), 0.001);
 });

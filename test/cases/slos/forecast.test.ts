@@ -1,12 +1,12 @@
 /** Forecasts of error budgets: what is unknown, what is certain, and how often the interval holds. */
 import test from 'ava';
-import { type Block, forecastOf } from '../../../subjects/slos/forecast.ts';
+import { type Block, computeForecast } from '../../../subjects/slos/forecast.ts';
 
 const even = (count: number, block: Block): Block[] => Array.from({ length: count }, () => block);
 
 test('below a fifth of the window a forecast is unknown, with a reason', (t) => {
   const blocks = [...even(19, { bad: 1, total: 100 }), ...even(30, { bad: 0, total: 0 })];
-  t.deepEqual(forecastOf({ blocks, windowBlocks: 100, allowed: 0.01, budgetOf: 'events', rolling: false }), {
+  t.deepEqual(computeForecast({ blocks, windowBlocks: 100, allowed: 0.01, budgetOf: 'events', rolling: false }), {
     state: 'unknown',
     reason: '19 of 100 parts of the window have data; a forecast needs a fifth of the parts, and at least 10',
   });
@@ -14,34 +14,34 @@ test('below a fifth of the window a forecast is unknown, with a reason', (t) => 
 
 test('steady spending runs out at the calculated time, and a spent budget has run out now', (t) => {
   const of = { windowBlocks: 100, allowed: 0.01, budgetOf: 10_000, rolling: false } as const;
-  t.deepEqual(forecastOf({ ...of, blocks: even(30, { bad: 2, total: 100 }) }), {
+  t.deepEqual(computeForecast({ ...of, blocks: even(30, { bad: 2, total: 100 }) }), {
     state: 'known',
     runsOutIn: 20,
     interval: [20, 20],
     breachChance: 1,
   });
-  t.deepEqual(forecastOf({ ...of, blocks: even(30, { bad: 1, total: 100 }) }), {
+  t.deepEqual(computeForecast({ ...of, blocks: even(30, { bad: 1, total: 100 }) }), {
     state: 'known',
     runsOutIn: 70,
     interval: [70, 70],
     breachChance: 1,
   });
-  t.deepEqual(forecastOf({ ...of, blocks: even(30, { bad: 0.5, total: 100 }) }), {
+  t.deepEqual(computeForecast({ ...of, blocks: even(30, { bad: 0.5, total: 100 }) }), {
     state: 'known',
     runsOutIn: null,
     interval: [null, null],
     breachChance: 0,
   });
-  const spent = forecastOf({ ...of, blocks: even(30, { bad: 4, total: 100 }) });
+  const spent = computeForecast({ ...of, blocks: even(30, { bad: 4, total: 100 }) });
   t.deepEqual(spent, { state: 'known', runsOutIn: 0, interval: [0, 0], breachChance: 1 });
 });
 
 test('a rolling window drops old blocks, so spending that ended long ago does not exhaust the budget', (t) => {
   const blocks = [...even(10, { bad: 9, total: 100 }), ...even(90, { bad: 0, total: 100 })];
   const of = { blocks, windowBlocks: 100, allowed: 0.01, rolling: true } as const;
-  const forecast = forecastOf({ ...of, budgetOf: 'events' });
+  const forecast = computeForecast({ ...of, budgetOf: 'events' });
   t.true(forecast.state === 'known' && forecast.breachChance < 0.5);
-  t.deepEqual(forecast, forecastOf({ ...of, budgetOf: 'events' }));
+  t.deepEqual(forecast, computeForecast({ ...of, budgetOf: 'events' }));
 });
 
 /** A generator of its own, so that the test shares nothing with what it tests. */
@@ -97,7 +97,7 @@ const heldOf = (budgets: number, failing: Failing): { readonly held: number; rea
     const spent = past.reduce((sum, { bad }) => sum + bad, 0);
     const budget = spent * (1.2 + 1.3 * random());
     const of = { windowBlocks: 200, allowed: budget / 200_000, budgetOf: 200_000, rolling: false };
-    const forecast = forecastOf({ ...of, blocks: past });
+    const forecast = computeForecast({ ...of, blocks: past });
     if (forecast.state === 'unknown') continue;
     const end = endOf(blocks.slice(now), budget - spent);
     const [earliest, latest] = forecast.interval.map((each) => each ?? Number.POSITIVE_INFINITY);

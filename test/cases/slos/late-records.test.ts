@@ -1,16 +1,16 @@
 /** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import { Answers } from '../../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../../queries/batch/answers.ts';
 import { openPromql } from '../../../queries/promql/evaluation/threads.ts';
-import { translationOf } from '../../../queries/promql/settings.ts';
+import { readTranslation } from '../../../queries/promql/settings.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
-import { settingsOf } from '../../../schemas/settings.ts';
+import { parseSettings } from '../../../schemas/settings.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
-import { lateWindows } from '../../../subjects/slos/late-records.ts';
+import { findLateWindows } from '../../../subjects/slos/late-records.ts';
 import { measureSlices } from '../../../subjects/slos/measure.ts';
 import { type MeasuredExtent, planMeasurements } from '../../../subjects/slos/measurement-times.ts';
-import { changedSlices, type MeasuredSlice } from '../../../subjects/slos/slices/slices.ts';
+import { findChangedSlices, type MeasuredSlice } from '../../../subjects/slos/slices/slices.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
 const minuteMs = 60_000;
@@ -115,9 +115,9 @@ test('of the earlier time, only slices with late records are measured again', as
       SELECT '${tenant}', 'default', ${at(receivedMs)}, 0, 1, 0, ${at(aboutMs)}, '${service}', ${more[1]}`,
     );
   };
-  const reading = { columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs };
-  const answers = () => new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 });
-  const lateOf = (slo: SloFields) => lateWindows(slo, window, { reading, answers: answers() });
+  const reading = { columns: tables.columns.forTenant(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs };
+  const answers = () => new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
+  const lateOf = (slo: SloFields) => findLateWindows(slo, window, { reading, answers: answers() });
   for (const table of ['logs', 'spans'] as const) {
     await landed(table, 'shop', nowMs - 2 * hourMs, nowMs - 2 * hourMs + 500);
     // As late, but about the last hour; and older than a day.
@@ -151,9 +151,12 @@ test('for metrics, slices are measured again from the first late point of a metr
       `INSERT INTO ${table} (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp)
       SELECT 'points', 'default', ${at(receivedMs)}, 0, 1, '${metric}', 1, ${at(aboutMs)}`,
     );
-  const reading = { columns: tables.columns.of('points'), plan: defaultPlans['enterprise'] as Plan, nowMs };
+  const reading = { columns: tables.columns.forTenant('points'), plan: defaultPlans['enterprise'] as Plan, nowMs };
   const lateOf = (slo: SloFields) =>
-    lateWindows(slo, window, { reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+    findLateWindows(slo, window, {
+      reading,
+      answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+    });
   await landed('samples', 'served', nowMs - 3 * hourMs, nowMs - 3 * hourMs + 500);
   await landed('samples', 'other', nowMs - 3 * hourMs, nowMs);
   await landed('samples', 'served', nowMs - 50 * minuteMs, nowMs);
@@ -215,12 +218,15 @@ test('PromQL slices measured again after late points equal a single query over t
     (ms) => ms + 500,
   );
   const reading = {
-    columns: tables.columns.of(tenant),
+    columns: tables.columns.forTenant(tenant),
     plan: defaultPlans['enterprise'] as Plan,
     nowMs,
-    promql: { threads, translation: translationOf(settingsOf({})) },
+    promql: { threads, translation: readTranslation(parseSettings({})) },
   };
-  const makeContext = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  const makeContext = () => ({
+    reading,
+    answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+  });
   const slos = expressions.map(([expression]) =>
     SloFields.parse({
       name: expression,
@@ -235,18 +241,18 @@ test('PromQL slices measured again after late points equal a single query over t
   for (const slo of slos) {
     before.push(await measureSlices(slo, window, makeContext()));
     const isKnown = expressions.some(([expression, which]) => expression === slo.name && which === 'from it on');
-    t.deepEqual(await lateWindows(slo, window, makeContext()), isKnown ? [] : [window], slo.name);
+    t.deepEqual(await findLateWindows(slo, window, makeContext()), isKnown ? [] : [window], slo.name);
   }
   await landed(all.filter(isLate), () => nowMs);
   for (const [index, slo] of slos.entries()) {
     const [expression, which] = expressions[index] as (typeof expressions)[number];
-    const windows = await lateWindows(slo, window, makeContext());
+    const windows = await findLateWindows(slo, window, makeContext());
     const fromMs = which === 'all' ? window.fromMs : lateMs - 5 * minuteMs;
     t.deepEqual(windows, [{ fromMs, toMs: window.toMs }], expression);
     const slices = new Map((before[index] ?? []).map((slice) => [slice[0], slice]));
     for (const each of windows) {
       const known = [...slices.values()].filter(([beginMs]) => beginMs >= each.fromMs && beginMs < each.toMs);
-      for (const slice of changedSlices(known, await measureSlices(slo, each, makeContext())))
+      for (const slice of findChangedSlices(known, await measureSlices(slo, each, makeContext())))
         slices.set(slice[0], slice);
     }
     const ought = await measureSlices(slo, window, makeContext());
@@ -288,12 +294,15 @@ test('a formula uses the same slice in all its parts, and is measured again if r
   const twiceMs = window.fromMs + 90 * minuteMs;
   await loggedAt([...minutes.map((ms) => ms + 1000), twiceMs + 2000]);
   const reading = {
-    columns: tables.columns.of(tenant),
+    columns: tables.columns.forTenant(tenant),
     plan: defaultPlans['enterprise'] as Plan,
     nowMs,
-    promql: { threads, translation: translationOf(settingsOf({})) },
+    promql: { threads, translation: readTranslation(parseSettings({})) },
   };
-  const makeContext = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  const makeContext = () => ({
+    reading,
+    answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+  });
   const formula = (expression: string) => ({
     kind: 'formula',
     expression,
@@ -310,13 +319,13 @@ test('a formula uses the same slice in all its parts, and is measured again if r
     slices.filter(([, good]) => good === 0),
     [[twiceMs, 0, 1]],
   );
-  t.deepEqual(await lateWindows(slo, window, makeContext()), []);
+  t.deepEqual(await findLateWindows(slo, window, makeContext()), []);
   const [recordMs, pointMs] = [window.fromMs + 200 * minuteMs, window.fromMs + 700 * minuteMs];
   await loggedAt([recordMs + 5000], nowMs);
   const ofRecord = { fromMs: recordMs, toMs: recordMs + minuteMs };
-  t.deepEqual(await lateWindows(slo, window, makeContext()), [ofRecord]);
+  t.deepEqual(await findLateWindows(slo, window, makeContext()), [ofRecord]);
   await pointsAt([pointMs], nowMs);
-  t.deepEqual(await lateWindows(slo, window, makeContext()), [
+  t.deepEqual(await findLateWindows(slo, window, makeContext()), [
     ofRecord,
     { fromMs: pointMs - minuteMs, toMs: window.toMs },
   ]);

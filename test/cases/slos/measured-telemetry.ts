@@ -2,7 +2,7 @@
 
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { StoredSlo } from '../../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../../schemas/slo-slices.ts';
 import { landIn, logsRequest, messageOf, text, tracesRequest } from '../sink-tables.ts';
@@ -84,7 +84,7 @@ export interface Measuring {
   readonly columns: Columns;
   readonly documents: Documents;
   /** Where telemetry is asked; by default where slices land. */
-  readonly source?: Pick<Columns, 'of'>;
+  readonly source?: Pick<Columns, 'forTenant'>;
 }
 
 /** Runs the schedule for one objective at times, and lands what it tells. */
@@ -92,7 +92,7 @@ export const measuring = ({ columns, documents, source = columns }: Measuring, t
   const land = landIn(columns);
   let offset = 0;
   let state: unknown = null;
-  return async (document: StoredSlo & Stored, dueMs: number): Promise<SloSlices[]> => {
+  return async (document: StoredSlo & StoredMetadata, dueMs: number): Promise<SloSlices[]> => {
     const slices: SloSlices[] = [];
     state = await sloMeasurement.run(document, {
       tenantId,

@@ -2,11 +2,11 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
+import { createAlertRules } from '../../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readOpenSlo } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
-import { sloProblems } from '../../../subjects/slos/problems.ts';
+import { findSloProblems } from '../../../subjects/slos/problems.ts';
 
 const v1 = (
   more: { window?: string; metric?: string; objective?: string; counter?: boolean } = {},
@@ -202,7 +202,7 @@ test('labels of Sloth pages and tickets become labels of alerts with that severi
     page: { severity: 'pageteam', routing_key: 'a' },
     ticket: { severity: 'slack' },
   });
-  const rules = alertRulesOf('id', read?.slo as SloFields).map(([, { labels }]) => labels);
+  const rules = createAlertRules('id', read?.slo as SloFields).map(([, { labels }]) => labels);
   t.deepEqual(
     rules.map(({ burn, severity, routing_key: key, team }) => [burn, severity, key, team]),
     [
@@ -321,7 +321,7 @@ const objective = fc
       query: { ...others, ...(isSliced && { sliceTarget: sliceTarget ?? 1 }) },
     });
   })
-  .filter((slo) => sloProblems(slo).length === 0);
+  .filter((slo) => findSloProblems(slo).length === 0);
 
 /** What v1alpha has fields for. */
 const plain = (slo: SloFields): SloFields => {

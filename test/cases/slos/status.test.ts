@@ -1,7 +1,7 @@
 /** The window of an objective, up to the end of its results. */
 import test from 'ava';
 import { SloFields } from '../../../subjects/slos/document.ts';
-import { windowSoFar } from '../../../subjects/slos/status.ts';
+import { currentWindow } from '../../../subjects/slos/status.ts';
 
 const minuteMs = 60_000;
 const periodMs = Date.parse('2026-03-01T00:00:00Z');
@@ -20,7 +20,7 @@ test('the results of a calendar period never end before it begins', (t) => {
     error: '',
   });
   const ends = (nowMs: number, upToMs: number): readonly number[] => {
-    const { fromMs, endMs } = windowSoFar(slo, measuredTo(upToMs), nowMs);
+    const { fromMs, endMs } = currentWindow(slo, measuredTo(upToMs), nowMs);
     return [fromMs, endMs];
   };
   t.deepEqual(ends(periodMs + 30_000, periodMs - minuteMs), [periodMs, periodMs], 'no slice of the period has ended');

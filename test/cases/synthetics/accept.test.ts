@@ -7,7 +7,7 @@ import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sq
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import type { ProbeResult } from '../../../schemas/synthetic-work.ts';
-import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
+import { acceptResults } from '../../../subjects/synthetics/accept.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -33,14 +33,14 @@ test('a resent result is published again as stored, and a different result of th
     rmSync(directory, { recursive: true });
   });
   await documents.ensureCollections([syntheticChecks, syntheticRunRequests]);
-  const own = documents.of('a');
+  const own = documents.forTenant('a');
   const icmp = { host: 'router.example' };
   const fields = CheckFields.parse({ name: 'c', type: 'icmp', icmp, locations: ['here', 'there'] });
   await own.collection(syntheticChecks).insert({ id: 'c', ...fields });
   const runRequest = { checkId: 'c', locations: ['here'], requestedAtMs: nowMs, isElsewhere: true, results: {} };
   await own.collection(syntheticRunRequests).insert({ id: 'asked', ...runRequest });
   const send = (trace: string, location = 'here', laterMs = 0) =>
-    acceptedRuns(own, [resultOf('asked', trace)], { tenantId: 'a', location, nowMs: nowMs + laterMs });
+    acceptResults(own, [resultOf('asked', trace)], { tenantId: 'a', location, nowMs: nowMs + laterMs });
 
   const { runs } = await send('1');
   t.is(runs.length, 1);

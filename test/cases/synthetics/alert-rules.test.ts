@@ -2,18 +2,18 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { batchMs } from '../../../processors/alerts/alert-evaluation.ts';
-import { nextDue, sharedPhaseOf } from '../../../processors/engine/schedule-times.ts';
+import { computeSharedPhase, nextDue } from '../../../processors/engine/schedule-times.ts';
 import { checkStates } from '../../../processors/synthetics/check-states.ts';
-import { Answers } from '../../../queries/batch/answers.ts';
-import { queryOf, run } from '../../../queries/run.ts';
+import { QueryBatcher } from '../../../queries/batch/answers.ts';
+import { parseQuery, run } from '../../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { SyntheticVerdict } from '../../../schemas/synthetic-runs.ts';
-import { msOf } from '../../../subjects/alerts/durations.ts';
+import { parseDurationMs } from '../../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import { queryRequestOf, queryRule } from '../../../subjects/alerts/run-query.ts';
+import { buildQueryRequest, queryRule } from '../../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
-import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
+import { createAlertRule } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
@@ -31,11 +31,11 @@ const check = CheckFields.parse({
   labels: { service: 'cart' },
 });
 const ruleOf = (id: string, of: object = {}): AlertRule => ({
-  ...alertRuleOf(id, { ...check, ...of }),
+  ...createAlertRule(id, { ...check, ...of }),
   id,
   version: 1,
 });
-const reading = () => ({ columns: tables.columns.of('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
+const reading = () => ({ columns: tables.columns.forTenant('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
 
 type VerdictFields = Pick<SyntheticVerdict, 'state' | 'says'> & Partial<SyntheticVerdict>;
 /** Lands verdicts of a check, at seconds. */
@@ -145,9 +145,9 @@ test('states of many checks are read with one statement, with the same results a
       return columns.query(...of);
     }) as typeof columns.query,
   };
-  const answers = new Answers({ gatherMs: 5, sharedMs: 60_000, aloneMs: 60_000 });
+  const answers = new QueryBatcher({ batchDelayMs: 5, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
   const context = { range: { from: 0n, to: BigInt(nowMs + 5000) * 1_000_000n - 1n } };
-  const queries = ids.map((checkId) => queryOf({ kind: 'check', checkId }));
+  const queries = ids.map((checkId) => parseQuery({ kind: 'check', checkId }));
   const batchResults = await Promise.all(
     queries.map((query) => answers.run(query, { ...more, columns: counting }, context)),
   );
@@ -163,18 +163,18 @@ test('states of many checks are read with one statement, with the same results a
 
 test('an evaluation reports a failure within 7.5 seconds of its landing, for every tenant', (t) => {
   const { interval, delay } = ruleOf('c');
-  const everyMs = msOf(interval);
+  const everyMs = parseDurationMs(interval);
   for (let index = 0; index < 500; index++) {
     const tenant = `tenant-${index}`;
     const phase = (key: string, of: { batchMs: number; within?: { fromMs: number; toMs: number } | undefined }) =>
-      sharedPhaseOf(tenant, `${tenant}/${key}`, { everyMs, ...of });
+      computeSharedPhase(tenant, `${tenant}/${key}`, { everyMs, ...of });
     const judging = phase('check', { batchMs: checkStates.batchMs ?? 0, within: checkStates.within });
     const landedMs = nowMs + index * 37;
     const judgedMs = nextDue(judging, 5000, landedMs);
     const dueMs = nextDue(phase('rule', { batchMs }), everyMs, judgedMs);
     t.true(dueMs - landedMs <= 7501, `${dueMs - landedMs}`);
     // What was judged has landed by then, and is in what is asked.
-    const { window } = queryRequestOf(ruleOf('c') as Parameters<typeof queryRequestOf>[0], dueMs);
+    const { window } = buildQueryRequest(ruleOf('c') as Parameters<typeof buildQueryRequest>[0], dueMs);
     t.true(window.toMs > judgedMs, delay);
     t.true(dueMs - judgedMs >= 2400);
   }

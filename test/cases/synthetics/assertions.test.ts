@@ -2,11 +2,11 @@
 import test from 'ava';
 import {
   Assertion,
-  assertionProblems,
+  findAssertionProblems,
   judgeAssertions,
   type Observation,
 } from '../../../subjects/synthetics/assertions.ts';
-import { readJsonPath } from '../../../subjects/synthetics/json-path.ts';
+import { parseJsonPath } from '../../../subjects/synthetics/json-path.ts';
 
 const seen: Observation = {
   status: 200,
@@ -75,7 +75,7 @@ test('an assertion passes or fails on the data of a step', (t) => {
   ];
   for (const [source, name, operator, value, isWrong] of table) {
     const assertion = Assertion.parse({ source, name, operator, value });
-    t.deepEqual(assertionProblems(assertion), []);
+    t.deepEqual(findAssertionProblems(assertion), []);
     t.is(outcomeOf(assertion), isWrong === undefined ? 'passed' : 'failed', `${source} ${name} ${operator} ${value}`);
   }
 });
@@ -130,7 +130,7 @@ test('an assertion that cannot be evaluated is rejected with its path', (t) => {
     [{ source: 'certificate', name: 'daysLeft', operator: 'is', value: 'many' }, 'value', /number/],
   ];
   for (const [fields, path, message] of table) {
-    const [problem, ...others] = assertionProblems(Assertion.parse(fields));
+    const [problem, ...others] = findAssertionProblems(Assertion.parse(fields));
     t.is(problem?.path, path);
     t.regex(problem?.message ?? '', message);
     t.deepEqual(others, []);
@@ -139,12 +139,12 @@ test('an assertion that cannot be evaluated is rejected with its path', (t) => {
 
 test('quoted parts of a JSONPath are not syntax', (t) => {
   for (const name of ["$['$..a..b..c']", '$[?@.price == "$ \\" $"]', '$..a..b'])
-    t.deepEqual(assertionProblems(Assertion.parse({ source: 'json', name, operator: 'exists' })), [], name);
+    t.deepEqual(findAssertionProblems(Assertion.parse({ source: 'json', name, operator: 'exists' })), [], name);
 });
 
 test('JSONPath filters use RE2, in linear time', (t) => {
   const found = (path: string, document: unknown): readonly unknown[] => {
-    const read = readJsonPath(path);
+    const read = parseJsonPath(path);
     return typeof read === 'string' ? t.fail(read) || [] : read.valuesIn(document);
   };
   t.deepEqual(found("$[?match(@, 'a.c')]", ['abc', 'xabc', 'a\rc', 'a\nc', 'a\u2028c', 5]), ['abc', 'a\u2028c']);

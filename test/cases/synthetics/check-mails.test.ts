@@ -8,7 +8,7 @@ import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sq
 import { notifyCheckChanges, pendingNotification } from '../../../api/groups/synthetics/check-mails.ts';
 import type { MailDraft } from '../../../api/mail/mail-text.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -38,7 +38,7 @@ test('each subscribed receiver of a project gets one mail per change', async (t)
     await documents.close();
     rmSync(directory, { recursive: true });
   });
-  const own = documents.of('acme');
+  const own = documents.forTenant('acme');
   const project = (name: string, of: object) =>
     own.collection(projects).insert({ name, description: '', notifications: ProjectNotifications.parse(of) });
   const both = ['check-failing', 'check-recovered'];
@@ -73,13 +73,13 @@ test('each subscribed receiver of a project gets one mail per change', async (t)
         documents,
         columns,
         clock,
-        log: silent,
+        log: silentLog,
         counters: memoryCounters({ clock }),
         settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
         mail: {
           configured: true,
-          deliveryOf: async () => 'queued',
-          put: async (_, mail) => {
+          readDeliveryState: async () => 'queued',
+          enqueue: async (_, mail) => {
             if (mail !== undefined) sent.push(mail);
             return 'id';
           },

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Reading } from '../../../queries/reading.ts';
 import { readCheckStatuses, readStates, uptimeDays } from '../../../subjects/synthetics/stored-results.ts';
-import { uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+import { computeUptime } from '../../../subjects/synthetics/uptime.ts';
 import { drawSeed } from '../../drawing.ts';
 import { seeded } from '../random.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
@@ -36,7 +36,7 @@ test('the state of a check follows from its states of today, from before ninety 
   await tables.columns.execute('SYSTEM STOP MERGES synthetic_states');
   for (const some of [once, once.filter((_, index) => index % 3 === 0)])
     await tables.columns.execute(`INSERT INTO synthetic_states VALUES ${some.join(', ')}`);
-  const reading = { columns: tables.columns.of('acme'), nowMs } as unknown as Reading;
+  const reading = { columns: tables.columns.forTenant('acme'), nowMs } as unknown as Reading;
   const statuses = await readCheckStatuses(reading, [...ids, 'none'], nowMs);
   t.false(statuses.has('none'));
   for (const id of ids) {
@@ -47,7 +47,7 @@ test('the state of a check follows from its states of today, from before ninety 
     t.is(found?.sinceMs, changes.at(-1)?.atMs, title);
     if (found === undefined) continue;
     const uptimes = uptimeDays.map(
-      (days) => uptimeOf(changes, [], { fromMs: nowMs - days * dayMs, toMs: nowMs }).uptime,
+      (days) => computeUptime(changes, [], { fromMs: nowMs - days * dayMs, toMs: nowMs }).uptime,
     );
     t.deepEqual(found.uptime, uptimes, title);
   }

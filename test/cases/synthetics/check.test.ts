@@ -1,11 +1,11 @@
 /** What a check says: what of it cannot be run is named by its path, and templates have their values. */
 import test from 'ava';
-import { CheckFields, variablesOf } from '../../../subjects/synthetics/check.ts';
-import { checkProblems, type Known } from '../../../subjects/synthetics/problems.ts';
+import { CheckFields, listVariables } from '../../../subjects/synthetics/check.ts';
+import { findCheckProblems, type KnownNames } from '../../../subjects/synthetics/problems.ts';
 import { checkTypes } from '../../../subjects/synthetics/registry.ts';
-import { oneTimeCode, rendered, renderedIn, TemplateValueError } from '../../../subjects/synthetics/templates.ts';
+import { oneTimeCode, renderAll, renderText, TemplateValueError } from '../../../subjects/synthetics/templates.ts';
 
-const known: Known = {
+const known: KnownNames = {
   locations: new Set(['l1', 'l2']),
   variables: new Map<string, readonly string[] | undefined>([
     ['path', undefined],
@@ -30,7 +30,7 @@ const goto = { action: 'goto', url: 'https://shop.example/' };
 const problemsOf = (given: object): string[] => {
   const { data, error } = CheckFields.safeParse(given);
   if (data === undefined) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  return checkProblems(data, known).map(({ path, message }) => `${path}: ${message}`);
+  return findCheckProblems(data, known).map(({ path, message }) => `${path}: ${message}`);
 };
 
 test('a valid check has no problems', (t) => {
@@ -71,7 +71,7 @@ test('a valid check has no problems', (t) => {
     ),
   ])
     t.deepEqual(problemsOf(check), [], JSON.stringify(check));
-  t.deepEqual(variablesOf(CheckFields.parse(httpCheck(login, cart))), ['path', 'password']);
+  t.deepEqual(listVariables(CheckFields.parse(httpCheck(login, cart))), ['path', 'password']);
 });
 
 test('an invalid check is rejected with the path of the problem', (t) => {
@@ -234,15 +234,15 @@ test('a secret is sent only to its bound hosts', (t) => {
 test('templates are filled with literal values', (t) => {
   const values = { variables: { a: '{{values.b}}' }, values: { b: 'x' }, nowMs: 1_700_000_000_123 };
   t.is(
-    rendered('{{ variables.a }}-{{values.b}}-{{time}}-{{seconds}}', values),
+    renderText('{{ variables.a }}-{{values.b}}-{{time}}-{{seconds}}', values),
     '{{values.b}}-x-2023-11-14T22:13:20.123Z-1700000000',
   );
-  t.not(rendered('{{uuid}}', values), rendered('{{uuid}}', values));
-  t.deepEqual(renderedIn({ list: [{ text: '{{values.b}}', number: 1, none: null }] }, values), {
+  t.not(renderText('{{uuid}}', values), renderText('{{uuid}}', values));
+  t.deepEqual(renderAll({ list: [{ text: '{{values.b}}', number: 1, none: null }] }, values), {
     list: [{ text: 'x', number: 1, none: null }],
   });
   for (const text of ['{{values.constructor}}', '{{variables.b}}'])
-    t.throws(() => rendered(text, values), { instanceOf: TemplateValueError });
+    t.throws(() => renderText(text, values), { instanceOf: TemplateValueError });
 });
 
 test('one-time codes follow RFC 6238', (t) => {

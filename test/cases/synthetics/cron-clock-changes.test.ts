@@ -1,15 +1,15 @@
 /** Heartbeats by cron around changes of the clock, held against a walk over each minute of the clock on the wall. */
 import test from 'ava';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { cronAfter } from '../../../subjects/synthetics/cron.ts';
+import { nextCronTime } from '../../../subjects/synthetics/cron.ts';
 import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
 import {
   applyHeartbeat,
   evaluateHeartbeats,
   type HeartbeatRun,
-  noHeartbeats,
+  initialHeartbeatState,
 } from '../../../subjects/synthetics/heartbeats.ts';
-import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
+import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
 import { drawSeed } from '../../drawing.ts';
 import { type Random, seeded } from '../random.ts';
 
@@ -103,23 +103,23 @@ const drawCronCase = (random: Random, shown: ReturnType<typeof shownAround>): Cr
   return { cron: `${minuteText} ${hourText} * * *`, dueAt };
 };
 
-const expectedOf = (cron: string, timeZone: string): Expected => {
+const expectedOf = (cron: string, timeZone: string): HeartbeatSchedule => {
   const heartbeat = { cron, timeZone, grace: '20s' };
   const check = CheckFields.parse({ name: 'backup', type: 'heartbeat', heartbeat });
-  return { every: check.every, heartbeat: check.heartbeat as Expected['heartbeat'] };
+  return { every: check.every, heartbeat: check.heartbeat as HeartbeatSchedule['heartbeat'] };
 };
 
 const formatTimes = (times: readonly number[]): string[] => times.map((ms) => new Date(ms).toISOString().slice(0, 16));
 
 /** Runs of a job that comes at each due time, within its grace, but those that are left out. */
 const watchedRuns = (
-  expected: Expected,
+  expected: HeartbeatSchedule,
   dueAt: readonly number[],
   random: Random,
 ): { runs: HeartbeatRun[]; left: number[] } => {
   const fromMs = (dueAt[0] ?? 0) - minuteMs / 2;
   const checkOptions = { gaps: [], createdMs: fromMs };
-  let { heartbeats } = evaluateHeartbeats(noHeartbeats, expected, { ...checkOptions, nowMs: fromMs });
+  let { heartbeats } = evaluateHeartbeats(initialHeartbeatState, expected, { ...checkOptions, nowMs: fromMs });
   const runs: HeartbeatRun[] = [];
   const left: number[] = [];
   for (const dueMs of dueAt) {
@@ -155,9 +155,9 @@ for (const [index, [zone, at]] of changes.entries())
       const { cron, dueAt } = drawCronCase(random, shown);
       const expected = expectedOf(cron, zone);
       const found: number[] = [];
-      for (let ms = cronAfter({ cron, timeZone: zone }, fromMs); ms !== undefined && ms <= untilMs; ) {
+      for (let ms = nextCronTime({ cron, timeZone: zone }, fromMs); ms !== undefined && ms <= untilMs; ) {
         found.push(ms);
-        ms = cronAfter({ cron, timeZone: zone }, ms);
+        ms = nextCronTime({ cron, timeZone: zone }, ms);
       }
       const title = `${cron} (TEST_SEED=${drawSeed})`;
       t.deepEqual(formatTimes(found), formatTimes(dueAt), title);
@@ -175,8 +175,8 @@ for (const [index, [zone, at]] of changes.entries())
 test('a day that a time zone skipped is not due', (t) => {
   const times = { cron: '30 2 * * *', timeZone: 'Pacific/Apia' };
   // There was no 30 December 2011.
-  const first = cronAfter(times, Date.parse('2011-12-29T00:00Z')) ?? 0;
-  const second = cronAfter(times, first) ?? 0;
+  const first = nextCronTime(times, Date.parse('2011-12-29T00:00Z')) ?? 0;
+  const second = nextCronTime(times, first) ?? 0;
   t.deepEqual(formatTimes([first, second]), ['2011-12-29T12:30', '2011-12-30T12:30']);
   t.is(second - first, dayMs);
 });

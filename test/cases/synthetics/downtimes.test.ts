@@ -2,7 +2,13 @@
 import test from 'ava';
 import type { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import type { MaintenanceWindow } from '../../../schemas/resources/maintenance-window.ts';
-import { downtimesOf, downtimeTest, matchersOf, namesChecks, scopeOf } from '../../../subjects/synthetics/downtimes.ts';
+import {
+  createDowntimeTest,
+  createMatchers,
+  findDowntimes,
+  namesChecks,
+  parseScope,
+} from '../../../subjects/synthetics/downtimes.ts';
 
 const shop = { id: 'c-1', name: 'Shop', labels: { team: 'shop', 'app/tier': 'front' }, projectId: 'p1' };
 const mail = { id: 'c-2', name: 'Mail', labels: { team: 'post' }, projectId: null };
@@ -30,11 +36,15 @@ test('a downtime selects checks, labels or both, and preserves the selection', (
     [{ checkIds: ['c-2'], labels: { team: 'shop' } }, false, false],
   ] as const;
   for (const [scope, ofShop, ofMail] of table) {
-    const window = windowOf({ matchers: matchersOf(scope) });
-    t.deepEqual([downtimeTest(window)(shop), downtimeTest(window)(mail)], [ofShop, ofMail], JSON.stringify(scope));
+    const window = windowOf({ matchers: createMatchers(scope) });
+    t.deepEqual(
+      [createDowntimeTest(window)(shop), createDowntimeTest(window)(mail)],
+      [ofShop, ofMail],
+      JSON.stringify(scope),
+    );
     t.true(namesChecks(window));
-    t.deepEqual(scopeOf(window).checkIds, [...scope.checkIds]);
-    t.deepEqual(Object.values(scopeOf(window).labels), Object.values(scope.labels));
+    t.deepEqual(parseScope(window).checkIds, [...scope.checkIds]);
+    t.deepEqual(Object.values(parseScope(window).labels), Object.values(scope.labels));
   }
 });
 
@@ -57,20 +67,20 @@ test('a maintenance window is a downtime if it mutes all alerts of a check, but 
     [{ projectIds: ['p2'], matchers: [matcher('team', 'shop')] }, false],
   ];
   for (const [window, isDowntime] of table)
-    t.is(downtimeTest(windowOf(window))(shop), isDowntime, JSON.stringify(window));
-  t.false(downtimeTest(windowOf({ projectIds: ['p1'] }))(mail), 'a check without a project');
+    t.is(createDowntimeTest(windowOf(window))(shop), isDowntime, JSON.stringify(window));
+  t.false(createDowntimeTest(windowOf({ projectIds: ['p1'] }))(mail), 'a check without a project');
 });
 
 test('times are those of the window, in its time zone', (t) => {
-  const matchers = matchersOf({ checkIds: ['c-1'], labels: {} });
+  const matchers = createMatchers({ checkIds: ['c-1'], labels: {} });
   const range = { fromMs: Date.parse('2026-03-25T00:00:00Z'), toMs: Date.parse('2026-04-08T00:00:00Z') };
   const windows = [
     windowOf({ matchers, recurrence: 'FREQ=WEEKLY;BYDAY=SU' }),
     windowOf({ matchers: [], projectIds: ['x'] }),
   ];
   t.deepEqual(
-    downtimesOf(shop, windows, range).map(({ fromMs }) => new Date(fromMs).toISOString()),
+    findDowntimes(shop, windows, range).map(({ fromMs }) => new Date(fromMs).toISOString()),
     ['2026-03-29T20:00:00.000Z', '2026-04-05T20:00:00.000Z'],
   );
-  t.deepEqual(downtimesOf(mail, windows, range), []);
+  t.deepEqual(findDowntimes(mail, windows, range), []);
 });

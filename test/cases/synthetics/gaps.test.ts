@@ -1,20 +1,20 @@
 /** What a check was while nobody judged it: as if it had been judged all along. */
 import test from 'ava';
-import { changesOfGap, filledFromMs, type Gap, isGap } from '../../../subjects/synthetics/gaps.ts';
-import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import { fillTimeMs, type Gap, isGap, reconstructChanges } from '../../../subjects/synthetics/gaps.ts';
+import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
-import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
+import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';
 
 const check = { id: 'c', enabled: true, every: '10s', locations: ['a', 'b', 'c'], consensus: { down: null } };
 const fromMs = Date.parse('2026-03-01T12:00:00Z');
 const none = new Set<string>();
 
 /** Results by location: each letter is one interval, `.` stands for none. */
-const runsOf = (texts: Readonly<Record<string, string>>): Latest[] => {
+const runsOf = (texts: Readonly<Record<string, string>>): CheckResult[] => {
   const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', f: 'failed', d: 'degraded', u: 'unknown' };
   return Object.entries(texts)
     .flatMap(([location, text], place) =>
-      [...text].flatMap((character, at): Latest[] => {
+      [...text].flatMap((character, at): CheckResult[] => {
         const outcome = outcomes[character];
         if (outcome === undefined) return [];
         return [{ checkId: 'c', location, outcome, startedAtMs: fromMs - 10_000 + at * 10_000 + place * 1000 }];
@@ -32,7 +32,7 @@ const gapOf = (lengthMs: number, after: KnownStates = up): Gap => ({
   after,
 });
 const stateChangesOf = (texts: Readonly<Record<string, string>>, gap = gapOf(90_000), location = '') =>
-  changesOfGap(check, gap, { runs: runsOf(texts), suspects: none })
+  reconstructChanges(check, gap, { runs: runsOf(texts), suspects: none })
     .filter((one) => one.location === location)
     .map(({ state, atMs }) => `${state} ${(atMs - fromMs) / 1000}`);
 
@@ -67,11 +67,15 @@ test('the changes equal those of an uninterrupted evaluation', (t) => {
     const steady: string[] = [];
     for (let nowMs = fromMs + 1; nowMs < gap.toMs; nowMs += 500) {
       const latest = new Map(runs.filter((one) => one.startedAtMs <= nowMs).map((one) => [one.location, one]));
-      const { known: then, changes } = judge(check, known, { latest: [...latest.values()], suspects: none, nowMs });
+      const { known: then, changes } = judgeChanges(check, known, {
+        latest: [...latest.values()],
+        suspects: none,
+        nowMs,
+      });
       known = then;
       for (const { location, state } of changes) steady.push(`${location} ${state}`);
     }
-    const found = changesOfGap(check, { ...gap, after: known }, { runs, suspects: none });
+    const found = reconstructChanges(check, { ...gap, after: known }, { runs, suspects: none });
     // Within one moment the order of locations is nobody's.
     t.deepEqual(
       found.map(({ location, state }) => `${location} ${state}`).toSorted(),
@@ -85,7 +89,7 @@ test('a gap is longer than twenty seconds, and is filled after probes have sent 
   t.false(isGap(0, fromMs));
   t.false(isGap(fromMs - 20_000, fromMs));
   t.true(isGap(fromMs - 25_000, fromMs));
-  const times = ['a', 'b', 'c', 'd'].map((id) => filledFromMs(id, gapOf(90_000)) - gapOf(90_000).toMs);
+  const times = ['a', 'b', 'c', 'd'].map((id) => fillTimeMs(id, gapOf(90_000)) - gapOf(90_000).toMs);
   t.true(times.every((ms) => ms >= 300_000 && ms < 600_000));
   t.is(new Set(times).size, 4);
 });

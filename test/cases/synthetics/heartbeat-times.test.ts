@@ -1,21 +1,21 @@
 /** When heartbeats are due, through clock changes, and what of them cannot be expected. */
 import test from 'ava';
-import { readCheckFiles, writeCheck } from '../../../subjects/synthetics/as-code.ts';
+import { readCheckFiles, writeCheckYaml } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import {
-  dueAfterHeartbeat,
   graceMs,
   knownUntilMs,
+  nextDueAfterHeartbeat,
   nextDueTimes,
 } from '../../../subjects/synthetics/heartbeat-times.ts';
-import { checkProblems } from '../../../subjects/synthetics/problems.ts';
-import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
+import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
+import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
 
 const checkOf = (heartbeat: object, fields: object = {}): CheckFields =>
   toStoredCheck(CheckFields.parse({ name: 'backup', type: 'heartbeat', heartbeat, ...fields }));
-const expectedOf = (heartbeat: object, every = '1m'): Expected => {
+const expectedOf = (heartbeat: object, every = '1m'): HeartbeatSchedule => {
   const check = checkOf(heartbeat, { every });
-  return { every: check.every, heartbeat: check.heartbeat as Expected['heartbeat'] };
+  return { every: check.every, heartbeat: check.heartbeat as HeartbeatSchedule['heartbeat'] };
 };
 
 test('the next five times are listed, even across clock changes', (t) => {
@@ -57,7 +57,7 @@ test('a slightly early heartbeat counts for the next due time', (t) => {
   const daily = expectedOf({ cron: '0 2 * * *' });
   const due = (at: string) => {
     const answeredMs = Date.parse(at);
-    return new Date(dueAfterHeartbeat(daily, { baseMs: answeredMs, answeredMs }) ?? 0).toISOString().slice(8, 16);
+    return new Date(nextDueAfterHeartbeat(daily, { baseMs: answeredMs, answeredMs }) ?? 0).toISOString().slice(8, 16);
   };
   t.is(due('2026-03-01T01:59:55Z'), '02T02:00');
   t.is(due('2026-03-01T01:59:45Z'), '01T02:00');
@@ -105,17 +105,17 @@ test('an invalid expectation is rejected with its path', (t) => {
     const found =
       data === undefined
         ? error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-        : checkProblems(toStoredCheck(data), known).map(({ path, message }) => `${path}: ${message}`);
+        : findCheckProblems(toStoredCheck(data), known).map(({ path, message }) => `${path}: ${message}`);
     t.is(found.length, 1, `${JSON.stringify(given)} ${found.join('\n')}`);
     t.regex(found[0] ?? '', problem);
   }
   const none = CheckFields.parse({ name: 'backup', type: 'heartbeat' });
   t.deepEqual(
-    checkProblems(toStoredCheck(none), known).map(({ path }) => path),
+    findCheckProblems(toStoredCheck(none), known).map(({ path }) => path),
     ['heartbeat'],
   );
   for (const heartbeat of [{}, { cron: '@daily', timeZone: 'Asia/Tokyo' }, { every: '30d', grace: '1d' }])
-    t.deepEqual(checkProblems(checkOf(heartbeat), known), [], JSON.stringify(heartbeat));
+    t.deepEqual(findCheckProblems(checkOf(heartbeat), known), [], JSON.stringify(heartbeat));
 });
 
 test('a heartbeat check is written as YAML, and stays the same when it is read again', (t) => {
@@ -126,7 +126,7 @@ test('a heartbeat check is written as YAML, and stays the same when it is read a
     ),
     checkOf({}, { every: '5m', enabled: false }),
   ]) {
-    const text = writeCheck(check, (location) => location);
+    const text = writeCheckYaml(check, (location) => location);
     t.false(text.includes('locations'), text);
     const [read] = readCheckFiles(text);
     t.deepEqual(read?.problems, []);

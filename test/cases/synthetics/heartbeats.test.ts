@@ -8,12 +8,12 @@ import {
   evaluateHeartbeats,
   type HeartbeatRun,
   type HeartbeatState,
-  noHeartbeats,
+  initialHeartbeatState,
   stopMonitoring,
 } from '../../../subjects/synthetics/heartbeats.ts';
-import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
-import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
-import type { Span } from '../../../subjects/synthetics/uptime.ts';
+import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
+import type { TimeSpan } from '../../../subjects/synthetics/uptime.ts';
 import { TaskRun } from '../run-task.ts';
 
 const fromMs = Date.parse('2026-03-01T12:00:00Z');
@@ -23,7 +23,7 @@ const settings = CheckFields.parse({
   every: '1m',
   heartbeat: { grace: '10s', maxRunDuration: '30s' },
 });
-const expected: Expected = { every: '1m', heartbeat: settings.heartbeat as Expected['heartbeat'] };
+const expected: HeartbeatSchedule = { every: '1m', heartbeat: settings.heartbeat as HeartbeatSchedule['heartbeat'] };
 
 const heartbeatOf = (
   signal: HeartbeatPing['signal'],
@@ -47,9 +47,9 @@ type Event = HeartbeatPing | number;
 
 const runsOf = (
   events: readonly Event[],
-  gaps: readonly Span[] = [],
+  gaps: readonly TimeSpan[] = [],
 ): { heartbeats: HeartbeatState; runs: readonly HeartbeatRun[] } => {
-  let heartbeats = noHeartbeats;
+  let heartbeats = initialHeartbeatState;
   const runs: HeartbeatRun[] = [];
   for (const event of events) {
     const result =
@@ -158,10 +158,10 @@ test('a heartbeat that was due while none were accepted is unknown, and the next
 });
 
 test('a run that continues past the next due times is not late, and neither is its end', (t) => {
-  const slow: Expected = { ...expected, heartbeat: { ...expected.heartbeat, maxRunDuration: '5m' } };
+  const slow: HeartbeatSchedule = { ...expected, heartbeat: { ...expected.heartbeat, maxRunDuration: '5m' } };
   const at = (heartbeats: HeartbeatState, second: number) =>
     evaluateHeartbeats(heartbeats, slow, { nowMs: fromMs + second * 1000, gaps: [], createdMs: fromMs });
-  const begun = at(applyHeartbeat(at(noHeartbeats, 0).heartbeats, heartbeatOf('start', 10)).heartbeats, 200);
+  const begun = at(applyHeartbeat(at(initialHeartbeatState, 0).heartbeats, heartbeatOf('start', 10)).heartbeats, 200);
   t.deepEqual(begun.runs, []);
   const ended = applyHeartbeat(begun.heartbeats, heartbeatOf('end', 200));
   t.deepEqual(ended.runs.map(shown), ['10 200 passed']);
@@ -198,7 +198,7 @@ test('states are evaluated like those of other checks, and a check that is silen
   const judged = (outcome: 'passed' | 'failed' | 'unknown', agoMs: number, known: KnownStates = {}, of = its) => {
     const nowMs = fromMs + 3_600_000;
     const latest = [{ checkId: 'c', location: 'heartbeat', outcome, startedAtMs: nowMs - agoMs }];
-    return judge(of, known, { latest, suspects: new Set(), nowMs }).changes.map(({ location, state }) => [
+    return judgeChanges(of, known, { latest, suspects: new Set(), nowMs }).changes.map(({ location, state }) => [
       location,
       state,
     ]);

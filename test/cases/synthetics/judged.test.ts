@@ -1,10 +1,10 @@
 /** When checks are due, and how results become changes of state. */
 import test from 'ava';
 import { isDueAt, lastDueAt, nextDueAfter } from '../../../subjects/synthetics/due-times.ts';
-import { judge, type KnownStates, suspectsOf } from '../../../subjects/synthetics/judged.ts';
-import { periodsOf } from '../../../subjects/synthetics/periods.ts';
+import { findSuspects, judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import { splitPeriods } from '../../../subjects/synthetics/periods.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
-import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
+import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 
@@ -26,15 +26,15 @@ test('due times are one interval apart, distributed over it, and the same in eve
 });
 
 const check = { id: 'c', enabled: true, every: '10s', locations: ['a', 'b', 'c'], consensus: { down: null } };
-const results = (outcomes: Readonly<Record<string, Outcome>>, agoMs = 1000): Latest[] =>
+const results = (outcomes: Readonly<Record<string, Outcome>>, agoMs = 1000): CheckResult[] =>
   Object.entries(outcomes).map(([location, outcome]) => ({
     checkId: 'c',
     location,
     outcome,
     startedAtMs: nowMs - agoMs,
   }));
-const judged = (latest: readonly Latest[], known: KnownStates = {}, of = check, suspects = new Set<string>()) =>
-  judge(of, known, { latest, suspects, nowMs });
+const judged = (latest: readonly CheckResult[], known: KnownStates = {}, of = check, suspects = new Set<string>()) =>
+  judgeChanges(of, known, { latest, suspects, nowMs });
 
 test('a change starts with the result that caused it, and is reported once', (t) => {
   const up = judged(results({ a: 'passed', b: 'passed', c: 'passed' }));
@@ -73,8 +73,8 @@ test('a location that fails while others pass is suspect, and has no vote', (t) 
   const latest = ['c1', 'c2', 'c3', 'c4'].flatMap((checkId) =>
     results({ a: 'failed', b: 'passed' }).map((one) => ({ ...one, checkId })),
   );
-  t.deepEqual([...suspectsOf(latest)], ['a']);
-  t.deepEqual([...suspectsOf(latest.slice(0, 6))], []);
+  t.deepEqual([...findSuspects(latest)], ['a']);
+  t.deepEqual([...findSuspects(latest.slice(0, 6))], []);
   const of = { ...check, locations: ['a', 'b'], consensus: { down: null } };
   const state = (suspects: Set<string>) =>
     judged(results({ a: 'failed', b: 'passed' }), {}, of, suspects).known['']?.state;
@@ -83,12 +83,12 @@ test('a location that fails while others pass is suspect, and has no vote', (t) 
 
 test('months in a time zone are clipped to the range, and have no gaps', (t) => {
   const range = { fromMs: Date.parse('2026-01-15T00:00:00Z'), toMs: Date.parse('2026-04-02T00:00:00Z') };
-  const months = periodsOf(range, { period: 'month', timeZone: 'Europe/Zurich' }) ?? [];
+  const months = splitPeriods(range, { period: 'month', timeZone: 'Europe/Zurich' }) ?? [];
   t.deepEqual(
     months.map(({ toMs }) => new Date(toMs).toISOString()),
     ['2026-01-31T23:00:00.000Z', '2026-02-28T23:00:00.000Z', '2026-03-31T22:00:00.000Z', '2026-04-02T00:00:00.000Z'],
   );
   t.is(months[0]?.fromMs, range.fromMs);
   for (const [index, { fromMs }] of months.slice(1).entries()) t.true(fromMs === months[index]?.toMs);
-  t.is(periodsOf({ fromMs: 0, toMs: nowMs }, { period: 'day', timeZone: 'UTC' }), undefined);
+  t.is(splitPeriods({ fromMs: 0, toMs: nowMs }, { period: 'day', timeZone: 'UTC' }), undefined);
 });

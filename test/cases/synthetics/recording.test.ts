@@ -1,7 +1,7 @@
 /** Recordings of Chrome's Recorder become steps of a browser, and what of one is not carried is named. */
 import test from 'ava';
 import { readCheckFiles } from '../../../subjects/synthetics/as-code.ts';
-import { checkProblems } from '../../../subjects/synthetics/problems.ts';
+import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
 import { readRecording } from '../../../subjects/synthetics/recording.ts';
 
 const viewport = {
@@ -185,7 +185,7 @@ test('a recording is one of the check documents, with its lines', (t) => {
   t.is(read?.recording?.losses[0]?.line, lineOf('"value"'));
   t.is(read?.lines['browser.steps.1'], lineOf('"change"') - 1);
   const none = { locations: new Set<string>(), variables: new Map() };
-  const unknown = read?.check === undefined ? [] : checkProblems(read.check, none);
+  const unknown = read?.check === undefined ? [] : findCheckProblems(read.check, none);
   t.regex(unknown.map(({ message }) => message).join(), /password/);
   t.deepEqual(
     wrong?.problems.map(({ path }) => path),

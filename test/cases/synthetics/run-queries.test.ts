@@ -7,7 +7,7 @@ import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { queryRule } from '../../../subjects/alerts/run-query.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
-import { sloProblems } from '../../../subjects/slos/problems.ts';
+import { findSloProblems } from '../../../subjects/slos/problems.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
 
 let tables: Tables;
@@ -41,7 +41,7 @@ test.before(async () => {
 });
 
 const reading = (): Reading => ({
-  columns: tables.columns.of('acme'),
+  columns: tables.columns.forTenant('acme'),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: receivedAtMs + 1000,
 });
@@ -112,5 +112,5 @@ test('alert rules and objectives can query runs', async (t) => {
     windowDays: 30,
     query: { sli: { bad: count('outcome:failed'), total: count('NOT outcome:unknown') } },
   });
-  t.deepEqual(sloProblems(slo), []);
+  t.deepEqual(findSloProblems(slo), []);
 });

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { scanRequest } from '../../../schemas/otlp/scan.ts';
 import { SyntheticRun } from '../../../schemas/synthetic-runs.ts';
-import { runSpanId, runTelemetry } from '../../../schemas/synthetic-telemetry.ts';
+import { computeRunSpanId, runTelemetry } from '../../../schemas/synthetic-telemetry.ts';
 import { decodeHeaders } from '../../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../../schemas/telemetry-signals.ts';
 import { plain, requestTypes } from '../proto/load.ts';
@@ -39,7 +39,7 @@ type Decoded = any;
 
 /** What a topic's messages of runs hold, each checked as what receivers take is. */
 const sent = (signal: Signal, ...runs: SyntheticRun[]): Decoded[] =>
-  (runTelemetry[signal].messagesOf?.(runs) ?? []).map(({ value, headers }) => {
+  (runTelemetry[signal].buildMessages?.(runs) ?? []).map(({ value, headers }) => {
     const { members, ...telemetryHeaders } = decodeHeaders(headers);
     counted.push(scanRequest(signal, value).records, members[0]?.records ?? 0);
     return { ...telemetryHeaders, ...(plain(requestTypes[signal], value) as object) };
@@ -52,7 +52,7 @@ test('a run is a span over its steps, whose times are consecutive', (t) => {
   t.is(message.keyId, 'checks');
   const [whole, login, second] = message.resourceSpans[0].scopeSpans[0].spans;
   t.is(whole.name, 'Cart');
-  t.is(Buffer.from(whole.spanId, 'base64').toString('hex'), runSpanId(traceId));
+  t.is(Buffer.from(whole.spanId, 'base64').toString('hex'), computeRunSpanId(traceId));
   t.is(String(whole.startTimeUnixNano), '1700000000100000000');
   t.is(String(whole.endTimeUnixNano), '1700000000130500000');
   t.like(whole.status, { message: 'no' });
@@ -116,7 +116,7 @@ test('a failure is a log record in the trace of its run', (t) => {
   const [message] = sent('logs', run());
   const [record] = message.resourceLogs[0].scopeLogs[0].logRecords;
   t.is(record.body.stringValue, 'Cart failed at l1: no');
-  t.is(Buffer.from(record.spanId, 'base64').toString('hex'), runSpanId(traceId));
+  t.is(Buffer.from(record.spanId, 'base64').toString('hex'), computeRunSpanId(traceId));
   t.deepEqual(sent('logs', run({ outcome: 'passed' })), []);
 });
 

@@ -1,6 +1,6 @@
 /** How many runs a plan has: they are counted from what checks say, and what is too much is told with its figures. */
 import test from 'ava';
-import { monthProblem, runsAMonth } from '../../../subjects/synthetics/runs-a-month.ts';
+import { countMonthlyRuns, findQuotaProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 
 const check = (every: string, locations: string[] = ['local'], more: object = {}) => ({
   type: 'http',
@@ -11,22 +11,22 @@ const check = (every: string, locations: string[] = ['local'], more: object = {}
 });
 
 test('runs per month follow from the schedule, over all locations', (t) => {
-  t.is(runsAMonth(check('1m')), 44_640);
-  t.is(runsAMonth(check('10s', ['a', 'b', 'c'])), 803_520);
-  t.is(runsAMonth(check('7h')), 107);
-  t.is(runsAMonth(check('1m', ['a'], { enabled: false })), 0);
-  t.is(runsAMonth(check('1m', [], { type: 'heartbeat' })), 0);
+  t.is(countMonthlyRuns(check('1m')), 44_640);
+  t.is(countMonthlyRuns(check('10s', ['a', 'b', 'c'])), 803_520);
+  t.is(countMonthlyRuns(check('7h')), 107);
+  t.is(countMonthlyRuns(check('1m', ['a'], { enabled: false })), 0);
+  t.is(countMonthlyRuns(check('1m', [], { type: 'heartbeat' })), 0);
 });
 
 test('a check that exceeds the runs of the plan is refused with the figures; a check with no more runs than before is never refused', (t) => {
   const given = { before: undefined, others: [check('1m'), check('30s')], plan: 'Free' };
-  t.is(monthProblem(check('1m'), { ...given, maxRuns: 178_560 }), undefined);
+  t.is(findQuotaProblem(check('1m'), { ...given, maxRuns: 178_560 }), undefined);
   t.is(
-    monthProblem(check('1m'), { ...given, maxRuns: 178_559 }),
+    findQuotaProblem(check('1m'), { ...given, maxRuns: 178_559 }),
     'it would run 44,640 times a month, in addition to 133,920 runs of other checks, and the plan Free includes 178,559: increase the interval, or use fewer locations',
   );
   const less = { ...given, before: check('10s'), maxRuns: 1 };
-  t.is(monthProblem(check('1m'), less), undefined, 'a plan that became smaller lets checks become fewer');
-  t.is(monthProblem(check('10s', ['local'], { enabled: false }), less), undefined);
-  t.not(monthProblem(check('10s', ['a', 'b']), less), undefined);
+  t.is(findQuotaProblem(check('1m'), less), undefined, 'a plan that became smaller lets checks become fewer');
+  t.is(findQuotaProblem(check('10s', ['local'], { enabled: false }), less), undefined);
+  t.not(findQuotaProblem(check('10s', ['a', 'b']), less), undefined);
 });

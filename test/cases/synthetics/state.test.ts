@@ -1,15 +1,15 @@
 /** State of checks: votes of locations, suspects, consensus, retries; and uptime to the millisecond. */
 import test from 'ava';
-import { wallClockOf } from '../../../runtime/wall-clock.ts';
+import { getWallClock } from '../../../runtime/wall-clock.ts';
 import {
   type CheckState,
+  finalOutcome,
+  findSuspicion,
   judgeState,
+  nextRetryDelayMs,
   type Outcome,
-  retryAfterMs,
-  runOutcome,
-  suspicionOf,
 } from '../../../subjects/synthetics/state.ts';
-import { type Span, type StateChange, uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+import { computeUptime, type StateChange, type TimeSpan } from '../../../subjects/synthetics/uptime.ts';
 
 const everyMs = 60_000;
 const nowMs = Date.UTC(2026, 5, 1, 12);
@@ -85,7 +85,7 @@ test('a location that fails alone, below the consensus, is reported', (t) => {
 
 test('a location is suspect when it sends no results for three intervals or fails more than half of the checks that pass elsewhere', (t) => {
   const suspicion = (record: object) =>
-    suspicionOf({ heardAtMs: nowMs, compared: 0, failedAlone: 0, ...record }, { everyMs, nowMs });
+    findSuspicion({ lastSeenAtMs: nowMs, compared: 0, failedAlone: 0, ...record }, { everyMs, nowMs });
   t.is(suspicion({}), undefined);
   t.is(suspicion({ heardAtMs: nowMs - 3 * everyMs }), undefined);
   t.is(suspicion({ heardAtMs: nowMs - 3 * everyMs - 1 }), 'silent');
@@ -108,8 +108,8 @@ test('a retry that passes overrides the failed attempts before it', (t) => {
     ['', 'unknown', undefined],
   ];
   for (const [outcomeCodes, outcome, againIn] of table) {
-    t.is(runOutcome(attempts(outcomeCodes)), outcome);
-    t.is(retryAfterMs(attempts(outcomeCodes), { count: 2, waitMs: 5000 }), againIn, outcomeCodes);
+    t.is(finalOutcome(attempts(outcomeCodes)), outcome);
+    t.is(nextRetryDelayMs(attempts(outcomeCodes), { count: 2, waitMs: 5000 }), againIn, outcomeCodes);
   }
 });
 
@@ -122,7 +122,7 @@ test('uptime excludes unknown time and planned downtime, and is reported with an
     { atMs: 700, state: 'up' },
   ];
   const period = { fromMs: 0, toMs: 1000 };
-  t.deepEqual(uptimeOf(changes, [], period), {
+  t.deepEqual(computeUptime(changes, [], period), {
     ...period,
     upMs: 700,
     downMs: 100,
@@ -136,7 +136,7 @@ test('uptime excludes unknown time and planned downtime, and is reported with an
     { fromMs: 450, toMs: 550 },
     { fromMs: 950, toMs: 5000 },
   ];
-  t.deepEqual(uptimeOf(changes, downtimes, period), {
+  t.deepEqual(computeUptime(changes, downtimes, period), {
     ...period,
     upMs: 500,
     downMs: 0,
@@ -145,14 +145,14 @@ test('uptime excludes unknown time and planned downtime, and is reported with an
     uptime: 1,
     uptimeWithoutExclusions: 700 / 800,
   });
-  t.like(uptimeOf([], [], period), { unknownMs: 1000, uptime: null, uptimeWithoutExclusions: null });
-  t.like(uptimeOf(changes, [], { fromMs: 510, toMs: 511 }), { downMs: 1, uptime: 0 });
+  t.like(computeUptime([], [], period), { unknownMs: 1000, uptime: null, uptimeWithoutExclusions: null });
+  t.like(computeUptime(changes, [], { fromMs: 510, toMs: 511 }), { downMs: 1, uptime: 0 });
 });
 
 test('the months in a time zone add up to their year, to the millisecond', (t) => {
-  const clock = wallClockOf('Europe/Zurich');
+  const clock = getWallClock('Europe/Zurich');
   const months = Array.from({ length: 13 }, (_, month) => clock.instantOf(Date.UTC(2026, month)));
-  const year: Span = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };
+  const year: TimeSpan = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };
   // Steps of a prime length never begin with a month.
   const states = ['up', 'down', 'degraded', 'unknown'] as const;
   const changes = Array.from({ length: 3000 }, (_, index) => ({
@@ -165,8 +165,8 @@ test('the months in a time zone add up to their year, to the millisecond', (t) =
   });
   const parts = months
     .slice(1)
-    .map((toMs, index) => uptimeOf(changes, downtimes, { fromMs: months[index] ?? 0, toMs }));
-  const whole = uptimeOf(changes, downtimes, year);
+    .map((toMs, index) => computeUptime(changes, downtimes, { fromMs: months[index] ?? 0, toMs }));
+  const whole = computeUptime(changes, downtimes, year);
   for (const key of ['upMs', 'downMs', 'unknownMs', 'excludedMs'] as const) {
     t.true(whole[key] > 0);
     t.is(

@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { platformAlertsOf } from '../../../api/groups/alerts/platform-alerts.ts';
+import { listFiringPlatformAlerts } from '../../../api/groups/alerts/platform-alerts.ts';
 import { detectSuspects } from '../../../api/platform-watch/suspect-locations.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
-import { silent } from '../../../schemas/ports/log.ts';
+import { silentLog } from '../../../schemas/ports/log.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
-import { suspectLocations } from '../../../subjects/synthetics/suspects.ts';
+import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';
+import { findSuspectLocations } from '../../../subjects/synthetics/suspects.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const check = (of: object = {}) => ({ enabled: true, every: '1m', locations: ['f', 'z'], ...of });
-const latest = (failing: string): Latest[] =>
+const latest = (failing: string): CheckResult[] =>
   ['c1', 'c2', 'c3', 'c4'].flatMap((checkId) =>
     ['f', 'z'].map((location) => ({
       checkId,
@@ -28,7 +28,7 @@ const latest = (failing: string): Latest[] =>
   );
 const suspects = (of: object = {}) =>
   Object.fromEntries(
-    suspectLocations({
+    findSuspectLocations({
       checks: [check()],
       latest: [],
       sinceMs: () => 0,
@@ -73,7 +73,7 @@ test('a suspect location raises one alert with its reason, which is listed among
     await documents.close();
     rmSync(directory, { recursive: true });
   });
-  const own = documents.of('acme');
+  const own = documents.forTenant('acme');
   const { id } = await own
     .collection(syntheticLocations)
     .insert({ name: 'Frankfurt', description: '', hash: 'h', prefix: 'p' });
@@ -85,7 +85,7 @@ test('a suspect location raises one alert with its reason, which is listed among
       {
         documents,
         clock,
-        log: silent,
+        log: silentLog,
         publishEvent: async () => undefined,
         columns: { of: () => ({ query: async () => [] }) } as unknown as Columns,
         publish: async (transition) => void transitions.push(transition),
@@ -108,14 +108,14 @@ test('a suspect location raises one alert with its reason, which is listed among
     transitions[0]?.reason,
     'Frankfurt has sent no results for three intervals of its checks: its results are not reliable',
   );
-  t.is((await platformAlertsOf(documents, 'acme', clock.ms)).length, 1);
-  t.is((await platformAlertsOf(documents, 'other', clock.ms)).length, 0);
+  t.is((await listFiringPlatformAlerts(documents, 'acme', clock.ms)).length, 1);
+  t.is((await listFiringPlatformAlerts(documents, 'other', clock.ms)).length, 0);
   await own
     .collection(syntheticProbeContacts)
     .insert({ location: id, probe: 'p', lastSeenAt: new Date(clock.ms).toISOString() });
   await checkSuspects();
   t.like(transitions[1], { to: 'inactive', endedAtMs: clock.ms });
-  t.deepEqual(await platformAlertsOf(documents, 'acme', clock.ms), []);
+  t.deepEqual(await listFiringPlatformAlerts(documents, 'acme', clock.ms), []);
   clock.ms += 200_000;
   await checkSuspects();
   t.is(transitions.length, 3);

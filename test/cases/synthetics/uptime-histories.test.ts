@@ -1,9 +1,9 @@
 /** Uptime of made-up histories with downtimes that recur, overlap, lie on changes of the clock and are added afterwards. */
 import test from 'ava';
 import type { MaintenanceWindow } from '../../../schemas/resources/maintenance-window.ts';
-import { downtimesOf, matchersOf } from '../../../subjects/synthetics/downtimes.ts';
-import { periodsOf } from '../../../subjects/synthetics/periods.ts';
-import { type Span, type StateChange, uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+import { createMatchers, findDowntimes } from '../../../subjects/synthetics/downtimes.ts';
+import { splitPeriods } from '../../../subjects/synthetics/periods.ts';
+import { computeUptime, type StateChange, type TimeSpan } from '../../../subjects/synthetics/uptime.ts';
 import { drawSeed } from '../../drawing.ts';
 import { type Random, seeded } from '../random.ts';
 
@@ -20,7 +20,7 @@ const figures = ['upMs', 'downMs', 'unknownMs', 'excludedMs'] as const;
 const one = <Item>(random: Random, items: readonly Item[]): Item => items[random(items.length)] as Item;
 
 /** Of a year and what came before it: outages of milliseconds and of weeks, states that are told again, and changes at the very begin of a month. */
-const historyOf = (random: Random, { fromMs, toMs }: Span, begins: readonly number[]): readonly StateChange[] => {
+const historyOf = (random: Random, { fromMs, toMs }: TimeSpan, begins: readonly number[]): readonly StateChange[] => {
   const times = new Set(random(2) === 0 ? [] : begins.filter(() => random(2) === 0));
   const lengths = [1, 999, 61_003, 3_600_007, dayMs + 11, 20 * dayMs];
   for (let atMs = fromMs - random(2 * dayMs); atMs < toMs; atMs += 1 + random(one(random, lengths))) {
@@ -43,11 +43,13 @@ const windowOf = (random: Random): MaintenanceWindow => ({
   startsAt: `2026-${two(1 + random(12))}-${two(1 + random(28))}T${two(one(random, [0, 1, 2, 3, 23]))}:${two(random(60))}`,
   durationMinutes: one(random, [1, 59, 60, 61, 24 * 60, 10 * 24 * 60]),
   recurrence: one(random, recurrences),
-  matchers: matchersOf(random(2) === 0 ? { checkIds: ['c-1'], labels: {} } : { checkIds: [], labels: check.labels }),
+  matchers: createMatchers(
+    random(2) === 0 ? { checkIds: ['c-1'], labels: {} } : { checkIds: [], labels: check.labels },
+  ),
 });
 
 /** What holds between two neighbouring moments of all that there are, looked up anew for each. */
-const counted = (changes: readonly StateChange[], downtimes: readonly Span[], { fromMs, toMs }: Span) => {
+const counted = (changes: readonly StateChange[], downtimes: readonly TimeSpan[], { fromMs, toMs }: TimeSpan) => {
   const moments = [
     fromMs,
     toMs,
@@ -82,19 +84,19 @@ test('months add up to their year for any history, each month equals a direct co
     const timeZone = one(random, zones);
     // Days before and after, so that the year begins with the zone's and is cut by none of the range.
     const around = { fromMs: Date.UTC(2025, 11, 20), toMs: Date.UTC(2027, 0, 10) };
-    const calendar = periodsOf(around, { period: 'month', timeZone }) ?? [];
+    const calendar = splitPeriods(around, { period: 'month', timeZone }) ?? [];
     const months = calendar.slice(1, -1);
     const year = { fromMs: months[0]?.fromMs ?? 0, toMs: months.at(-1)?.toMs ?? 0 };
     t.is(months.length, 12, title);
     const begins = months.map(({ fromMs }) => fromMs);
     const changes = historyOf(random, year, begins);
     const windows: MaintenanceWindow[] = [];
-    let before = uptimeOf(changes, [], year);
+    let before = computeUptime(changes, [], year);
     for (let planned = 0; planned < 4; planned++) {
-      const downtimes = downtimesOf(check, windows, year);
-      const whole = uptimeOf(changes, downtimes, year);
+      const downtimes = findDowntimes(check, windows, year);
+      const whole = computeUptime(changes, downtimes, year);
       // Each month is asked by itself, as the year is.
-      const parts = months.map((month) => uptimeOf(changes, downtimesOf(check, windows, month), month));
+      const parts = months.map((month) => computeUptime(changes, findDowntimes(check, windows, month), month));
       for (const figure of figures) {
         const sum = parts.reduce((total, part) => total + part[figure], 0);
         t.is(sum, whole[figure], `${title}, ${planned} downtimes: ${figure}`);
@@ -103,7 +105,7 @@ test('months add up to their year for any history, each month equals a direct co
       }
       const month = random(12);
       const span = months[month] ?? year;
-      t.like(parts[month], counted(changes, downtimesOf(check, windows, around), span), `${title}, month ${month}`);
+      t.like(parts[month], counted(changes, findDowntimes(check, windows, around), span), `${title}, month ${month}`);
       const total = figures.reduce((sum, figure) => sum + whole[figure], 0);
       t.is(total, year.toMs - year.fromMs, title);
       t.is(whole.uptimeWithoutExclusions, before.uptimeWithoutExclusions, `${title}: what is planned changes no run`);

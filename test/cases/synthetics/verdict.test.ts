@@ -1,11 +1,11 @@
 /** What alert rules and the event feed are told of a check, in words. */
 import test from 'ava';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { stateEvent } from '../../../subjects/synthetics/events.ts';
-import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import { createStateEvent } from '../../../subjects/synthetics/events.ts';
+import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
-import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
-import { type FailedAlone, verdictOf } from '../../../subjects/synthetics/verdict.ts';
+import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';
+import { createVerdict, type FailedAlone } from '../../../subjects/synthetics/verdict.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const names = new Map([
@@ -25,7 +25,7 @@ const check = {
 const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
 
 /** Results as letters, in the order of the check's locations. */
-const latestOf = (outcomeCodes: string, startedAtMs: number): Latest[] =>
+const latestOf = (outcomeCodes: string, startedAtMs: number): CheckResult[] =>
   [...outcomeCodes].map((outcomeCode, index) => ({
     checkId: 'c',
     location: check.locations[index] ?? '',
@@ -44,9 +44,9 @@ const judged = (
   return rounds.map((outcomeCodes, round) => {
     const atMs = nowMs + round * 10_000;
     const given = { latest: latestOf(outcomeCodes, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
-    states = judge(check, states, given).known;
+    states = judgeChanges(check, states, given).known;
     const span = downtime && { fromMs: nowMs, toMs: nowMs + 3_600_000 };
-    const found = verdictOf(check, { ...given, states, alone, names, downtime: span });
+    const found = createVerdict(check, { ...given, states, alone, names, downtime: span });
     alone = found.alone;
     return found.verdict;
   });
@@ -68,8 +68,8 @@ for (const [title, latest, state, expectedMessage] of [
   test(`a verdict states that a job ${title}`, (t) => {
     const found = latest && [{ checkId: 'c', location: 'heartbeat', startedAtMs: nowMs - 1000, ...latest }];
     const given = { latest: found ?? [], suspects: new Set<string>(), nowMs };
-    const states = judge(job, {}, given).known;
-    const { verdict } = verdictOf(job, { ...given, states, alone: {}, names, downtime: undefined });
+    const states = judgeChanges(job, {}, given).known;
+    const { verdict } = createVerdict(job, { ...given, states, alone: {}, names, downtime: undefined });
     t.is(verdict.state, state);
     t.true(verdict.says.endsWith(`: ${expectedMessage}`), verdict.says);
     t.deepEqual(verdict.locations, []);
@@ -151,7 +151,7 @@ test('the event feed reports state changes, except those in planned downtime and
     states.flatMap((before) =>
       states.flatMap((state) =>
         before !== state &&
-        stateEvent(
+        createStateEvent(
           { ...check, ...of },
           { tenantId: 'a', atMs: nowMs, before, verdict: { state, says: 'x', isMaintenance } },
         )
@@ -166,7 +166,7 @@ test('the event feed reports state changes, except those in planned downtime and
   t.deepEqual(reportedChanges({}, true), []);
   t.false(reportedChanges({ enabled: false }).some((change) => change.endsWith('unknown')));
   const verdict = { state: 'down', says: 'it is down', isMaintenance: false } as const;
-  t.like(stateEvent(check, { tenantId: 'a', atMs: nowMs, before: 'up', verdict }), {
+  t.like(createStateEvent(check, { tenantId: 'a', atMs: nowMs, before: 'up', verdict }), {
     kind: 'check',
     title: 'Shop is down',
     severity: 'error',

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { makeSecretBox } from '../../../runtime/secret-box.ts';
+import { createSecretBox } from '../../../runtime/secret-box.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { workOf } from '../../../subjects/synthetics/work.ts';
+import { createWork } from '../../../subjects/synthetics/work.ts';
 
 const location = 'here';
 const pollMs = 2000;
@@ -29,20 +29,20 @@ test('a check belongs to one probe at a time; checks of a vanished probe move to
     syntheticVariables,
     syntheticRunRequests,
   ]);
-  const own = documents.of('a');
+  const own = documents.forTenant('a');
   const icmp = { host: 'router.example' };
   for (let index = 0; index < count; index++) {
     const fields = CheckFields.parse({ name: `c${index}`, type: 'icmp', icmp, locations: [location] });
     await own.collection(syntheticChecks).insert({ id: `c${index}`, ...fields });
   }
-  const box = makeSecretBox('k'.repeat(40));
+  const box = createSecretBox('k'.repeat(40));
   let nowMs = Date.parse('2026-03-01T12:00:00Z');
   /** Asks for each of them, as often as they do; answers what each has then. */
   const polled = async (...probes: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
     nowMs += pollMs;
     const assignments = new Map<string, readonly string[]>();
     for (const probe of probes) {
-      const { checks } = await workOf(own, { location, probe, nowMs }, box);
+      const { checks } = await createWork(own, { location, probe, nowMs }, box);
       assignments.set(
         probe,
         (checks ?? []).map(({ check }) => check.id),

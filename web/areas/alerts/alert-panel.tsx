@@ -11,13 +11,13 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { type Alert, acknowledgeCall, silenceCall } from './calls.ts';
+import { type Alert, acknowledgeCall, createSilenceCall } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { NotifiedChannels } from './notifications.tsx';
-import { shownValue } from './shown.ts';
-import { SilenceSpan } from './silence-span.tsx';
+import { formatValue } from './shown.ts';
+import { SilenceFields } from './silence-span.tsx';
 
-const Acknowledge = ({ id }: { readonly id: string }) => {
+const AcknowledgeForm = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(acknowledgeCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
     const note = String(new FormData(form).get('note'));
@@ -32,26 +32,26 @@ const Acknowledge = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
-  const [action] = useState(() => new Action(silenceCall));
+const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
+  const [action] = useState(() => new Action(createSilenceCall));
   const [message, setMessage] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const chosen = new FormData(form);
-    const endsAt = new Date(Date.now() + Number(chosen.get('hours')) * 3_600_000).toISOString();
+    const formData = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
     const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
-    const made = await action.run({ body: { matchers, endsAt, comment: String(chosen.get('comment')) } });
-    setMessage(made === undefined ? '' : `Muted until ${shownMoment(endsAt)}.`);
+    const silence = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
+    setMessage(silence === undefined ? '' : `Muted until ${shownMoment(endsAt)}.`);
   };
   return (
     <ActionForm action={action} label="Silence" onSubmit={run} message={message}>
-      <SilenceSpan />
+      <SilenceFields />
     </ActionForm>
   );
 };
 
 const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 
-const Ways = ({ service }: { readonly service: string }) => (
+const ServiceLinks = ({ service }: { readonly service: string }) => (
   <ul class="links">
     <li>
       <Link to={toArea('/services', { service })}>Service</Link>
@@ -75,7 +75,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
       {staleSince === null ? null : (
         <p class="problem">Last evaluated at {shownMoment(staleSince)}: the alert state may be outdated.</p>
       )}
-      {service === undefined ? null : <Ways service={service} />}
+      {service === undefined ? null : <ServiceLinks service={service} />}
       {acknowledged === null ? null : (
         <p>
           {shownText(acknowledged.by)} acknowledged this alert at {shownMoment(acknowledged.at)}.{' '}
@@ -84,18 +84,18 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
       )}
       {isPermitted(acknowledgeCall) ? (
         acknowledged === null ? (
-          <Acknowledge id={alert.id} />
+          <AcknowledgeForm id={alert.id} />
         ) : null
       ) : (
         <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging alerts')}</p>
       )}
-      {isPermitted(silenceCall) ? <Mute labels={labels} /> : null}
+      {isPermitted(createSilenceCall) ? <SilenceForm labels={labels} /> : null}
       {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
       <Fields
         values={{
           state,
           severity,
-          value: shownValue(value),
+          value: formatValue(value),
           'pending since': shownMoment(since),
           'firing since': shownMoment(startedAt),
           'last evaluation': shownMoment(evaluatedAt),
@@ -118,7 +118,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
   );
 };
 
-export const OpenAlert = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
+export const AlertPanel = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
   <SidePanel label="Alert" title={alert?.ruleName ?? 'Alert'} onClose={onClose}>
     {alert === undefined ? (
       <p>This alert is resolved, or it is not on the loaded pages.</p>

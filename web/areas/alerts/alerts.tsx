@@ -7,13 +7,13 @@ import { isPermitted } from '../../frame/rights.ts';
 import { titleInSentence } from '../../frame/title-in-sentence.ts';
 import { recordingGroupsCall } from './calls.ts';
 import { Channels } from './channels/channels.tsx';
-import { AlertsNow } from './now.tsx';
+import { ActiveAlerts } from './now.tsx';
 import { Routing } from './routing.tsx';
 import { Rules } from './rules.tsx';
 import { Silences } from './silences.tsx';
 
 const parts: readonly Part[] = [
-  { name: '', title: 'Active', View: AlertsNow },
+  { name: '', title: 'Active', View: ActiveAlerts },
   { name: 'history', title: 'History', View: later(async () => (await import('./history.tsx')).History) },
   { name: 'rules', title: 'Rules', View: Rules },
   {
@@ -33,27 +33,27 @@ const parts: readonly Part[] = [
 ];
 
 /** Parts that are reached from the rules part */
-const ofRules: readonly Part[] = [
+const rulesSubparts: readonly Part[] = [
   { name: 'rule', title: 'Rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
   { name: 'import', title: 'Import', View: later(async () => (await import('./rule-import.tsx')).RuleImport) },
 ];
 
 export const Alerts = () => {
-  const at = path.value.split('/')[2] ?? '';
-  const open = parts.filter(({ requiredCall }) => isPermitted(requiredCall));
-  const isOfRules = ofRules.some(({ name }) => name === at);
-  const part = [...open, ...ofRules].find(({ name }) => name === at) ?? open[0];
+  const partName = path.value.split('/')[2] ?? '';
+  const permittedParts = parts.filter(({ requiredCall }) => isPermitted(requiredCall));
+  const isRulesSubpart = rulesSubparts.some(({ name }) => name === partName);
+  const part = [...permittedParts, ...rulesSubparts].find(({ name }) => name === partName) ?? permittedParts[0];
   if (part === undefined) return null;
   return (
     <div class="logs">
       <h1 class="sr-only">{`Alerts: ${titleInSentence(part.title)}`}</h1>
       <nav class="tabs" aria-label="Alerts">
         <ul>
-          {open.map(({ name, title }) => (
+          {permittedParts.map(({ name, title }) => (
             <li key={name}>
               <Link
                 to={toArea(name === '' ? '/alerts' : `/alerts/${name}`)}
-                isCurrent={name === (isOfRules ? 'rules' : part.name)}
+                isCurrent={name === (isRulesSubpart ? 'rules' : part.name)}
               >
                 {title}
               </Link>

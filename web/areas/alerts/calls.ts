@@ -56,7 +56,7 @@ export const createRecordingGroupCall = creationOf<typeof recordingGroupResource
 export const replaceRecordingGroupCall = replacementOf<typeof recordingGroupResource, typeof RecordingGroupFields>(
   '/api/alerts/recording-groups/{id}',
 );
-export const previewCall = callOf<typeof previewAlertRule>('POST', '/api/alerts/rules/preview');
+export const previewRuleCall = callOf<typeof previewAlertRule>('POST', '/api/alerts/rules/preview');
 export const startBacktestCall = callOf<typeof startBacktest>('POST', '/api/v2/alerts/backtests');
 export const backtestCall = callOf<typeof getBacktest>('GET', '/api/v2/alerts/backtests/{id}');
 export const routingCall = callOf<typeof getAlertRouting>('GET', '/api/v2/alerts/routing');
@@ -64,28 +64,29 @@ export const importRoutingCall = callOf<typeof importAlertRouting>('POST', '/api
 export const setRoutingCall = callOf<typeof setAlertRouting>('PUT', '/api/v2/alerts/routing');
 export const routingTestCall = callOf<typeof testAlertRouting>('POST', '/api/v2/alerts/routing/test');
 export const silencesCall = listOf<typeof silenceResource>('/api/alerts/silences');
-export const silenceCall = creationOf<typeof silenceResource, typeof SilenceFields>('/api/alerts/silences');
-export const changeSilenceCall = replacementOf<typeof silenceResource, typeof SilenceFields>(
+export const createSilenceCall = creationOf<typeof silenceResource, typeof SilenceFields>('/api/alerts/silences');
+export const replaceSilenceCall = replacementOf<typeof silenceResource, typeof SilenceFields>(
   '/api/alerts/silences/{id}',
 );
-export const mutedCall = callOf<typeof previewSilence>('POST', '/api/alerts/silences/preview');
-export const expireCall = callOf<typeof expireSilence>('DELETE', '/api/alerts/silences/{id}');
-export const windowsCall = listOf<typeof maintenanceWindowResource>('/api/maintenance-windows');
-export const createWindowCall = creationOf<typeof maintenanceWindowResource, typeof MaintenanceWindowFields>(
+export const previewSilenceCall = callOf<typeof previewSilence>('POST', '/api/alerts/silences/preview');
+export const expireSilenceCall = callOf<typeof expireSilence>('DELETE', '/api/alerts/silences/{id}');
+export const maintenanceWindowsCall = listOf<typeof maintenanceWindowResource>('/api/maintenance-windows');
+export const createMaintenanceWindowCall = creationOf<typeof maintenanceWindowResource, typeof MaintenanceWindowFields>(
   '/api/maintenance-windows',
 );
-export const replaceWindowCall = replacementOf<typeof maintenanceWindowResource, typeof MaintenanceWindowFields>(
-  '/api/maintenance-windows/{id}',
-);
+export const replaceMaintenanceWindowCall = replacementOf<
+  typeof maintenanceWindowResource,
+  typeof MaintenanceWindowFields
+>('/api/maintenance-windows/{id}');
 
 export type RecordingGroup = ViewOf<typeof recordingGroupResource>;
 /** Writable fields of a recording rule group */
-export type WrittenGroup = z.input<typeof RecordingGroupFields>;
+export type RecordingGroupInput = z.input<typeof RecordingGroupFields>;
 export type MaintenanceWindow = ViewOf<typeof maintenanceWindowResource>;
 export type Alert = Answered<typeof listAlerts>['items'][number];
 export type Rule = ViewOf<typeof alertRuleResource>;
 export type Silence = ViewOf<typeof silenceResource>;
 /** Writable fields of an alert rule */
-export type WrittenRule = z.input<typeof AlertRuleFields>;
+export type RuleInput = z.input<typeof AlertRuleFields>;
 export type Preview = Answered<typeof previewAlertRule>;
 export type Backtest = Answered<typeof getBacktest>;

@@ -6,11 +6,11 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { evaluationsCall } from './calls.ts';
-import { shownValue } from './shown.ts';
+import { formatValue } from './shown.ts';
 
 export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; readonly alertId?: string }) => {
-  const isOfAlert = alertId !== undefined;
-  const query = { limit: 20, ...(isOfAlert ? { alertId } : {}) };
+  const hasAlert = alertId !== undefined;
+  const query = { limit: 20, ...(hasAlert ? { alertId } : {}) };
   const { answer, error } = useQuery(evaluationsCall, { params: { id: ruleId }, query });
   return (
     <>
@@ -20,25 +20,25 @@ export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; read
           columns={[
             'Time',
             'State',
-            ...(isOfAlert ? ['Value', 'Reason'] : ['Instances', 'Firing', 'Duration', 'Failed']),
+            ...(hasAlert ? ['Value', 'Reason'] : ['Instances', 'Firing', 'Duration', 'Failed']),
           ]}
         />
         <tbody>
-          {answer?.items.map(({ at, state, value, reason, error: failed, groups, firing, durationMs }) => (
+          {answer?.items.map(({ at, state, value, reason, error: evaluationError, groups, firing, durationMs }) => (
             <tr key={at}>
               <td>{shownMoment(at)}</td>
               <td>{state}</td>
-              {isOfAlert ? (
+              {hasAlert ? (
                 <>
-                  <td>{shownValue(value)}</td>
-                  <td>{shownText(failed ?? reason)}</td>
+                  <td>{formatValue(value)}</td>
+                  <td>{shownText(evaluationError ?? reason)}</td>
                 </>
               ) : (
                 <>
                   <td>{groups}</td>
                   <td>{firing}</td>
                   <td>{Math.round(durationMs)} ms</td>
-                  <td class={failed === null ? '' : 'text-error'}>{shownText(failed ?? 'no')}</td>
+                  <td class={evaluationError === null ? '' : 'text-error'}>{shownText(evaluationError ?? 'no')}</td>
                 </>
               )}
             </tr>

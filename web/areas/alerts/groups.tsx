@@ -8,7 +8,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { groupsCall } from './calls.ts';
-import { shownLabels, shownValue } from './shown.ts';
+import { formatLabels, formatValue } from './shown.ts';
 
 export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
   const { answer, error } = useQuery(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });
@@ -26,11 +26,11 @@ export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
               <tr key={alertId}>
                 <td>
                   <Link to={toArea('/alerts/history', { alertId })}>
-                    <bdi>{shownText(shownLabels(labels) || 'all')}</bdi>
+                    <bdi>{shownText(formatLabels(labels) || 'all')}</bdi>
                   </Link>
                 </td>
                 <td class={state === 'firing' ? `text-${levelOf(severity)}` : ''}>{state}</td>
-                <td>{shownValue(value)}</td>
+                <td>{formatValue(value)}</td>
                 <td>{shownText(reason)}</td>
                 <td>{shownMoment(since)}</td>
               </tr>

@@ -6,7 +6,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { historyCall } from './calls.ts';
-import { shownLabels, shownValue } from './shown.ts';
+import { formatLabels, formatValue } from './shown.ts';
 
 export const History = listed({
   title: 'Alert history',
@@ -18,13 +18,13 @@ export const History = listed({
   columns: {
     Time: ({ at }) => shownMoment(at),
     Rule: ({ ruleId, ruleName }) => <Link to={toArea('/alerts/rules', { rule: ruleId })}>{shownText(ruleName)}</Link>,
-    Labels: ({ labels }) => shownLabels(labels),
+    Labels: ({ labels }) => formatLabels(labels),
     From: ({ from }) => from,
     To: ({ to, severity, isTest }) => (
       <span class={to === 'firing' ? `text-${levelOf(severity)}` : ''}>{isTest ? `${to}, a test` : to}</span>
     ),
     Severity: ({ severity }) => severity,
-    Value: ({ value }) => shownValue(value),
+    Value: ({ value }) => formatValue(value),
     Reason: ({ reason }) => reason,
   },
   numbers: ['Value'],

@@ -6,15 +6,15 @@ import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { newPlan, PlanObjectives, PlanProjects, PlanTimes } from '../../editors/plan.tsx';
 import { Problem } from '../../frame/freshness.tsx';
-import { createWindowCall, type MaintenanceWindow, replaceWindowCall } from './calls.ts';
-import { Muted } from './muted.tsx';
-import { matchersIn, shownMatchers } from './shown.ts';
+import { createMaintenanceWindowCall, type MaintenanceWindow, replaceMaintenanceWindowCall } from './calls.ts';
+import { SilencePreview } from './muted.tsx';
+import { formatMatchers, parseMatchers } from './shown.ts';
 
-type Written = z.input<typeof MaintenanceWindowFields>;
+type MaintenanceWindowInput = z.input<typeof MaintenanceWindowFields>;
 
-const empty = (): Written => ({ ...newPlan(), matchers: [] });
+const newWindow = (): MaintenanceWindowInput => ({ ...newPlan(), matchers: [] });
 
-const fieldsIn = ({
+const pickWritableFields = ({
   id: _,
   version: __,
   createdAt: ___,
@@ -23,36 +23,43 @@ const fieldsIn = ({
   isActive: ______,
   times: _______,
   ...fields
-}: MaintenanceWindow): Written => fields;
+}: MaintenanceWindow): MaintenanceWindowInput => fields;
 
-export const MaintenanceForm = ({ before }: { readonly before: MaintenanceWindow | undefined }) => {
-  const [written, setWritten] = useState<Written>(() => (before === undefined ? empty() : fieldsIn(before)));
-  const { save, wrong, error, isRunning } = useSaving(createWindowCall, replaceWindowCall, before);
-  const { matchers = [], projectIds = [] } = written;
-  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
-  const plan = { plan: written, wrong, onChange: set };
+export const MaintenanceForm = ({ before: storedWindow }: { readonly before: MaintenanceWindow | undefined }) => {
+  const [draftWindow, setDraftWindow] = useState<MaintenanceWindowInput>(() =>
+    storedWindow === undefined ? newWindow() : pickWritableFields(storedWindow),
+  );
+  const { save, wrong, error, isRunning } = useSaving(
+    createMaintenanceWindowCall,
+    replaceMaintenanceWindowCall,
+    storedWindow,
+  );
+  const { matchers = [], projectIds = [] } = draftWindow;
+  const set = (fields: Partial<MaintenanceWindowInput>): void =>
+    setDraftWindow((previous) => ({ ...previous, ...fields }));
+  const planProps = { plan: draftWindow, wrong, onChange: set };
   return (
     <div class="form">
-      <PlanTimes {...plan} />
+      <PlanTimes {...planProps} />
       <Field label="Matchers" problem={wrong('matchers')} hint={'team=shop, service=~"ca.*"'}>
         <input
-          defaultValue={shownMatchers({ matchers })}
+          defaultValue={formatMatchers({ matchers })}
           maxLength={4096}
           autocomplete="off"
           spellcheck={false}
           aria-invalid={wrong('matchers') !== undefined}
-          onChange={({ currentTarget }) => set({ matchers: matchersIn(currentTarget.value) })}
+          onChange={({ currentTarget }) => set({ matchers: parseMatchers(currentTarget.value) })}
         />
       </Field>
-      <PlanProjects {...plan} />
-      {matchers.length === 0 ? null : <Muted matchers={matchers} />}
+      <PlanProjects {...planProps} />
+      {matchers.length === 0 ? null : <SilencePreview matchers={matchers} />}
       {matchers.length === 0 || projectIds.length === 0 ? null : (
         <p class="soft">Only alerts of rules of the projects are muted.</p>
       )}
-      <PlanObjectives {...plan} />
+      <PlanObjectives {...planProps} />
       <div class="act">
-        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create window' : 'Save window'}
+        <button type="button" disabled={isRunning} onClick={() => void save(draftWindow)}>
+          {storedWindow === undefined ? 'Create window' : 'Save window'}
         </button>
         <Problem error={error} />
       </div>

@@ -6,19 +6,19 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
-import { createWindowCall, type MaintenanceWindow, windowsCall } from './calls.ts';
+import { createMaintenanceWindowCall, type MaintenanceWindow, maintenanceWindowsCall } from './calls.ts';
 import { MaintenanceForm } from './maintenance-form.tsx';
-import { Muted } from './muted.tsx';
-import { shownMatchers } from './shown.ts';
+import { SilencePreview } from './muted.tsx';
+import { formatMatchers } from './shown.ts';
 
 const noun = 'maintenance window';
 
 const projectNames = (ids: readonly string[]): string =>
   ids.map((id) => projects.value.find((project) => project.id === id)?.name ?? id).join(', ');
 
-const mutesOf = ({ matchers = [], projectIds = [] }: MaintenanceWindow): string =>
+const formatScope = ({ matchers = [], projectIds = [] }: MaintenanceWindow): string =>
   [
-    matchers.length === 0 ? 'all alerts' : shownMatchers({ matchers }),
+    matchers.length === 0 ? 'all alerts' : formatMatchers({ matchers }),
     ...(projectIds.length === 0 ? [] : [`of ${projectNames(projectIds)}`]),
   ].join(' ');
 
@@ -29,14 +29,14 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
       <p>{shownText(description, { lines: true })}</p>
       <Fields
         values={{
-          scope: mutesOf(item),
+          scope: formatScope(item),
           recurrence: againOf(item),
           'duration (minutes)': durationMinutes,
           'time zone': timeZone,
           'excluded from SLOs': excludedFromSlos === true ? 'yes' : 'no',
         }}
       />
-      {matchers.length === 0 ? null : <Muted matchers={matchers} />}
+      {matchers.length === 0 ? null : <SilencePreview matchers={matchers} />}
       <NextTimes times={times} />
     </>
   );
@@ -44,17 +44,17 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
 
 export const Maintenance = listed({
   title: 'Maintenance windows',
-  call: windowsCall,
+  call: maintenanceWindowsCall,
   search: 'window name',
   nothing: 'No maintenance windows yet.',
   keyOf: ({ id }) => id,
   columns: {
     Window: ({ name }) => name,
     State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
-    Scope: mutesOf,
+    Scope: formatScope,
     'Next occurrence': ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
     Recurrence: againOf,
   },
-  Tools: writeOf(noun, createWindowCall),
+  Tools: writeOf(noun, createMaintenanceWindowCall),
   Open: openedOf({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Details }),
 });

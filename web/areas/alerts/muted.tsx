@@ -3,11 +3,11 @@
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
-import { mutedCall, type Silence } from './calls.ts';
-import { shownLabels } from './shown.ts';
+import { previewSilenceCall, type Silence } from './calls.ts';
+import { formatLabels } from './shown.ts';
 
-export const Muted = ({ matchers }: { readonly matchers: Silence['matchers'] }) => {
-  const { answer, error } = useQuery(mutedCall, { body: { matchers } });
+export const SilencePreview = ({ matchers }: { readonly matchers: Silence['matchers'] }) => {
+  const { answer, error } = useQuery(previewSilenceCall, { body: { matchers } });
   return (
     <>
       <Problem error={error} />
@@ -19,7 +19,7 @@ export const Muted = ({ matchers }: { readonly matchers: Silence['matchers'] }) 
           <ul>
             {answer.items.slice(0, 20).map(({ alertId, ruleName, labels }) => (
               <li key={alertId}>
-                {shownText(ruleName)} <span class="soft">{shownText(shownLabels(labels))}</span>
+                {shownText(ruleName)} <span class="soft">{shownText(formatLabels(labels))}</span>
               </li>
             ))}
           </ul>

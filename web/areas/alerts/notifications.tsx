@@ -8,7 +8,15 @@ import { type Alert, routingTestCall } from './calls.ts';
 import { deliveriesCall } from './channels/calls.ts';
 import { Deliveries } from './channels/deliveries.tsx';
 
-const Channel = ({ id, name, groupKey }: { readonly id: string; readonly name: string; readonly groupKey: string }) => {
+const ChannelNotifications = ({
+  id,
+  name,
+  groupKey,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly groupKey: string;
+}) => {
   const { answer, error } = useQuery(deliveriesCall, { params: { id }, query: { groupKey, limit: 10 } });
   return (
     <>
@@ -34,7 +42,7 @@ const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
       {receiverChannels?.length === 0 ? <p class="text-warn">No channel matches this alert.</p> : null}
       {receiverChannels?.map(({ id, name, receiver, groupKey, mutedBy, enabled }) => (
         <div key={`${receiver} ${id} ${groupKey}`}>
-          <Channel id={id} name={`${name ?? id}, for ${receiver}`} groupKey={groupKey} />
+          <ChannelNotifications id={id} name={`${name ?? id}, for ${receiver}`} groupKey={groupKey} />
           {mutedBy === null ? null : <p class="soft">Muted: {shownText(mutedBy)}</p>}
           {enabled ? null : <p class="text-warn">This channel is disabled.</p>}
         </div>

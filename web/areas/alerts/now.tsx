@@ -9,63 +9,63 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { refreshes } from '../../frame/time-range.ts';
 import { Found } from '../../lists/empty-state.tsx';
-import { OpenAlert } from './alert-panel.tsx';
+import { AlertPanel } from './alert-panel.tsx';
 import { type Alert, alertsCall } from './calls.ts';
-import { shownLabels, shownValue } from './shown.ts';
+import { formatLabels, formatValue } from './shown.ts';
 
-const list = new Paged(alertsCall, ({ items }) => items);
+const alertPages = new Paged(alertsCall, ({ items }) => items);
 
-const setOpen = (alert: string): void => change({ alert }, { replace: inAddress('alert') !== '' });
+const openAlert = (alert: string): void => change({ alert }, { replace: inAddress('alert') !== '' });
 
-const cellsOf = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
+const renderCells = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
   <span key="state" class={state === 'firing' ? `text-${levelOf(severity)}` : ''}>
     {acknowledged === null ? state : `${state}, acknowledged`}
   </span>,
   severity ?? '',
   <bdi key="rule">{shownText(ruleName)}</bdi>,
-  <bdi key="labels">{shownText(shownLabels(labels))}</bdi>,
-  shownValue(value),
+  <bdi key="labels">{shownText(formatLabels(labels))}</bdi>,
+  formatValue(value),
   <bdi key="why">{shownText(reason)}</bdi>,
   since === null ? '' : shownTime(Date.parse(since)),
 ];
 
-const Listed = ({ open }: { readonly open: string }) => (
+const AlertTable = ({ open }: { readonly open: string }) => (
   <Found
-    of={list}
+    of={alertPages}
     nothing="No alerts are firing."
     label="Alerts"
     class="alerts"
     columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Reason', 'Active since']}
     keyOf={({ id }) => id}
     classOf={({ state, severity }) => (state === 'firing' ? `level-${levelOf(severity)}` : '')}
-    cellsOf={cellsOf}
+    cellsOf={renderCells}
     open={open}
-    onOpen={setOpen}
+    onOpen={openAlert}
   />
 );
 
-export const AlertsNow = () => {
+export const ActiveAlerts = () => {
   useEffect(() => {
-    list.load({ query: {} });
-    return () => list.cancel();
+    alertPages.load({ query: {} });
+    return () => alertPages.cancel();
   }, [refreshes.value]);
   useEscape(() => {
-    if (inAddress('alert') !== '') setOpen('');
+    if (inAddress('alert') !== '') openAlert('');
   });
   const open = inAddress('alert');
-  const alert = list.items.value.find(({ id }) => id === open);
-  const { error, answer } = list.first.state.value;
+  const alert = alertPages.items.value.find(({ id }) => id === open);
+  const { error, answer } = alertPages.first.state.value;
   return (
     <>
       <Problem error={error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
-        <Listed open={open} />
+        <AlertTable open={open} />
         {open === '' || answer === undefined ? null : (
-          <OpenAlert key={open} alert={alert} onClose={() => setOpen('')} />
+          <AlertPanel key={open} alert={alert} onClose={() => openAlert('')} />
         )}
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <Problem error={alertPages.furtherError.value} />
+      <Freshness of={alertPages.first.state.value} />
     </>
   );
 };

@@ -7,28 +7,35 @@ import { Problem } from '../../frame/freshness.tsx';
 import {
   createRecordingGroupCall,
   type RecordingGroup,
+  type RecordingGroupInput,
   replaceRecordingGroupCall,
-  type WrittenGroup,
 } from './calls.ts';
 
-type Rule = WrittenGroup['rules'][number];
+type Rule = RecordingGroupInput['rules'][number];
 
-const none: Rule = { record: '', expression: '' };
-const empty: WrittenGroup = { name: '', interval: '1m', delay: '0s', limit: 0, enabled: true, rules: [none] };
+const emptyRule: Rule = { record: '', expression: '' };
+const emptyGroup: RecordingGroupInput = {
+  name: '',
+  interval: '1m',
+  delay: '0s',
+  limit: 0,
+  enabled: true,
+  rules: [emptyRule],
+};
 
-const fieldsIn = ({
+const pickWritableFields = ({
   id: _,
   version: __,
   createdAt: ___,
   updatedAt: ____,
   status: _____,
   ...fields
-}: RecordingGroup): WrittenGroup => fields;
+}: RecordingGroup): RecordingGroupInput => fields;
 
 const RuleFields = ({
   rule,
   index,
-  wrong,
+  wrong: findProblem,
   onChange,
   onRemove,
 }: {
@@ -38,24 +45,24 @@ const RuleFields = ({
   readonly onChange: (rule: Rule) => void;
   readonly onRemove: (() => void) | undefined;
 }) => {
-  const at = (field: keyof Rule): string | undefined => wrong(`rules.${index}.${field}`);
+  const findRuleProblem = (field: keyof Rule): string | undefined => findProblem(`rules.${index}.${field}`);
   return (
     <fieldset>
       <legend>Rule {index + 1}</legend>
       <TextInput
         label="Series name"
         value={rule.record}
-        problem={at('record')}
+        problem={findRuleProblem('record')}
         onChange={(record) => onChange({ ...rule, record })}
       />
-      <Field label="PromQL expression" problem={at('expression')}>
+      <Field label="PromQL expression" problem={findRuleProblem('expression')}>
         <textarea
           rows={3}
           maxLength={16_384}
           spellcheck={false}
           value={rule.expression}
           placeholder="sum by (job) (rate(http_requests_total[5m]))"
-          aria-invalid={at('expression') !== undefined}
+          aria-invalid={findRuleProblem('expression') !== undefined}
           onInput={({ currentTarget }) => onChange({ ...rule, expression: currentTarget.value })}
         />
       </Field>
@@ -63,7 +70,7 @@ const RuleFields = ({
         label="Labels, one per line"
         hint="team=shop; a label without a value is removed"
         value={rule.labels ?? {}}
-        problem={at('labels')}
+        problem={findRuleProblem('labels')}
         onChange={(labels) => onChange({ ...rule, labels })}
       />
       {onRemove === undefined ? null : (
@@ -75,12 +82,14 @@ const RuleFields = ({
   );
 };
 
-export const RecordingForm = ({ before }: { readonly before: RecordingGroup | undefined }) => {
-  const [group, setGroup] = useState<WrittenGroup>(() => (before === undefined ? empty : fieldsIn(before)));
+export const RecordingForm = ({ before: storedGroup }: { readonly before: RecordingGroup | undefined }) => {
+  const [group, setGroup] = useState<RecordingGroupInput>(() =>
+    storedGroup === undefined ? emptyGroup : pickWritableFields(storedGroup),
+  );
   // Rules have no id, so each has a key of its own that preserves the typed values.
   const [keys, setKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
-  const { save, wrong, error, isRunning } = useSaving(createRecordingGroupCall, replaceRecordingGroupCall, before);
-  const set = (fields: Partial<WrittenGroup>): void => setGroup((now) => ({ ...now, ...fields }));
+  const { save, wrong, error, isRunning } = useSaving(createRecordingGroupCall, replaceRecordingGroupCall, storedGroup);
+  const set = (fields: Partial<RecordingGroupInput>): void => setGroup((previous) => ({ ...previous, ...fields }));
   const { rules } = group;
   return (
     <div class="form">
@@ -127,7 +136,7 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
         class="plain"
         onClick={() => {
           setKeys([...keys, 1 + Math.max(-1, ...keys)]);
-          set({ rules: [...rules, none] });
+          set({ rules: [...rules, emptyRule] });
         }}
       >
         Add rule
@@ -135,7 +144,7 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
       <CheckInput label="Enabled" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(group)}>
-          {before === undefined ? 'Create group' : 'Save group'}
+          {storedGroup === undefined ? 'Create group' : 'Save group'}
         </button>
         <Problem error={error} />
       </div>

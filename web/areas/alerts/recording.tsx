@@ -10,11 +10,11 @@ import { RecordingForm } from './recording-form.tsx';
 
 const noun = 'recording group';
 
-const stateOf = ({ enabled, status }: RecordingGroup): string => {
+const describeState = ({ enabled, status }: RecordingGroup): string => {
   if (enabled === false) return 'disabled';
   if (status === null) return 'unknown';
-  const failed = status.filter(({ error }) => error !== null).length;
-  if (failed > 0) return `${failed} of ${status.length} fail`;
+  const failedCount = status.filter(({ error }) => error !== null).length;
+  if (failedCount > 0) return `${failedCount} of ${status.length} fail`;
   if (status.some(({ evaluatedAt }) => evaluatedAt === null)) return 'pending first evaluation';
   return status.some(({ stale }) => stale) ? 'late' : 'recording';
 };
@@ -25,7 +25,7 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
     <>
       <Fields
         values={{
-          state: stateOf(item),
+          state: describeState(item),
           'rule file': file,
           'evaluation interval': interval,
           delay,
@@ -35,13 +35,15 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
       <h3>Rules</h3>
       <ol>
         {rules.map(({ record, expression, labels = {} }, index) => {
-          const now = status?.[index];
+          const ruleStatus = status?.[index];
           return (
             <li key={index}>
               <b>{shownText(record)}</b>
               <pre class="body">{shownText(expression, { lines: true })}</pre>
               {Object.keys(labels).length === 0 ? null : <Fields values={labels} />}
-              {now === undefined || now.error === null ? null : <p class="problem">{shownText(now.error)}</p>}
+              {ruleStatus === undefined || ruleStatus.error === null ? null : (
+                <p class="problem">{shownText(ruleStatus.error)}</p>
+              )}
             </li>
           );
         })}
@@ -76,7 +78,7 @@ export const Recording = listed({
     Group: ({ name }) => name,
     State: (group) => (
       <span class={group.status?.some(({ error }) => error !== null) === true ? 'text-error' : ''}>
-        {stateOf(group)}
+        {describeState(group)}
       </span>
     ),
     Rules: ({ rules }) => rules.length,

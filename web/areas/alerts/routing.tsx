@@ -15,13 +15,20 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { importRoutingCall, routingCall, routingTestCall, setRoutingCall } from './calls.ts';
 import { channelsCall } from './channels/calls.ts';
-import { matchersIn, shownMatchers } from './shown.ts';
+import { formatMatchers, parseMatchers } from './shown.ts';
 
 type Routing = Answered<NonNullable<typeof routingCall.of>>;
 type Step = Answered<NonNullable<typeof routingTestCall.of>>['routes'][number];
 
 /** Returns a description of a route's own settings, without inherited ones. */
-const settingsOf = ({ groupBy, groupWait, groupInterval, repeatInterval, continue: goesOn, ...route }: Route): string =>
+const describeSettings = ({
+  groupBy,
+  groupWait,
+  groupInterval,
+  repeatInterval,
+  continue: continuesToSiblings,
+  ...route
+}: Route): string =>
   [
     ...(groupBy === undefined ? [] : [groupBy.length === 0 ? 'all in one group' : `grouped by ${groupBy.join(', ')}`]),
     ...(groupWait === undefined ? [] : [`waits ${groupWait}`]),
@@ -29,26 +36,27 @@ const settingsOf = ({ groupBy, groupWait, groupInterval, repeatInterval, continu
     ...(repeatInterval === undefined ? [] : [`again after ${repeatInterval}`]),
     ...(route.muteTimeIntervals.length === 0 ? [] : [`muted during ${route.muteTimeIntervals.join(', ')}`]),
     ...(route.activeTimeIntervals.length === 0 ? [] : [`only during ${route.activeTimeIntervals.join(', ')}`]),
-    ...(goesOn ? ['continues to sibling routes'] : []),
+    ...(continuesToSiblings ? ['continues to sibling routes'] : []),
   ].join('; ');
 
-interface Shown {
+interface RoutingView {
   /** Steps by the route's position in the tree; empty if there are no labels to route */
   readonly steps: ReadonlyMap<string, Step>;
-  readonly channelsOf: (receiver: string) => string;
+  readonly formatChannels: (receiver: string) => string;
 }
 
-const RouteLine = ({ route, id, shown }: { readonly route: Route; readonly id: string; readonly shown: Shown }) => {
-  const step = shown.steps.get(id);
-  const settings = settingsOf(route);
+const RouteLine = ({ route, id, view }: { readonly route: Route; readonly id: string; readonly view: RoutingView }) => {
+  const step = view.steps.get(id);
+  const settings = describeSettings(route);
   return (
     <li>
       <p class={step?.outcome === 'reached' || step?.outcome === 'passed on' ? 'way' : ''}>
-        <code>{route.matchers.length === 0 ? 'all alerts' : shownText(shownMatchers(route))}</code>
+        <code>{route.matchers.length === 0 ? 'all alerts' : shownText(formatMatchers(route))}</code>
         {route.receiver === undefined ? null : (
           <>
             {' → '}
-            <b>{shownText(route.receiver)}</b> <span class="soft">{shownText(shown.channelsOf(route.receiver))}</span>
+            <b>{shownText(route.receiver)}</b>{' '}
+            <span class="soft">{shownText(view.formatChannels(route.receiver))}</span>
           </>
         )}
         {settings === '' ? null : <span class="soft"> {shownText(settings)}</span>}
@@ -61,8 +69,8 @@ const RouteLine = ({ route, id, shown }: { readonly route: Route; readonly id: s
       </p>
       {route.routes.length === 0 ? null : (
         <ul>
-          {route.routes.map((below, index) => (
-            <RouteLine key={`${id}/${index}`} route={below} id={`${id}/${index}`} shown={shown} />
+          {route.routes.map((childRoute, index) => (
+            <RouteLine key={`${id}/${index}`} route={childRoute} id={`${id}/${index}`} view={view} />
           ))}
         </ul>
       )}
@@ -73,7 +81,7 @@ const RouteLine = ({ route, id, shown }: { readonly route: Route; readonly id: s
 const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: readonly Step[] }) => {
   const { answer: channels } = useQuery(channelsCall, { query: { limit: 500 } });
   const names = new Map(channels?.items.map(({ id, name }) => [id, name]));
-  const channelsOf = (receiver: string): string => {
+  const formatChannels = (receiver: string): string => {
     const ids = routing.receivers.find(({ name }) => name === receiver)?.channelIds ?? [];
     return ids.length === 0 ? '(no channel)' : `(${ids.map((id) => names.get(id) ?? id).join(', ')})`;
   };
@@ -82,15 +90,15 @@ const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: r
       <RouteLine
         route={routing.route}
         id="0"
-        shown={{ steps: new Map(steps.map((step) => [step.id, step])), channelsOf }}
+        view={{ steps: new Map(steps.map((step) => [step.id, step])), formatChannels }}
       />
     </ul>
   );
 };
 
 /** The routing tree, with the result of each route for the labels in the URL. */
-const Followed = ({ routing, labels }: { readonly routing: Routing; readonly labels: string }) => {
-  const labelValues = Object.fromEntries(matchersIn(labels).map(({ name, value }) => [name, value]));
+const TestedTree = ({ routing, labels }: { readonly routing: Routing; readonly labels: string }) => {
+  const labelValues = Object.fromEntries(parseMatchers(labels).map(({ name, value }) => [name, value]));
   const { answer, error } = useQuery(routingTestCall, { body: { labels: labelValues } });
   return (
     <>
@@ -107,7 +115,7 @@ const Followed = ({ routing, labels }: { readonly routing: Routing; readonly lab
   );
 };
 
-const Labels = () => (
+const LabelsForm = () => (
   <form
     class="act"
     onSubmit={(event) => {
@@ -137,7 +145,7 @@ interface Versioned {
 }
 
 /** Converts an Alertmanager configuration to the document, which is then saved like any other. */
-const FromAlertmanager = ({ onRead }: { readonly onRead: (routing: object) => void }) => {
+const AlertmanagerImport = ({ onRead }: { readonly onRead: (routing: object) => void }) => {
   const [action] = useState(() => new Action(importRoutingCall));
   const [notes, setNotes] = useState<readonly string[]>();
   const { details = [] } = action.error.value ?? {};
@@ -171,7 +179,7 @@ const FromAlertmanager = ({ onRead }: { readonly onRead: (routing: object) => vo
   );
 };
 
-const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => void }) => {
+const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => void }) => {
   const [saving] = useState(() => new Action(setRoutingCall));
   const [text, setText] = useState(() => JSON.stringify(of.answer, null, 2));
   const [wrong, setWrong] = useState('');
@@ -190,7 +198,7 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
   };
   return (
     <>
-      <FromAlertmanager onRead={(routing) => setText(JSON.stringify(routing, null, 2))} />
+      <AlertmanagerImport onRead={(routing) => setText(JSON.stringify(routing, null, 2))} />
       <ActionForm action={saving} label="Save routing" onSubmit={run}>
         <div class="form">
           <label>
@@ -224,7 +232,7 @@ export const Routing = () => {
     <>
       <div class="toolbar">
         {isPermitted(routingTestCall) ? (
-          <Labels />
+          <LabelsForm />
         ) : (
           <p class="soft">{explainDenial(routingTestCall, 'Testing the route')}</p>
         )}
@@ -237,11 +245,11 @@ export const Routing = () => {
       <Problem error={error ?? loadError} />
       <Scrolled class="scrolled" label="Routing">
         {edited !== undefined ? (
-          <Edit of={edited} onDone={() => setEdited(undefined)} />
+          <RoutingEditor of={edited} onDone={() => setEdited(undefined)} />
         ) : answer === undefined ? null : labels === '' || !isPermitted(routingTestCall) ? (
           <Tree routing={answer} steps={[]} />
         ) : (
-          <Followed routing={answer} labels={labels} />
+          <TestedTree routing={answer} labels={labels} />
         )}
       </Scrolled>
       <Freshness of={{ answer, error, ...queryState }} />

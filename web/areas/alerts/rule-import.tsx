@@ -12,8 +12,8 @@ export const RuleImport = () => {
   const [action] = useState(() => new Action(importRulesCall));
   const [fileName, setFileName] = useState('');
   const wrong = wrongIn(action.error.value);
-  const closed = explainDenial(importRulesCall, 'Importing rules');
-  if (closed !== '') return <p class="said">{closed}</p>;
+  const denial = explainDenial(importRulesCall, 'Importing rules');
+  if (denial !== '') return <p class="said">{denial}</p>;
   const run = async (
     [file]: readonly ImportedFile[],
     dryRun: boolean,

@@ -34,47 +34,47 @@ import {
 } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { Groups } from './groups.tsx';
-import { shownCondition } from './shown.ts';
+import { formatCondition } from './shown.ts';
 
-const list = new Paged(rulesCall, ({ items }) => items);
+const rulePages = new Paged(rulesCall, ({ items }) => items);
 
-const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
+const openRule = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
 
 /** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
-const stateOf = ({ enabled, status }: Rule): string => {
+const describeState = ({ enabled, status }: Rule): string => {
   if (!enabled) return 'disabled';
   if (status === null) return 'Pending first evaluation';
   if (status.error !== null) return 'fails';
   return status.stale ? `${status.state}, late` : status.state;
 };
 
-const isBad = ({ status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
+const isFiringOrFailing = ({ status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
 
-const cellsOf = (rule: Rule) => [
-  <span key="state" class={isBad(rule) ? 'text-error' : ''}>
-    {stateOf(rule)}
+const renderCells = (rule: Rule) => [
+  <span key="state" class={isFiringOrFailing(rule) ? 'text-error' : ''}>
+    {describeState(rule)}
   </span>,
   <bdi key="name">{shownText(rule.name)}</bdi>,
   String(rule.status?.firing ?? ''),
-  <bdi key="condition">{shownText(shownCondition(rule))}</bdi>,
+  <bdi key="condition">{shownText(formatCondition(rule))}</bdi>,
   rule.status === null ? '' : shownTime(Date.parse(rule.status.evaluatedAt)),
 ];
 
-const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
+const DeleteForm = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(removeRuleCall));
   return (
     <RemovalForm
       action={action}
       labels={['Delete', `Delete “${name}” and resolve its alerts`]}
       remove={() => action.run({ params: { id }, ifMatch: version })}
-      onRemoved={() => setOpen('')}
+      onRemoved={() => openRule('')}
     >
       {isPermitted(replaceRuleCall) ? <Link to={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
     </RemovalForm>
   );
 };
 
-const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => {
+const EnableSwitch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeRuleCall));
   const toggle = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
@@ -87,7 +87,7 @@ const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => 
 };
 
 /** Sends a firing and a resolved test notification through the current routing, to show who is notified. */
-const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
+const TestAlertForm = ({ rule: { id } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(testRuleCall));
   const [message, setMessage] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
@@ -107,8 +107,8 @@ const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
   );
 };
 
-const OpenRule = ({ rule }: { readonly rule: Rule }) => (
-  <SidePanel label="Rule" title={rule.name} onClose={() => setOpen('')}>
+const RulePanel = ({ rule }: { readonly rule: Rule }) => (
+  <SidePanel label="Rule" title={rule.name} onClose={() => openRule('')}>
     <p>{shownText(rule.description ?? '')}</p>
     {rule.managedBy === null ? null : (
       <p>
@@ -124,9 +124,9 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     {rule.status === null || rule.status.error === null ? null : (
       <p class="problem">Last evaluation failed: {shownText(rule.status.error)}</p>
     )}
-    {rule.managedBy === null && isPermitted(removeRuleCall) ? <Remove rule={rule} /> : null}
-    {rule.managedBy === null && isPermitted(changeRuleCall) ? <Switch key={rule.version} rule={rule} /> : null}
-    {isPermitted(testRuleCall) ? <TestFiring rule={rule} /> : null}
+    {rule.managedBy === null && isPermitted(removeRuleCall) ? <DeleteForm rule={rule} /> : null}
+    {rule.managedBy === null && isPermitted(changeRuleCall) ? <EnableSwitch key={rule.version} rule={rule} /> : null}
+    {isPermitted(testRuleCall) ? <TestAlertForm rule={rule} /> : null}
     {rule.condition.kind === 'threshold' ? (
       <p class="links">
         <PutOnDashboard query={rule.condition.query} title={rule.name} />
@@ -134,8 +134,8 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     ) : null}
     <Fields
       values={{
-        state: stateOf(rule),
-        condition: shownCondition(rule),
+        state: describeState(rule),
+        condition: formatCondition(rule),
         'evaluation interval': rule.interval,
         for: rule.for,
         'keep firing for': rule.keepFiringFor,
@@ -160,33 +160,33 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
   </SidePanel>
 );
 
-const Listed = ({ open }: { readonly open: string }) => (
+const RuleTable = ({ open }: { readonly open: string }) => (
   <Found
-    of={list}
+    of={rulePages}
     nothing="No alert rules yet."
     label="Alert rules"
     class="rules"
     columns={['State', 'Name', 'Firing', 'Condition', 'Last evaluation']}
     keyOf={({ id }) => id}
-    classOf={(rule) => (isBad(rule) ? 'level-error' : '')}
-    cellsOf={cellsOf}
+    classOf={(rule) => (isFiringOrFailing(rule) ? 'level-error' : '')}
+    cellsOf={renderCells}
     open={open}
-    onOpen={setOpen}
+    onOpen={openRule}
   />
 );
 
 export const Rules = () => {
   const search = inAddress('search');
   useEffect(() => {
-    list.load({ query: { limit: 100, search, projectId: projectId.value } });
-    return () => list.cancel();
+    rulePages.load({ query: { limit: 100, search, projectId: projectId.value } });
+    return () => rulePages.cancel();
   }, [search, projectId.value, refreshes.value]);
   useEscape(() => {
-    if (inAddress('rule') !== '') setOpen('');
+    if (inAddress('rule') !== '') openRule('');
   });
   const open = inAddress('rule');
-  const rule = list.items.value.find(({ id }) => id === open);
-  const { error } = list.first.state.value;
+  const rule = rulePages.items.value.find(({ id }) => id === open);
+  const { error } = rulePages.first.state.value;
   return (
     <>
       <Search
@@ -206,17 +206,17 @@ export const Rules = () => {
         </a>
       </p>
       <div class={open === '' ? 'list' : 'list with-record'}>
-        <Listed open={open} />
-        {open === '' || list.first.state.value.answer === undefined ? null : rule === undefined ? (
-          <ReadOne key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => setOpen('')}>
-            {(found) => <OpenRule rule={found} />}
+        <RuleTable open={open} />
+        {open === '' || rulePages.first.state.value.answer === undefined ? null : rule === undefined ? (
+          <ReadOne key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => openRule('')}>
+            {(found) => <RulePanel rule={found} />}
           </ReadOne>
         ) : (
-          <OpenRule key={rule.id} rule={rule} />
+          <RulePanel key={rule.id} rule={rule} />
         )}
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <Problem error={rulePages.furtherError.value} />
+      <Freshness of={rulePages.first.state.value} />
     </>
   );
 };

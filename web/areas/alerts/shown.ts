@@ -3,19 +3,19 @@ import type { Rule, Silence } from './calls.ts';
 
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
 
-export const shownValue = (value: number | null): string => (value === null ? '' : number.format(value));
+export const formatValue = (value: number | null): string => (value === null ? '' : number.format(value));
 
-const own = new Set(['alertname', 'severity']);
+const labelsShownElsewhere = new Set(['alertname', 'severity']);
 
 /** Formats labels as `service=cart, team=shop`, without those shown elsewhere. */
-export const shownLabels = (labels: Readonly<Record<string, string>>): string =>
+export const formatLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
-    .filter(([name]) => !own.has(name))
+    .filter(([name]) => !labelsShownElsewhere.has(name))
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
 /** Formats the condition of a rule: `critical: above 5 over 1h`. */
-export const shownCondition = ({ condition }: Rule): string => {
+export const formatCondition = ({ condition }: Rule): string => {
   if (condition.kind === 'composite') return `${condition.severity}: ${condition.expression}`;
   const window = condition.window ?? '5m';
   if (condition.kind === 'absence') return `${condition.severity ?? 'warning'}: no data over ${window}`;
@@ -31,30 +31,30 @@ export const shownCondition = ({ condition }: Rule): string => {
 type Matchers = Silence['matchers'];
 
 /** Returns a value without quotes if possible, and quoted if it contains delimiters. */
-const writtenValue = (value: string): string =>
+const quoteIfNeeded = (value: string): string =>
   /[,"\n]|^\s|\s$/.test(value) ? `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"` : value;
 
-export const shownMatchers = ({ matchers }: { readonly matchers: Readonly<Matchers> }): string =>
-  matchers.map(({ name, operator = '=', value }) => `${name}${operator}${writtenValue(value)}`).join(', ');
+export const formatMatchers = ({ matchers }: { readonly matchers: Readonly<Matchers> }): string =>
+  matchers.map(({ name, operator = '=', value }) => `${name}${operator}${quoteIfNeeded(value)}`).join(', ');
 
 /** Splits a text at commas and line ends outside of quotes. */
-const partsOf = (text: string): string[] => {
+const splitMatchers = (text: string): string[] => {
   const parts = [''];
-  for (const [piece] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[^",\n]+|[,\n]/gs))
-    if (piece === ',' || piece === '\n') parts.push('');
-    else parts.push(`${parts.pop()}${piece}`);
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[^",\n]+|[,\n]/gs))
+    if (token === ',' || token === '\n') parts.push('');
+    else parts.push(`${parts.pop()}${token}`);
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 };
 
-const unquoted = (value: string): string => {
+const unquote = (value: string): string => {
   const [, inner] = /^"(.*)"$/s.exec(value) ?? [];
   if (inner === undefined) return value;
   return inner.replace(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 };
 
 /** Parses matchers: `team=shop, service=~"ca.*"`, with or without braces. An invalid matcher becomes a name. */
-export const matchersIn = (text: string): Matchers =>
-  partsOf(text.trim().replace(/^\{(.*)\}$/s, '$1')).map((part) => {
+export const parseMatchers = (text: string): Matchers =>
+  splitMatchers(text.trim().replace(/^\{(.*)\}$/s, '$1')).map((part) => {
     const [, name = part, operator = '=', value = ''] = /^([^=!~]+)(=~|!~|!=|=)(.*)$/s.exec(part) ?? [];
-    return { name: name.trim(), operator: operator as '=', value: unquoted(value.trim()) };
+    return { name: name.trim(), operator: operator as '=', value: unquote(value.trim()) };
   });

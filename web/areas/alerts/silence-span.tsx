@@ -1,18 +1,18 @@
 /** Duration and comment of a silence */
 
 const hours = [1, 4, 24, 168];
-const titleOf = (count: number): string =>
+const formatHours = (count: number): string =>
   count === 168 ? '7 days' : count === 24 ? 'a day' : count === 1 ? 'an hour' : `${count} hours`;
 
 /** Two form fields: `hours` and `comment`. */
-export const SilenceSpan = () => (
+export const SilenceFields = () => (
   <>
     <label>
       Silence for{' '}
       <select name="hours">
         {hours.map((count) => (
           <option key={count} value={count}>
-            {titleOf(count)}
+            {formatHours(count)}
           </option>
         ))}
       </select>

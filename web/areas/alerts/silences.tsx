@@ -10,16 +10,16 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { changeSilenceCall, expireCall, type Silence, silenceCall, silencesCall } from './calls.ts';
-import { Muted } from './muted.tsx';
-import { matchersIn, shownMatchers } from './shown.ts';
-import { SilenceSpan } from './silence-span.tsx';
+import { createSilenceCall, expireSilenceCall, replaceSilenceCall, type Silence, silencesCall } from './calls.ts';
+import { SilencePreview } from './muted.tsx';
+import { formatMatchers, parseMatchers } from './shown.ts';
+import { SilenceFields } from './silence-span.tsx';
 
-const list = new Paged(silencesCall, ({ items }) => items);
+const silencePages = new Paged(silencesCall, ({ items }) => items);
 
 /** Extends a silence from now on. */
-const Longer = ({ silence }: { readonly silence: Silence }) => {
-  const [action] = useState(() => new Action(changeSilenceCall));
+const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
+  const [action] = useState(() => new Action(replaceSilenceCall));
   const { id, version, matchers, startsAt, comment } = silence;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
@@ -31,14 +31,14 @@ const Longer = ({ silence }: { readonly silence: Silence }) => {
     <details>
       <summary>Change end</summary>
       <ActionForm action={action} label="Save" onSubmit={run}>
-        <SilenceSpan />
+        <SilenceFields />
       </ActionForm>
     </details>
   );
 };
 
-const Line = ({ silence }: { readonly silence: Silence }) => {
-  const [action] = useState(() => new Action(expireCall));
+const SilenceRow = ({ silence }: { readonly silence: Silence }) => {
+  const [action] = useState(() => new Action(expireSilenceCall));
   const { id, state, startsAt, endsAt, comment } = silence;
   const end = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
@@ -46,19 +46,19 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
   return (
     <tr>
       <td>
-        <bdi>{shownText(shownMatchers(silence))}</bdi>
+        <bdi>{shownText(formatMatchers(silence))}</bdi>
       </td>
       <td>{state}</td>
       <td>{shownTime(Date.parse(startsAt))}</td>
       <td>{shownTime(Date.parse(endsAt))}</td>
       <td>{shownText(comment ?? '')}</td>
-      {isPermitted(expireCall) ? (
+      {isPermitted(expireSilenceCall) ? (
         <td>
           <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
             End now
           </button>
           <Problem error={action.error.value} />
-          <Longer silence={silence} />
+          <SilenceEndForm silence={silence} />
         </td>
       ) : null}
     </tr>
@@ -67,10 +67,10 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
 
 const columns = ['Matchers', 'State', 'From', 'Until', 'Comment'];
 
-const Found = () => {
-  const { answer, isLoading } = list.first.state.value;
+const SilenceTable = () => {
+  const { answer, isLoading } = silencePages.first.state.value;
   if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
-  const silences = list.items.value.filter(({ state }) => state !== 'expired');
+  const silences = silencePages.items.value.filter(({ state }) => state !== 'expired');
   if (silences.length === 0)
     return (
       <p class="said" role="status">
@@ -79,27 +79,27 @@ const Found = () => {
     );
   return (
     <table class="figures">
-      <TableHeader columns={[...columns, ...(isPermitted(expireCall) ? ['Actions'] : [])]} />
+      <TableHeader columns={[...columns, ...(isPermitted(expireSilenceCall) ? ['Actions'] : [])]} />
       <tbody>
         {silences.map((silence) => (
-          <Line key={silence.id} silence={silence} />
+          <SilenceRow key={silence.id} silence={silence} />
         ))}
       </tbody>
     </table>
   );
 };
 
-const Write = () => {
-  const [action] = useState(() => new Action(silenceCall));
-  const [written, setWritten] = useState('');
-  const matchers = matchersIn(written);
+const NewSilenceForm = () => {
+  const [action] = useState(() => new Action(createSilenceCall));
+  const [matchersText, setMatchersText] = useState('');
+  const matchers = parseMatchers(matchersText);
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
-    const made = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
-    if (made === undefined) return;
+    const silence = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
+    if (silence === undefined) return;
     form.reset();
-    setWritten('');
+    setMatchersText('');
     refresh();
   };
   return (
@@ -114,29 +114,29 @@ const Write = () => {
             maxLength={4096}
             spellcheck={false}
             autocomplete="off"
-            onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+            onChange={({ currentTarget }) => setMatchersText(currentTarget.value)}
           />
         </label>
-        <SilenceSpan />
+        <SilenceFields />
       </ActionForm>
-      {matchers.length === 0 ? null : <Muted matchers={matchers} />}
+      {matchers.length === 0 ? null : <SilencePreview matchers={matchers} />}
     </>
   );
 };
 
 export const Silences = () => {
   useEffect(() => {
-    list.load({ query: { limit: 100, sort: '-endsAt' } });
-    return () => list.cancel();
+    silencePages.load({ query: { limit: 100, sort: '-endsAt' } });
+    return () => silencePages.cancel();
   }, [refreshes.value]);
   return (
     <>
-      {isPermitted(silenceCall) ? <Write /> : null}
-      <Problem error={list.first.state.value.error} />
+      {isPermitted(createSilenceCall) ? <NewSilenceForm /> : null}
+      <Problem error={silencePages.first.state.value.error} />
       <Scrolled class="scrolled" label="Silences">
-        <Found />
+        <SilenceTable />
       </Scrolled>
-      <Freshness of={list.first.state.value} />
+      <Freshness of={silencePages.first.state.value} />
     </>
   );
 };

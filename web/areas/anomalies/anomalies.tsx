@@ -3,12 +3,12 @@ import { shownValue } from '../../charts/values.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
-import { OpenAnomaly } from './anomaly-panel.tsx';
+import { AnomalyPanel } from './anomaly-panel.tsx';
 import { anomaliesCall } from './calls.ts';
 import { Detectors } from './detectors.tsx';
-import { seriesShown } from './shown.ts';
+import { formatSeries } from './shown.ts';
 
-const Found = listed({
+const AnomalyList = listed({
   title: 'Anomalies',
   call: anomaliesCall,
   isOfProject: true,
@@ -39,7 +39,7 @@ const Found = listed({
   keyOf: ({ id }) => id,
   columns: {
     Start: ({ begin }) => shownMoment(begin).slice(0, 19),
-    Series: (anomaly) => seriesShown(anomaly),
+    Series: (anomaly) => formatSeries(anomaly),
     Detector: ({ detectorName }) => detectorName,
     Change: ({ text }) => text,
     Value: ({ value, series }) => shownValue(value, series.unit),
@@ -48,10 +48,10 @@ const Found = listed({
     Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'yes' : 'no'),
   },
   numbers: ['Value', 'Expected'],
-  Open: OpenAnomaly,
+  Open: AnomalyPanel,
 });
 
 export const Anomalies = partsOf('Anomalies', [
-  { name: '', title: 'Anomalies', View: Found },
+  { name: '', title: 'Anomalies', View: AnomalyList },
   { name: 'detectors', title: 'Detectors', View: Detectors },
 ]);

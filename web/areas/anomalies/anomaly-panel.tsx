@@ -13,21 +13,21 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { type Anomaly, anomalyCall, markCall, type ShownAnomaly } from './calls.ts';
-import { seriesShown, shownShare } from './shown.ts';
+import { type Anomaly, type AnomalyDetails, anomalyCall, feedbackCall } from './calls.ts';
+import { formatSeries, formatShare } from './shown.ts';
 
 const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
-const Band = later(async () => (await import('./band.tsx')).Band);
+const Band = later(async () => (await import('./band.tsx')).ExpectedRangeChart);
 
 const verdicts = [
   ['true', 'Confirmed'],
   ['false', 'False positive'],
 ] as const;
 
-const Feedback = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
-  const [action] = useState(() => new Action(markCall));
+const FeedbackButtons = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
+  const [action] = useState(() => new Action(feedbackCall));
   const [message, setMessage] = useState('');
-  if (!isPermitted(markCall)) return <p class="soft">{explainDenial(markCall, 'Anomaly feedback')}</p>;
+  if (!isPermitted(feedbackCall)) return <p class="soft">{explainDenial(feedbackCall, 'Anomaly feedback')}</p>;
   const saveVerdict = async (chosen: 'true' | 'false' | null): Promise<void> => {
     const answer = await action.run({ params: { id }, body: { verdict: chosen } });
     if (answer === undefined) return;
@@ -64,7 +64,7 @@ const Contributions = ({
   of: { by, change, groups, others, reason },
   unit,
 }: {
-  readonly of: ShownAnomaly['contributions'];
+  readonly of: AnomalyDetails['contributions'];
   readonly unit: string;
 }) => (
   <>
@@ -84,7 +84,7 @@ const Contributions = ({
                   <bdi>{shownText(part.group || '(empty)')}</bdi>
                 </td>
                 <td>{shownValue(part.change, unit)}</td>
-                <td>{shownShare(part.share)}</td>
+                <td>{formatShare(part.share)}</td>
               </tr>
             ))}
           </tbody>
@@ -94,24 +94,24 @@ const Contributions = ({
   </>
 );
 
-const Others = ({ title, of }: { readonly title: string; readonly of: readonly Anomaly[] }) =>
+const AnomalyLinks = ({ title, of }: { readonly title: string; readonly of: readonly Anomaly[] }) =>
   of.length === 0 ? null : (
     <>
       <h3>{title}</h3>
       <ul>
-        {of.map((each) => (
-          <li key={each.id}>
-            <Link to={addressWith({ open: each.id })}>
-              {shownMoment(each.begin)} {shownText(seriesShown(each))}
+        {of.map((anomaly) => (
+          <li key={anomaly.id}>
+            <Link to={addressWith({ open: anomaly.id })}>
+              {shownMoment(anomaly.begin)} {shownText(formatSeries(anomaly))}
             </Link>
-            : {shownText(each.text)}
+            : {shownText(anomaly.text)}
           </li>
         ))}
       </ul>
     </>
   );
 
-const Near = ({ of }: { readonly of: ShownAnomaly['near'] }) =>
+const RelatedEvents = ({ of }: { readonly of: AnomalyDetails['near'] }) =>
   of.length === 0 ? null : (
     <>
       <h3>Related events</h3>
@@ -125,7 +125,7 @@ const Near = ({ of }: { readonly of: ShownAnomaly['near'] }) =>
     </>
   );
 
-const Clusters = ({ of }: { readonly of: ShownAnomaly['kubernetes'] }) =>
+const KubernetesEvents = ({ of }: { readonly of: AnomalyDetails['kubernetes'] }) =>
   of.length === 0 ? null : (
     <>
       <h3>Related Kubernetes events</h3>
@@ -140,23 +140,23 @@ const Clusters = ({ of }: { readonly of: ShownAnomaly['kubernetes'] }) =>
     </>
   );
 
-const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
+const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
   const { series, begin, end, value, expected, low, high, score, timesPerWeek, sign, detectorId } = anomaly;
   const { unit } = series;
-  const bounded = (bound: number | null): string => shownValue(bound ?? undefined, unit);
+  const formatBound = (bound: number | null): string => shownValue(bound ?? undefined, unit);
   return (
     <>
       <p>{shownText(anomaly.text)}</p>
       <Band anomaly={anomaly} />
-      <Feedback id={anomaly.id} verdict={anomaly.verdict} />
+      <FeedbackButtons id={anomaly.id} verdict={anomaly.verdict} />
       <Fields
         values={{
-          series: seriesShown(anomaly),
+          series: formatSeries(anomaly),
           from: shownMoment(begin),
           to: end === null ? 'ongoing' : shownMoment(end),
           'extreme value': shownValue(value, unit),
-          expected: bounded(expected),
-          'expected range': low === null && high === null ? '' : `${bounded(low)} to ${bounded(high)}`,
+          expected: formatBound(expected),
+          'expected range': low === null && high === null ? '' : `${formatBound(low)} to ${formatBound(high)}`,
           score: score.toFixed(3),
           'expected per week': timesPerWeek.toPrecision(2),
           'main indicator': sign,
@@ -170,10 +170,10 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
       </ul>
       <Causes of={{ anomalyId: anomaly.id }} />
       <Contributions of={anomaly.contributions} unit={unit} />
-      <Near of={anomaly.near} />
-      <Clusters of={anomaly.kubernetes} />
-      <Others title="Concurrent anomalies" of={anomaly.concurrent} />
-      <Others title="Similar anomalies" of={anomaly.similar} />
+      <RelatedEvents of={anomaly.near} />
+      <KubernetesEvents of={anomaly.kubernetes} />
+      <AnomalyLinks title="Concurrent anomalies" of={anomaly.concurrent} />
+      <AnomalyLinks title="Similar anomalies" of={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (
         <p key={message} class="soft">
           Incomplete: {shownText(message)}.
@@ -183,7 +183,7 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
   );
 };
 
-export const OpenAnomaly = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+export const AnomalyPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { answer, error } = useQuery(anomalyCall, { params: { id } });
   return (
     <SidePanel label="Anomaly" title={answer?.detectorName ?? 'Anomaly'} onClose={onClose}>

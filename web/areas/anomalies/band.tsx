@@ -2,26 +2,26 @@
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
 import { shownValue } from '../../charts/values.ts';
-import type { ShownAnomaly } from './calls.ts';
+import type { AnomalyDetails } from './calls.ts';
 
 /** Indexes in a point */
-const parts = { value: 1, expected: 2, 'at most': 4, 'at least': 3 } as const;
+const valueIndexes = { value: 1, expected: 2, 'at most': 4, 'at least': 3 } as const;
 
-export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
-  const { points, begin, end, series: of } = anomaly;
+export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
+  const { points, begin, end, series: seriesInfo } = anomaly;
   const { steps, series } = useMemo(() => {
-    const known = (value: number | string | boolean | null | undefined): number | undefined =>
+    const toNumber = (value: number | string | boolean | null | undefined): number | undefined =>
       typeof value === 'number' ? value : undefined;
-    const lines = Object.entries(parts).map(
-      ([name, place]): TimeSeries => ({
+    const lines = Object.entries(valueIndexes).map(
+      ([name, valueIndex]): TimeSeries => ({
         name,
-        unit: of.unit,
+        unit: seriesInfo.unit,
         as: 'lines',
         area: 0,
         isStacked: false,
         joinsGaps: false,
-        values: points.map((point) => known(point[place])),
-        shown: (value) => shownValue(value, of.unit),
+        values: points.map((point) => toNumber(point[valueIndex])),
+        shown: (value) => shownValue(value, seriesInfo.unit),
       }),
     );
     return { steps: points.map(([time]) => time), series: lines };
@@ -29,17 +29,17 @@ export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined)
     return <p class="soft">The data points of this anomaly have expired.</p>;
-  const moments = [begin, ...(end === null ? [] : [end])].map((moment) => Date.parse(moment));
+  const boundaryTimes = [begin, ...(end === null ? [] : [end])].map((moment) => Date.parse(moment));
   return (
     <OverTime
-      title={`${of.name || 'Series'} and expected range`}
+      title={`${seriesInfo.name || 'Series'} and expected range`}
       steps={steps}
       series={series}
       from={first}
       to={last}
       height={160}
       group="anomaly"
-      marks={moments}
+      marks={boundaryTimes}
       legend={true}
       bands={[[2, 3, 0]]}
     />

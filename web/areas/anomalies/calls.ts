@@ -9,7 +9,7 @@ import { type Answered, callOf, creationOf, listOf, replacementOf, type ViewOf }
 
 export const anomaliesCall = callOf<typeof listAnomalies>('GET', '/api/ai/anomalies');
 export const anomalyCall = callOf<typeof showAnomaly>('GET', '/api/ai/anomalies/{id}');
-export const markCall = callOf<typeof markAnomaly>('POST', '/api/ai/anomalies/{id}/feedback');
+export const feedbackCall = callOf<typeof markAnomaly>('POST', '/api/ai/anomalies/{id}/feedback');
 export const detectCall = callOf<typeof detectAnomalies>('POST', '/api/ai/detect');
 export const detectorsCall = listOf<typeof detectorResource>('/api/ai/detectors');
 export const createDetectorCall = creationOf<typeof detectorResource, typeof DetectorFields>('/api/ai/detectors');
@@ -18,7 +18,7 @@ export const replaceDetectorCall = replacementOf<typeof detectorResource, typeof
 );
 
 export type Anomaly = Answered<typeof listAnomalies>['items'][number];
-export type ShownAnomaly = Answered<typeof showAnomaly>;
+export type AnomalyDetails = Answered<typeof showAnomaly>;
 export type Detector = ViewOf<typeof detectorResource>;
 /** Writable fields of a detector */
-export type WrittenDetector = z.input<typeof DetectorFields>;
+export type DetectorInput = z.input<typeof DetectorFields>;

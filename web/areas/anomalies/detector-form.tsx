@@ -12,12 +12,12 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, type WrittenDetector } from './calls.ts';
+import { createDetectorCall, type Detector, type DetectorInput, detectCall, replaceDetectorCall } from './calls.ts';
 
 /** Directions of a change */
 export const directions = { both: 'any', up: 'up', down: 'down' } as const;
 
-const empty = (): WrittenDetector => ({
+const newDetector = (): DetectorInput => ({
   name: '',
   projectId: projectId.peek() || null,
   step: '1m',
@@ -27,7 +27,7 @@ const empty = (): WrittenDetector => ({
   query: queryOf('count logs', { ...writtenOf(undefined), groupBy: ['service'] }) as Query,
 });
 
-const fieldsIn = ({
+const pickWritableFields = ({
   validity: _,
   status: __,
   id,
@@ -35,15 +35,15 @@ const fieldsIn = ({
   createdAt,
   updatedAt,
   ...fields
-}: Detector): WrittenDetector => fields as WrittenDetector;
+}: Detector): DetectorInput => fields as DetectorInput;
 
 /** Anomalies that the detector would have found in the range of the page. */
-const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
+const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
   const [action] = useState(() => new Action(detectCall));
-  const [found, setFound] = useState<Awaited<ReturnType<typeof action.run>>>();
+  const [testResult, setTestResult] = useState<Awaited<ReturnType<typeof action.run>>>();
   const run = async (): Promise<void> => {
     const { query, step, falseAlarmsPerWeek } = detector;
-    setFound(
+    setTestResult(
       await action.run({
         body: {
           query,
@@ -54,27 +54,27 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
       }),
     );
   };
-  const episodes = found?.series.flatMap(({ name, labels, anomalies }) =>
+  const anomalies = testResult?.series.flatMap(({ name, labels, anomalies }) =>
     anomalies.map((each) => ({ ...each, series: [name, ...Object.values(labels)].join(' ') })),
   );
-  const learning = found?.series.filter(({ isLearning }) => isLearning).length ?? 0;
+  const learningCount = testResult?.series.filter(({ isLearning }) => isLearning).length ?? 0;
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
         Test detector
       </button>
       <Problem error={action.error.value} />
-      {found === undefined || episodes === undefined ? null : (
+      {testResult === undefined || anomalies === undefined ? null : (
         <>
           <p role="status">
-            {found.series.length} series; {episodes.length} anomalies.
-            {learning === 0 ? '' : ` ${learning} series have too little data in this range.`}
+            {testResult.series.length} series; {anomalies.length} anomalies.
+            {learningCount === 0 ? '' : ` ${learningCount} series have too little data in this range.`}
           </p>
-          {episodes.length === 0 ? null : (
+          {anomalies.length === 0 ? null : (
             <table class="figures texts">
               <TableHeader columns={['Series', 'From', 'To', 'Anomalies']} />
               <tbody>
-                {episodes.slice(0, 50).map(({ series, from, to, sign }) => (
+                {anomalies.slice(0, 50).map(({ series, from, to, sign }) => (
                   <tr key={`${series} ${from}`}>
                     <td>
                       <bdi>{shownText(series)}</bdi>
@@ -94,21 +94,23 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
 };
 
 /** Form of a detector: its query, its settings, and the anomalies that it would have found. */
-export const DetectorForm = ({ before }: { readonly before: Detector | undefined }) => {
-  const [detector, setDetector] = useState<WrittenDetector>(() => (before === undefined ? empty() : fieldsIn(before)));
-  const { save, wrong, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, before);
-  const set = (fields: Partial<WrittenDetector>): void => setDetector({ ...detector, ...fields });
-  const texts = [
+export const DetectorForm = ({ before: storedDetector }: { readonly before: Detector | undefined }) => {
+  const [detector, setDetector] = useState<DetectorInput>(() =>
+    storedDetector === undefined ? newDetector() : pickWritableFields(storedDetector),
+  );
+  const { save, wrong, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, storedDetector);
+  const set = (fields: Partial<DetectorInput>): void => setDetector({ ...detector, ...fields });
+  const textFields = [
     ['Name', 'name', 256],
     ['Interval', 'step', 16],
   ] as const;
-  const numbers = [
+  const numberFields = [
     ['Maximum false alarms per week', 'falseAlarmsPerWeek'],
     ['Minimum change', 'minChange'],
   ] as const;
   return (
     <div class="form">
-      {texts.map(([label, name, maxLength]) => (
+      {textFields.map(([label, name, maxLength]) => (
         <Field key={name} label={label} problem={wrong(name)}>
           <input
             value={detector[name] ?? ''}
@@ -129,7 +131,7 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
           onChange={(query) => set({ query })}
         />
       </fieldset>
-      {numbers.map(([label, name]) => (
+      {numberFields.map(([label, name]) => (
         <Field key={name} label={label} problem={wrong(name)}>
           <input
             type="number"
@@ -162,10 +164,10 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
         />{' '}
         Enabled
       </label>
-      <Tried detector={detector} />
+      <DetectorTest detector={detector} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(detector)}>
-          {before === undefined ? 'Create detector' : 'Save detector'}
+          {storedDetector === undefined ? 'Create detector' : 'Save detector'}
         </button>
         {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
       </div>

@@ -2,9 +2,9 @@
 import type { Anomaly } from './calls.ts';
 
 /** `count service=cart` */
-export const seriesShown = ({ series: { name, labels } }: Pick<Anomaly, 'series'>): string =>
+export const formatSeries = ({ series: { name, labels } }: Pick<Anomaly, 'series'>): string =>
   [name, ...Object.entries(labels).map(([label, value]) => `${label}=${value}`)]
     .filter((part) => part !== '')
     .join(' ');
 
-export const shownShare = (share: number): string => `${(100 * share).toFixed(1)} %`;
+export const formatShare = (share: number): string => `${(100 * share).toFixed(1)} %`;

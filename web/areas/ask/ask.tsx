@@ -17,16 +17,16 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { Box } from './box.tsx';
-import { answerCall, documentsCall, questionCall, suggestionsCall, zoneName } from './calls.ts';
+import { QuestionForm } from './box.tsx';
+import { documentsCall, questionCall, runbookAnswerCall, suggestionsCall, timeZoneName } from './calls.ts';
 
-const query = new ApiQuery(questionCall);
+const questionQuery = new ApiQuery(questionCall);
 
 type Answer = Answered<typeof answerQuestion>;
 type Meaning = Answer['alternatives'][number];
 
 /** Interpretation of each word. */
-const Words = ({ of }: { readonly of: Meaning['words'] }) => (
+const Interpretation = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
     <summary>How we interpreted it</summary>
     <table class="figures texts">
@@ -70,11 +70,11 @@ const Refusal = ({ of: { reason, nearest, operation, words } }: { readonly of: N
     </p>
     {nearest.length === 0 ? null : <p>Available: {shownText(nearest.join(', '))}.</p>}
     {operation === null ? null : <p>API operation that answers this question: {shownText(operation)}.</p>}
-    <Words of={words} />
+    <Interpretation of={words} />
   </>
 );
 
-const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer }) => {
+const AnswerView = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer }) => {
   if (refusal !== null) return <Refusal of={refusal} />;
   if (answer === null)
     return (
@@ -83,7 +83,7 @@ const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer 
         {alternatives.map((meaning, index) => (
           <section key={`${index} ${meaning.sentence}`} class="attention" aria-label={`Meaning ${index + 1}`}>
             <MeaningDetails meaning={meaning} />
-            <Words of={meaning.words} />
+            <Interpretation of={meaning.words} />
           </section>
         ))}
       </>
@@ -93,43 +93,45 @@ const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer 
       <MeaningDetails meaning={answer} />
       {answer.emptyReason === null ? null : <p role="status">{shownText(answer.emptyReason)}</p>}
       <ResultShown result={answer.result} title={answer.sentence} />
-      <Words of={answer.words} />
+      <Interpretation of={answer.words} />
     </>
   );
 };
 
-const InWords = () => {
+const QuestionView = () => {
   const question = inAddress('q');
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    if (question === '') query.clear();
-    else query.run({ body: { question, timeZone: zoneName(), from, to } });
-    return () => query.cancel();
+    if (question === '') questionQuery.clear();
+    else questionQuery.run({ body: { question, timeZone: timeZoneName(), from, to } });
+    return () => questionQuery.cancel();
   }, [question, from, to, zone.value, refreshes.value]);
-  const { answer, error, isLoading } = query.state.value;
-  const atQuestion = error?.of('question');
+  const { answer, error, isLoading } = questionQuery.state.value;
+  const questionProblem = error?.of('question');
   return (
     <>
-      <Box
+      <QuestionForm
         key={question}
         label="Ask"
         placeholder="failed requests by service in the last hour"
         question={question}
-        problem={atQuestion}
+        problem={questionProblem}
       />
-      {atQuestion === undefined ? <Problem error={error} /> : null}
+      {questionProblem === undefined ? <Problem error={error} /> : null}
       {answer === undefined || question === '' ? null : (
         <div class={isLoading ? 'old' : ''}>
-          <Shown of={answer} />
+          <AnswerView of={answer} />
         </div>
       )}
-      {question === '' ? null : <Freshness of={{ ...query.state.value, answer: answer?.answer?.result ?? answer }} />}
+      {question === '' ? null : (
+        <Freshness of={{ ...questionQuery.state.value, answer: answer?.answer?.result ?? answer }} />
+      )}
     </>
   );
 };
 
 export const Questions = partsOf('Ask', [
-  { name: '', title: 'Question', View: InWords },
+  { name: '', title: 'Question', View: QuestionView },
   {
     name: 'suggestions',
     title: 'Suggestions',
@@ -139,7 +141,7 @@ export const Questions = partsOf('Ask', [
   {
     name: 'runbooks',
     title: 'Runbooks',
-    requiredCall: answerCall,
+    requiredCall: runbookAnswerCall,
     View: later(async () => (await import('./runbooks.tsx')).Runbooks),
   },
   {

@@ -5,7 +5,7 @@ import { change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 
 /** The URL contains the question. */
-export const Box = ({
+export const QuestionForm = ({
   label,
   placeholder,
   question,
@@ -19,26 +19,26 @@ export const Box = ({
   /** Rendered after the button. */
   readonly children?: ComponentChildren;
 }) => {
-  const [typed, setTyped] = useState(question);
+  const [typedQuestion, setTypedQuestion] = useState(question);
   return (
     <form
       class="search"
       onSubmit={(event) => {
         event.preventDefault();
-        change({ q: typed.trim() });
+        change({ q: typedQuestion.trim() });
       }}
     >
       <label for="question">{label}</label>
       <input
         id="question"
         data-search
-        value={typed}
+        value={typedQuestion}
         maxLength={16_384}
         autocomplete="off"
         placeholder={placeholder}
         aria-invalid={problem !== undefined}
         aria-describedby="question-problem"
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onInput={({ currentTarget }) => setTypedQuestion(currentTarget.value)}
       />
       <button type="submit">Ask</button>
       {children}

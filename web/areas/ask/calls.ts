@@ -13,9 +13,9 @@ import { zone } from '../../frame/shown-time.ts';
 
 export const questionCall = callOf<typeof answerQuestion>('POST', '/api/ai/query');
 export const suggestionsCall = callOf<typeof listSuggestions>('GET', '/api/ai/suggestions');
-export const applyCall = callOf<typeof applySuggestion>('POST', '/api/ai/suggestions/{id}/apply');
-export const dismissCall = callOf<typeof dismissSuggestion>('DELETE', '/api/ai/suggestions/{id}');
-export const answerCall = callOf<typeof answerFromRunbooks>('POST', '/api/ai/rag/answer');
+export const applySuggestionCall = callOf<typeof applySuggestion>('POST', '/api/ai/suggestions/{id}/apply');
+export const dismissSuggestionCall = callOf<typeof dismissSuggestion>('DELETE', '/api/ai/suggestions/{id}');
+export const runbookAnswerCall = callOf<typeof answerFromRunbooks>('POST', '/api/ai/rag/answer');
 export const passagesCall = callOf<typeof searchRunbooks>('POST', '/api/ai/rag/search');
 export const documentsCall = callOf<Filtered<typeof listRunbookDocuments>>('GET', '/api/ai/rag/documents');
 export const addDocumentCall = callOf<typeof addRunbookDocument>('POST', '/api/ai/rag/documents');
@@ -23,10 +23,10 @@ export const deleteDocumentCall = callOf<typeof deleteRunbookDocument>('DELETE',
 
 export type Suggestion = Answered<typeof listSuggestions>['items'][number];
 export type RunbookAnswer = Answered<typeof answerFromRunbooks>;
-export type FoundPassages = Answered<typeof searchRunbooks>;
-export type Passage = FoundPassages['items'][number];
+export type PassageSearchResult = Answered<typeof searchRunbooks>;
+export type Passage = PassageSearchResult['items'][number];
 export type RunbookDocument = Answered<typeof listRunbookDocuments>['items'][number];
 
 /** Returns the name of the user's time zone. */
-export const zoneName = (): string =>
+export const timeZoneName = (): string =>
   zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;

@@ -21,22 +21,22 @@ type Format = RunbookDocument['format'];
 const formats: Readonly<Record<Format, string>> = { markdown: 'Markdown', text: 'plain text', html: 'HTML' };
 
 /** Returns the format of a file by its extension; other files are plain text. */
-const formatOf = (name: string): Format => {
+const detectFormat = (name: string): Format => {
   if (/\.(?:md|markdown)$/i.test(name)) return 'markdown';
   return /\.html?$/i.test(name) ? 'html' : 'text';
 };
 
-interface Written {
+interface DocumentDraft {
   readonly title: string;
   readonly format: Format;
   readonly url: string;
   readonly content: string;
 }
 
-const empty: Written = { title: '', format: 'markdown', url: '', content: '' };
+const emptyDocument: DocumentDraft = { title: '', format: 'markdown', url: '', content: '' };
 
 /** Returns the text of a UTF-8 file; `undefined` for other files. */
-const textOfFile = async (file: Blob): Promise<string | undefined> => {
+const readText = async (file: Blob): Promise<string | undefined> => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
   } catch {
@@ -45,32 +45,32 @@ const textOfFile = async (file: Blob): Promise<string | undefined> => {
 };
 
 /** The form displays the text before it is added, regardless of its source. */
-const FileInput = ({ onRead }: { readonly onRead: (read: Pick<Written, 'format' | 'content'>) => void }) => {
+const FileInput = ({ onRead }: { readonly onRead: (read: Pick<DocumentDraft, 'format' | 'content'>) => void }) => {
   const [problem, setProblem] = useState<string>();
-  const read = async (file: File | undefined): Promise<void> => {
+  const readFile = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
-    const content = await textOfFile(file);
+    const content = await readText(file);
     setProblem(content === undefined ? `${file.name} is not a text file in UTF-8` : undefined);
-    if (content !== undefined) onRead({ format: formatOf(file.name), content });
+    if (content !== undefined) onRead({ format: detectFormat(file.name), content });
   };
   return (
     <Field label="File" problem={problem} hint="Markdown, plain text or HTML">
       <input
         type="file"
         accept=".md,.markdown,.txt,.html,.htm,text/*"
-        onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
+        onChange={({ currentTarget }) => void readFile(currentTarget.files?.[0])}
       />
     </Field>
   );
 };
 
-const Form = () => {
+const DocumentForm = () => {
   const [action] = useState(() => new Action(addDocumentCall));
-  const [written, setWritten] = useState(empty);
-  const [known, setKnown] = useState<RunbookDocument>();
-  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const [written, setWritten] = useState(emptyDocument);
+  const [existingDocument, setExistingDocument] = useState<RunbookDocument>();
+  const set = (fields: Partial<DocumentDraft>): void => setWritten((now) => ({ ...now, ...fields }));
   const { error } = action;
-  const wrong = (name: string): string | undefined => error.value?.of(name);
+  const findProblem = (name: string): string | undefined => error.value?.of(name);
   const add = async (): Promise<void> => {
     const { title, format, url, content } = written;
     const answer = await action.run({
@@ -79,7 +79,7 @@ const Form = () => {
     if (answer === undefined) return;
     refresh();
     if (answer.isNew) change({ open: answer.document.id });
-    else setKnown(answer.document);
+    else setExistingDocument(answer.document);
   };
   return (
     <div class="form">
@@ -90,11 +90,11 @@ const Form = () => {
           rows={14}
           value={written.content}
           spellcheck={false}
-          aria-invalid={wrong('content') !== undefined}
+          aria-invalid={findProblem('content') !== undefined}
           onInput={({ currentTarget }) => set({ content: currentTarget.value })}
         />
       </label>
-      <Wrong message={wrong('content')} />
+      <Wrong message={findProblem('content')} />
       <label>
         Format{' '}
         <select value={written.format} onChange={({ currentTarget }) => set({ format: currentTarget.value as Format })}>
@@ -109,7 +109,7 @@ const Form = () => {
         label="Title"
         maxLength={200}
         value={written.title}
-        problem={wrong('title')}
+        problem={findProblem('title')}
         hint="Default: the title in the document"
         onChange={(title) => set({ title })}
       />
@@ -117,7 +117,7 @@ const Form = () => {
         label="URL"
         maxLength={2048}
         value={written.url}
-        problem={wrong('url')}
+        problem={findProblem('url')}
         hint="https://…, linked from answers"
         onChange={(url) => set({ url })}
       />
@@ -126,9 +126,10 @@ const Form = () => {
           Save document
         </button>
         <p role="status">
-          {known === undefined ? null : (
+          {existingDocument === undefined ? null : (
             <>
-              This document already exists: <Link to={addressWith({ open: known.id })}>{shownText(known.title)}</Link>
+              This document already exists:{' '}
+              <Link to={addressWith({ open: existingDocument.id })}>{shownText(existingDocument.title)}</Link>
             </>
           )}
         </p>
@@ -138,7 +139,7 @@ const Form = () => {
   );
 };
 
-const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+const DeleteButton = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDocumentCall));
   if (!isPermitted(deleteDocumentCall))
     return <p class="soft">{explainDenial(deleteDocumentCall, 'Deleting documents')}</p>;
@@ -173,7 +174,7 @@ const Details = ({ item }: { readonly item: RunbookDocument }) => (
   </>
 );
 
-const Open = ({
+const DocumentPanel = ({
   id,
   item,
   onClose,
@@ -184,12 +185,12 @@ const Open = ({
 }) => (
   <SidePanel label="Document" title={id === 'new' ? 'New document' : (item?.title ?? 'Document')} onClose={onClose}>
     {id === 'new' && isPermitted(addDocumentCall) ? (
-      <Form />
+      <DocumentForm />
     ) : item === undefined ? (
       <p>This document is not on the loaded pages.</p>
     ) : (
       <>
-        <Remove id={id} onClose={onClose} />
+        <DeleteButton id={id} onClose={onClose} />
         <Details item={item} />
       </>
     )}
@@ -218,5 +219,5 @@ export const Documents = listed({
     Added: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   numbers: ['Passages', 'Size'],
-  Open,
+  Open: DocumentPanel,
 });

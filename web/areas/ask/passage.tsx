@@ -9,7 +9,7 @@ import type { Passage } from './calls.ts';
 
 export type Source = Passage['source'];
 
-export const sources: Readonly<Record<Source, string>> = {
+export const sourceTitles: Readonly<Record<Source, string>> = {
   document: 'documents',
   incident: 'resolved incidents',
   rule: 'alert rules',
@@ -18,21 +18,21 @@ export const sources: Readonly<Record<Source, string>> = {
 };
 
 /** Returns the location in the page where the source of the passage is displayed. */
-const placeOf = ({ source, id }: Passage): string | undefined => {
+const sourceUrl = ({ source, id }: Passage): string | undefined => {
   if (source === 'document') return toArea('/ask/documents', { open: id });
   if (source === 'incident') return toArea('/incidents', { incident: id });
   if (source === 'rule') return toArea('/alerts/rules', { rule: id });
   return source === 'log-pattern' ? toArea('/logs', { pattern: id }) : undefined;
 };
 
-export const PassageShown = ({ of, nth }: { readonly of: Passage; readonly nth: number }) => {
+export const PassageItem = ({ of, passageIndex }: { readonly of: Passage; readonly passageIndex: number }) => {
   const { source, title, url, headings, text } = of;
-  const to = placeOf(of);
+  const to = sourceUrl(of);
   return (
-    <li id={`passage-${nth}`} tabIndex={-1}>
+    <li id={`passage-${passageIndex}`} tabIndex={-1}>
       <h3>{to === undefined ? shownText(title) : <Link to={to}>{shownText(title)}</Link>}</h3>
       <p class="soft">
-        Source: {sources[source]}
+        Source: {sourceTitles[source]}
         {headings.length === 0 ? '' : ', '}
         {shownText(headings.join(' › '))}
         {/^https?:\/\//i.test(url) ? (

@@ -12,26 +12,33 @@ import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Box } from './box.tsx';
-import { answerCall, type FoundPassages, type Passage, passagesCall, type RunbookAnswer, zoneName } from './calls.ts';
-import { PassageShown, type Source, sources } from './passage.tsx';
+import { QuestionForm } from './box.tsx';
+import {
+  type Passage,
+  type PassageSearchResult,
+  passagesCall,
+  type RunbookAnswer,
+  runbookAnswerCall,
+  timeZoneName,
+} from './calls.ts';
+import { PassageItem, type Source, sourceTitles } from './passage.tsx';
 
-const answering = new ApiQuery(answerCall);
-const searching = new ApiQuery(passagesCall);
+const answerQuery = new ApiQuery(runbookAnswerCall);
+const searchQuery = new ApiQuery(passagesCall);
 
 /** Maximum number of displayed passages */
 const maxPassages = 30;
 
-const isSource = (text: string): text is Source => text in sources;
+const isSource = (text: string): text is Source => text in sourceTitles;
 /** Returns the selected sources; empty if all are searched. */
-const chosenSources = (): readonly Source[] => allInAddress('source').filter(isSource);
+const selectedSources = (): readonly Source[] => allInAddress('source').filter(isSource);
 
-const Sources = () => {
-  const chosen = chosenSources();
+const SourceFilter = () => {
+  const chosen = selectedSources();
   return (
     <fieldset class="act">
       <legend>Sources</legend>
-      {Object.entries(sources).map(([source, title]) => (
+      {Object.entries(sourceTitles).map(([source, title]) => (
         <label class="choice" key={source}>
           <input
             type="checkbox"
@@ -53,12 +60,12 @@ const Sources = () => {
 const Limitations = ({
   of: { notRead, embeddings },
 }: {
-  readonly of: Pick<FoundPassages, 'notRead' | 'embeddings'>;
+  readonly of: Pick<PassageSearchResult, 'notRead' | 'embeddings'>;
 }) => (
   <>
     {notRead.map(({ source, reason }) => (
       <p key={source} class="soft">
-        Not searched: {sources[source]}; {shownText(reason)}.
+        Not searched: {sourceTitles[source]}; {shownText(reason)}.
       </p>
     ))}
     {embeddings === null || embeddings.reason === null ? null : (
@@ -75,7 +82,7 @@ const Limitations = ({
 const Passages = ({ of }: { readonly of: readonly Passage[] }) => (
   <ol>
     {of.map((passage, nth) => (
-      <PassageShown key={`${passage.source} ${passage.id} ${passage.nth}`} of={passage} nth={nth} />
+      <PassageItem key={`${passage.source} ${passage.id} ${passage.nth}`} of={passage} passageIndex={nth} />
     ))}
   </ol>
 );
@@ -106,7 +113,7 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
   </>
 );
 
-const Figures = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
+const PassageQueries = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
   of.length === 0 ? null : (
     <>
       <h2>Metrics in the passages</h2>
@@ -138,13 +145,13 @@ const Answer = ({ of }: { readonly of: RunbookAnswer }) => (
   <>
     <Sentences of={of} />
     <Limitations of={of} />
-    <Figures of={of.figures} />
+    <PassageQueries of={of.figures} />
     {of.passages.length === 0 ? null : <h2>Passages</h2>}
     <Passages of={of.passages} />
   </>
 );
 
-const Found = ({ of }: { readonly of: FoundPassages }) => (
+const SearchResults = ({ of }: { readonly of: PassageSearchResult }) => (
   <>
     {of.items.length === 0 ? <p role="status">No matching passages.</p> : <h2>Passages</h2>}
     <Limitations of={of} />
@@ -152,12 +159,12 @@ const Found = ({ of }: { readonly of: FoundPassages }) => (
   </>
 );
 
-const runQuestion = (question: string, isPassages: boolean): void => {
-  const chosen = chosenSources();
-  const only = chosen.length === 0 ? {} : { sources: [...chosen] };
-  if (question === '') for (const each of [answering, searching]) each.clear();
-  else if (isPassages) searching.run({ body: { query: question, limit: maxPassages, ...only } });
-  else answering.run({ body: { question, timeZone: zoneName(), ...writtenRange.value, ...only } });
+const runQuestion = (question: string, passagesOnly: boolean): void => {
+  const chosen = selectedSources();
+  const sourceFilter = chosen.length === 0 ? {} : { sources: [...chosen] };
+  if (question === '') for (const each of [answerQuery, searchQuery]) each.clear();
+  else if (passagesOnly) searchQuery.run({ body: { query: question, limit: maxPassages, ...sourceFilter } });
+  else answerQuery.run({ body: { question, timeZone: timeZoneName(), ...writtenRange.value, ...sourceFilter } });
 };
 
 export const Runbooks = () => {
@@ -167,21 +174,21 @@ export const Runbooks = () => {
   useEffect(() => {
     runQuestion(question, isPassages);
     return () => {
-      for (const each of [answering, searching]) each.cancel();
+      for (const each of [answerQuery, searchQuery]) each.cancel();
     };
-  }, [question, isPassages, chosenSources().join(), from, to, refreshes.value]);
-  const { state } = isPassages ? searching : answering;
+  }, [question, isPassages, selectedSources().join(), from, to, refreshes.value]);
+  const { state } = isPassages ? searchQuery : answerQuery;
   const { error, isLoading } = state.value;
-  const atQuestion = error?.of('question') ?? error?.of('query');
-  const [answer, found] = [answering.state.value.answer, searching.state.value.answer];
+  const questionProblem = error?.of('question') ?? error?.of('query');
+  const [answer, searchResult] = [answerQuery.state.value.answer, searchQuery.state.value.answer];
   return (
     <>
-      <Box
+      <QuestionForm
         key={question}
         label="Search runbooks"
         placeholder="what to do when orders are lost"
         question={question}
-        problem={atQuestion}
+        problem={questionProblem}
       >
         <button
           type="button"
@@ -191,14 +198,14 @@ export const Runbooks = () => {
         >
           Passages only
         </button>
-      </Box>
-      <Sources />
-      {atQuestion === undefined ? <Problem error={error} /> : null}
+      </QuestionForm>
+      <SourceFilter />
+      {questionProblem === undefined ? <Problem error={error} /> : null}
       <Scrolled class={isLoading ? 'scrolled old' : 'scrolled'} label="Runbook search results">
         {question === '' ? (
           <p class="soft">Search covers documents, resolved incidents, alert rules, log patterns and the handbook.</p>
         ) : isPassages ? (
-          found && <Found of={found} />
+          searchResult && <SearchResults of={searchResult} />
         ) : (
           answer && <Answer of={answer} />
         )}

@@ -11,7 +11,7 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { applyCall, dismissCall, type Suggestion, suggestionsCall } from './calls.ts';
+import { applySuggestionCall, dismissSuggestionCall, type Suggestion, suggestionsCall } from './calls.ts';
 
 type Kind = Suggestion['kind'];
 
@@ -28,7 +28,7 @@ const kinds: Readonly<Record<Kind, string>> = {
 const isKind = (text: string): text is Kind => text in kinds;
 
 /** Returns the location in the page of the resource that the request created. */
-const placeOf = (kind: Kind, id: string): string | undefined => {
+const resourceUrl = (kind: Kind, id: string): string | undefined => {
   if (kind === 'slo') return toArea('/slos', { open: id });
   if (kind === 'alert' || kind === 'noisy-rule') return toArea('/alerts/rules', { rule: id });
   if (kind === 'detector') return toArea('/anomalies/detectors', { open: id });
@@ -36,50 +36,62 @@ const placeOf = (kind: Kind, id: string): string | undefined => {
 };
 
 /** Formats a request as HTTP text. */
-const written = ({ method, path, headers = {}, body }: NonNullable<Suggestion['request']>): string =>
+const formatRequest = ({ method, path, headers = {}, body }: NonNullable<Suggestion['request']>): string =>
   [
     `${method} ${path}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...['', JSON.stringify(body, null, 2)],
   ].join('\n');
 
-interface Done {
+interface ActionOutcome {
   readonly title: string;
   readonly to: string | undefined;
 }
 
-const Change = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: Done) => void }) => {
-  const [applying] = useState(() => new Action(applyCall));
-  const [dismissing] = useState(() => new Action(dismissCall));
+const SuggestionActions = ({
+  of,
+  onDone,
+}: {
+  readonly of: Suggestion;
+  readonly onDone: (done: ActionOutcome) => void;
+}) => {
+  const [applyAction] = useState(() => new Action(applySuggestionCall));
+  const [dismissAction] = useState(() => new Action(dismissSuggestionCall));
   const { id, kind, title, request } = of;
   const params = { id };
   const apply = async (): Promise<void> => {
-    const answer = await applying.run({ params });
+    const answer = await applyAction.run({ params });
     if (answer === undefined) return;
-    const made = (answer.answer as { readonly id?: string } | null)?.id;
-    onDone({ title: `Done: ${title}.`, to: made === undefined ? undefined : placeOf(kind, made) });
+    const createdId = (answer.answer as { readonly id?: string } | null)?.id;
+    onDone({ title: `Done: ${title}.`, to: createdId === undefined ? undefined : resourceUrl(kind, createdId) });
     refresh();
   };
   return (
     <>
       <RemovalForm
-        action={dismissing}
+        action={dismissAction}
         labels={['Dismiss', 'Dismiss until its volume halves or doubles']}
-        remove={() => dismissing.run({ params })}
+        remove={() => dismissAction.run({ params })}
         onRemoved={() => onDone({ title: `Dismissed: ${title}.`, to: undefined })}
       >
         {request === null ? null : (
-          <button type="button" disabled={applying.isRunning.value} onClick={() => void apply()}>
+          <button type="button" disabled={applyAction.isRunning.value} onClick={() => void apply()}>
             Apply
           </button>
         )}
       </RemovalForm>
-      <Problem error={applying.error.value} />
+      <Problem error={applyAction.error.value} />
     </>
   );
 };
 
-const One = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: Done) => void }) => {
+const SuggestionCard = ({
+  of,
+  onDone,
+}: {
+  readonly of: Suggestion;
+  readonly onDone: (done: ActionOutcome) => void;
+}) => {
   const { title, evidence, effect, request } = of;
   return (
     <section class="suggestion" aria-label={title}>
@@ -95,15 +107,15 @@ const One = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: 
       ) : (
         <details>
           <summary>Request</summary>
-          <Raw label={`Request of: ${title}`} text={written(request)} />
+          <Raw label={`Request of: ${title}`} text={formatRequest(request)} />
         </details>
       )}
-      {isPermitted(applyCall) ? <Change of={of} onDone={onDone} /> : null}
+      {isPermitted(applySuggestionCall) ? <SuggestionActions of={of} onDone={onDone} /> : null}
     </section>
   );
 };
 
-const Choice = () => (
+const KindFilter = () => (
   <label>
     Status{' '}
     <select value={inAddress('kind')} onChange={({ currentTarget }) => change({ kind: currentTarget.value })}>
@@ -120,25 +132,25 @@ const Choice = () => (
 export const Suggestions = () => {
   const kind = inAddress('kind');
   const queryState = useQuery(suggestionsCall, { query: isKind(kind) ? { kind } : {} });
-  const [done, setDone] = useState<Done>();
+  const [done, setDone] = useState<ActionOutcome>();
   const { answer, error } = queryState;
   return (
     <>
       <div class="toolbar">
-        <Choice />
+        <KindFilter />
       </div>
       <p role="status">
         {done === undefined ? '' : shownText(done.title)}{' '}
         {done?.to === undefined ? null : <Link to={done.to}>View details</Link>}
       </p>
       <Problem error={error} />
-      {isPermitted(applyCall) ? null : (
-        <p class="soft">{explainDenial(applyCall, 'Applying or dismissing suggestions')}</p>
+      {isPermitted(applySuggestionCall) ? null : (
+        <p class="soft">{explainDenial(applySuggestionCall, 'Applying or dismissing suggestions')}</p>
       )}
       <Scrolled class="scrolled" label="Suggestions">
         {answer?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
         {answer?.items.map((each) => (
-          <One key={each.id} of={each} onDone={setDone} />
+          <SuggestionCard key={each.id} of={each} onDone={setDone} />
         ))}
         {answer === undefined || answer.missing.length === 0 ? null : (
           <p class="problem">Suggestions unavailable for: {shownText(answer.missing.join(', '))}.</p>

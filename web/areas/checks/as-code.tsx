@@ -7,16 +7,16 @@ import { toArea } from '../../frame/address.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { exportCall, importCall } from './calls.ts';
+import { exportChecksCall, importChecksCall } from './calls.ts';
 
 const Import = () => {
-  const [action] = useState(() => new Action(importCall));
+  const [action] = useState(() => new Action(importChecksCall));
   const run = async (
     [file]: readonly ImportedFile[],
-    isTrial: boolean,
+    isDryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const answer = await action.run({ body: { source: file?.source ?? '', dryRun: isTrial } });
-    if (answer !== undefined && !isTrial) refresh();
+    const answer = await action.run({ body: { source: file?.source ?? '', dryRun: isDryRun } });
+    if (answer !== undefined && !isDryRun) refresh();
     return answer?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
       at: `document ${document}, line ${line}`,
       name: name ?? 'invalid',
@@ -37,9 +37,13 @@ const Import = () => {
 export const AsCode = () => (
   <Scrolled class="scrolled" label="Checks as code">
     <h2>Export</h2>
-    <a href={exportCall.path} download="checks.yaml">
+    <a href={exportChecksCall.path} download="checks.yaml">
       All checks as YAML
     </a>
-    {isPermitted(importCall) ? <Import /> : <p class="soft">{explainDenial(importCall, 'Importing checks')}</p>}
+    {isPermitted(importChecksCall) ? (
+      <Import />
+    ) : (
+      <p class="soft">{explainDenial(importChecksCall, 'Importing checks')}</p>
+    )}
   </Scrolled>
 );

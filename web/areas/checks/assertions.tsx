@@ -3,30 +3,30 @@ import { Wrong } from '../../editors/field.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import {
   type AssertionFields,
+  assertionSources,
   operatorTitles,
-  sourceNames,
-  sourcesOf,
+  sourceProperties,
   sourceTitles,
   type Type,
 } from './setting-kinds.ts';
 
 /** Returns whether an operator has no operand. */
-const isPresence = (operator: string): boolean => operator === 'exists' || operator === 'absent';
+const hasNoOperand = (operator: string): boolean => operator === 'exists' || operator === 'absent';
 
 /** Text and numbers are equivalent in the API; a number is sent as a number. */
-const valueIn = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
+const parseValue = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
 
 /** Omits an unused name or value. */
-const trimmed = ({ name, value, ...rest }: AssertionFields): AssertionFields => {
-  const names = sourceNames[rest.source];
+const omitUnusedFields = ({ name, value, ...rest }: AssertionFields): AssertionFields => {
+  const names = sourceProperties[rest.source];
   return {
     ...rest,
     ...(names === undefined ? {} : { name: name ?? names[0] ?? '' }),
-    ...(isPresence(rest.operator) ? {} : { value: value ?? '' }),
+    ...(hasNoOperand(rest.operator) ? {} : { value: value ?? '' }),
   };
 };
 
-const Line = ({
+const AssertionRow = ({
   of,
   label,
   type,
@@ -41,9 +41,9 @@ const Line = ({
   readonly onChange: (assertion: AssertionFields) => void;
   readonly onRemove: () => void;
 }) => {
-  const set = (fields: Partial<AssertionFields>): void => onChange(trimmed({ ...of, ...fields }));
-  const names = sourceNames[of.source];
-  const sources = sourcesOf[type] ?? [];
+  const set = (fields: Partial<AssertionFields>): void => onChange(omitUnusedFields({ ...of, ...fields }));
+  const names = sourceProperties[of.source];
+  const sources = assertionSources[type] ?? [];
   return (
     <fieldset>
       <legend class="sr-only">{label}</legend>
@@ -53,7 +53,7 @@ const Line = ({
           value={of.source}
           onChange={({ currentTarget }) => {
             const { name: _, ...rest } = of;
-            onChange(trimmed({ ...rest, source: currentTarget.value as AssertionFields['source'] }));
+            onChange(omitUnusedFields({ ...rest, source: currentTarget.value as AssertionFields['source'] }));
           }}
         >
           <Options of={[...new Set([...sources, of.source])].map((each) => [each, sourceTitles[each]])} />
@@ -84,7 +84,7 @@ const Line = ({
         >
           <Options of={Object.entries(operatorTitles)} />
         </select>
-        {isPresence(of.operator) ? null : (
+        {hasNoOperand(of.operator) ? null : (
           <input
             aria-label="Value"
             value={String(of.value ?? '')}
@@ -92,7 +92,7 @@ const Line = ({
             autocomplete="off"
             spellcheck={false}
             aria-invalid={problem !== undefined}
-            onInput={({ currentTarget }) => set({ value: valueIn(currentTarget.value) })}
+            onInput={({ currentTarget }) => set({ value: parseValue(currentTarget.value) })}
           />
         )}
         <select
@@ -120,7 +120,7 @@ export const Assertions = ({
   value,
   type,
   at,
-  wrong,
+  wrong: findProblem,
   onChange,
 }: {
   readonly value: readonly AssertionFields[];
@@ -130,18 +130,18 @@ export const Assertions = ({
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (assertions: AssertionFields[]) => void;
 }) => {
-  const [first] = sourcesOf[type] ?? [];
-  if (first === undefined) return null;
+  const [defaultSource] = assertionSources[type] ?? [];
+  if (defaultSource === undefined) return null;
   return (
     <fieldset>
       <legend>Assertions</legend>
       {value.map((assertion, index) => (
-        <Line
+        <AssertionRow
           key={index}
           of={assertion}
           type={type}
           label={`Assertion ${index + 1}`}
-          problem={wrong(`${at}.${index}`)}
+          problem={findProblem(`${at}.${index}`)}
           onChange={(changed) => onChange([...value].with(index, changed))}
           onRemove={() => onChange([...value].toSpliced(index, 1))}
         />
@@ -149,7 +149,7 @@ export const Assertions = ({
       <button
         type="button"
         class="plain"
-        onClick={() => onChange([...value, trimmed({ source: first, operator: 'is' })])}
+        onClick={() => onChange([...value, omitUnusedFields({ source: defaultSource, operator: 'is' })])}
       >
         Add assertion
       </button>

@@ -20,11 +20,11 @@ export const changeCheckCall = changeOf<typeof checkResource, { readonly enabled
 export const renewTokenCall = callOf<typeof renewHeartbeatToken>('POST', '/api/synthetics/checks/{id}/token');
 export const runsCall = callOf<typeof listRuns>('GET', '/api/synthetics/checks/{id}/runs');
 export const uptimeCall = callOf<typeof getUptime>('GET', '/api/synthetics/checks/{id}/uptime');
-export const picturesCall = callOf<typeof listPictures>('GET', '/api/synthetics/checks/{id}/pictures');
-export const runCall = callOf<typeof runCheckNow>('POST', '/api/synthetics/checks/{id}/run');
-export const tryCall = callOf<typeof tryCheck>('POST', '/api/synthetics/try');
-export const exportCall = callOf<typeof exportChecks>('GET', '/api/synthetics/export');
-export const importCall = callOf<typeof importChecks>('POST', '/api/synthetics/import');
+export const screenshotsCall = callOf<typeof listPictures>('GET', '/api/synthetics/checks/{id}/pictures');
+export const runCheckCall = callOf<typeof runCheckNow>('POST', '/api/synthetics/checks/{id}/run');
+export const tryCheckCall = callOf<typeof tryCheck>('POST', '/api/synthetics/try');
+export const exportChecksCall = callOf<typeof exportChecks>('GET', '/api/synthetics/export');
+export const importChecksCall = callOf<typeof importChecks>('POST', '/api/synthetics/import');
 
 export const locationsCall = callOf<typeof listLocations>('GET', '/api/synthetics/locations');
 export const createLocationCall = callOf<typeof createLocation>('POST', '/api/synthetics/locations');

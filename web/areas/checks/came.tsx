@@ -1,16 +1,16 @@
 /** Results of a requested run, per location */
 import type { Answered } from '../../client/call.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import type { runCall } from './calls.ts';
-import { Phases, StateLabel, shownMs } from './shown.tsx';
+import type { runCheckCall } from './calls.ts';
+import { formatMs, PhasesBar, StateLabel } from './shown.tsx';
 
-export type Result = Answered<typeof runCall.of & object>['items'][number];
+export type LocationResult = Answered<typeof runCheckCall.of & object>['items'][number];
 
-export const Came = ({
+export const RunResults = ({
   of,
-  nameOf,
+  nameOf: locationName,
 }: {
-  readonly of: readonly Result[];
+  readonly of: readonly LocationResult[];
   /** Returns the name of a location by its id */
   readonly nameOf: (id: string) => string;
 }) => (
@@ -18,12 +18,12 @@ export const Came = ({
     <ul class="links column">
       {of.map(({ location, run, reason }) => (
         <li key={location}>
-          <bdi>{shownText(nameOf(location))}</bdi>:{' '}
+          <bdi>{shownText(locationName(location))}</bdi>:{' '}
           {run === null ? (
             reason
           ) : (
             <>
-              <StateLabel of={run.outcome} /> in {shownMs(run.durationMs)} <Phases of={run.phases} />{' '}
+              <StateLabel of={run.outcome} /> in {formatMs(run.durationMs)} <PhasesBar of={run.phases} />{' '}
               {shownText(run.message)}
             </>
           )}

@@ -6,17 +6,17 @@ import { CheckInput, NumberInput, PairsInput, SelectInput, SomeInput, TextInput 
 import { Problem } from '../../frame/freshness.tsx';
 import { projects } from '../../frame/project.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, tryCall } from './calls.ts';
-import { Came, type Result } from './came.tsx';
-import { freshToken } from './fresh-token.ts';
-import { starters, type Type, typeNames, type Written } from './setting-kinds.ts';
+import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, tryCheckCall } from './calls.ts';
+import { type LocationResult, RunResults } from './came.tsx';
+import { newHeartbeatToken } from './fresh-token.ts';
+import { defaultSettings, type Type, typeNames, type Written } from './setting-kinds.ts';
 import { TypedSettings } from './settings.tsx';
 
-const empty: Written = {
+const emptyCheck: Written = {
   name: '',
   description: '',
   type: 'http',
-  http: starters.http,
+  http: defaultSettings.http,
   enabled: true,
   projectId: null,
   labels: {},
@@ -29,57 +29,57 @@ const empty: Written = {
 };
 
 /** Returns the writable fields of a check. */
-const fieldsIn = (check: Check): Written => {
+const pickWritableFields = (check: Check): Written => {
   const { id, version, createdAt, updatedAt, state, since, uptime, nextDueAt, tokenPrefix, token, ...written } = check;
   return written;
 };
 
 /** Converts a check to a type: settings are in the field of the type's name, and a heartbeat has no locations. */
-const ofType = (check: Written, type: Type): Written => {
+const convertToType = (check: Written, type: Type): Written => {
   const commonFields = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
   const locations = type === 'heartbeat' ? [] : check.type === 'heartbeat' ? ['local'] : check.locations;
-  return { ...commonFields, type, [type]: starters[type], locations };
+  return { ...commonFields, type, [type]: defaultSettings[type], locations };
 };
 
-const Trial = ({
+const CheckTest = ({
   check,
   action,
   nameOf,
 }: {
   readonly check: Written;
-  readonly action: Action<NonNullable<(typeof tryCall)['of']>>;
+  readonly action: Action<NonNullable<(typeof tryCheckCall)['of']>>;
   readonly nameOf: (id: string) => string;
 }) => {
-  const [came, setCame] = useState<readonly Result[]>([]);
+  const [results, setResults] = useState<readonly LocationResult[]>([]);
   const run = async (): Promise<void> => {
-    setCame([]);
+    setResults([]);
     const answer = await action.run({ body: { check } });
-    if (answer !== undefined) setCame(answer.items);
+    if (answer !== undefined) setResults(answer.items);
   };
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
         {action.isRunning.value ? 'Waiting for results …' : 'Run test'}
       </button>
-      <Came of={came} nameOf={nameOf} />
+      <RunResults of={results} nameOf={nameOf} />
       <Problem error={action.error.value} />
     </>
   );
 };
 
-interface Part {
+interface CheckFieldsProps {
   readonly check: Written;
   readonly wrong: (path: string) => string | undefined;
   readonly set: (fields: Partial<Written>) => void;
 }
 
 /** Interval, locations and retries. */
-const Running = ({
+const RunSettings = ({
   check: { timeout, locations = [], consensus = {}, retries = {} },
-  known,
+  known: availableLocations,
   wrong,
   set,
-}: Part & { readonly known: readonly Location[] }) => (
+}: CheckFieldsProps & { readonly known: readonly Location[] }) => (
   <>
     <TextInput
       label="Timeout"
@@ -102,7 +102,7 @@ const Running = ({
     <SomeInput
       label="Locations"
       value={locations}
-      options={known.map(({ id, name }) => [id, name] as const)}
+      options={availableLocations.map(({ id, name }) => [id, name] as const)}
       problem={wrong('locations')}
       onChange={(ids) => set({ locations: [...ids] })}
     />
@@ -117,7 +117,7 @@ const Running = ({
 );
 
 /** Project of the results, and alert settings. */
-const AlertingSettings = ({ check, wrong, set }: Part) => {
+const AlertingSettings = ({ check, wrong, set }: CheckFieldsProps) => {
   const { alerting = {} } = check;
   return (
     <>
@@ -154,18 +154,18 @@ const AlertingSettings = ({ check, wrong, set }: Part) => {
 };
 
 export const CheckForm = ({ before }: { readonly before: Check | undefined }) => {
-  const [check, setCheck] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
-  const [trying] = useState(() => new Action(tryCall));
+  const [check, setCheck] = useState<Written>(() => (before === undefined ? emptyCheck : pickWritableFields(before)));
+  const [tryAction] = useState(() => new Action(tryCheckCall));
   const { answer, error: loadError } = useQuery(locationsCall, {});
-  const { save, isRunning, error, ...saving } = useSaving(createCheckCall, replaceCheckCall, before, (saved) => {
-    if (saved.token !== undefined) freshToken.value = { id: saved.id, token: saved.token };
+  const { save, isRunning, error, ...saveState } = useSaving(createCheckCall, replaceCheckCall, before, (saved) => {
+    if (saved.token !== undefined) newHeartbeatToken.value = { id: saved.id, token: saved.token };
   });
   const wrong = (path: string): string | undefined =>
-    saving.wrong(path) ?? wrongIn(trying.error.value)(`check.${path}`);
+    saveState.wrong(path) ?? wrongIn(tryAction.error.value)(`check.${path}`);
   const set = (fields: Partial<Written>): void => setCheck((now) => ({ ...now, ...fields }));
   const locations = answer?.items ?? [];
   const { type } = check;
-  const isRun = type !== 'heartbeat';
+  const hasRuns = type !== 'heartbeat';
   return (
     <div class="form">
       <Problem error={loadError} />
@@ -182,7 +182,7 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
         value={type}
         problem={wrong('type')}
         options={Object.entries(typeNames)}
-        onChange={(next) => setCheck((now) => ofType(now, next as Type))}
+        onChange={(next) => setCheck((now) => convertToType(now, next as Type))}
       />
       <TypedSettings key={type} check={check} wrong={wrong} onChange={set} />
       <TextInput
@@ -192,11 +192,15 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
         problem={wrong('every')}
         onChange={(every) => set({ every })}
       />
-      {isRun ? <Running check={check} known={locations} wrong={wrong} set={set} /> : null}
+      {hasRuns ? <RunSettings check={check} known={locations} wrong={wrong} set={set} /> : null}
       <AlertingSettings check={check} wrong={wrong} set={set} />
       <div class="act">
-        {isRun ? (
-          <Trial check={check} action={trying} nameOf={(id) => locations.find((one) => one.id === id)?.name ?? id} />
+        {hasRuns ? (
+          <CheckTest
+            check={check}
+            action={tryAction}
+            nameOf={(id) => locations.find((one) => one.id === id)?.name ?? id}
+          />
         ) : null}
         <button type="button" disabled={isRunning} onClick={() => void save(check)}>
           {before === undefined ? 'Create check' : 'Save check'}

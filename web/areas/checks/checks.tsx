@@ -19,31 +19,31 @@ import {
   checksCall,
   createCheckCall,
   downtimesCall,
-  exportCall,
+  exportChecksCall,
   type Location,
   locationsCall,
   renewTokenCall,
   variablesCall,
 } from './calls.ts';
-import { freshToken } from './fresh-token.ts';
-import { Pictures } from './pictures.tsx';
+import { newHeartbeatToken } from './fresh-token.ts';
+import { Screenshots } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
 import { typeNames } from './setting-kinds.ts';
-import { StateLabel, shownMs, shownUptime, stateOf } from './shown.tsx';
+import { describeState, formatMs, formatUptime, StateLabel } from './shown.tsx';
 import { Uptimes } from './uptime.tsx';
 
 /** Minimum clock difference that is displayed */
 const minClockSkewMs = 1000;
 
 /** Locations whose clocks differ from the platform's clock. */
-const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
-  const wrong = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
-  if (wrong.length === 0) return null;
+const ClockSkewWarnings = ({ of }: { readonly of: readonly Location[] }) => {
+  const skewedLocations = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
+  if (skewedLocations.length === 0) return null;
   return (
     <ul aria-label="Locations with clock differences">
-      {wrong.map(({ id, name, clockAheadMs }) => (
+      {skewedLocations.map(({ id, name, clockAheadMs }) => (
         <li key={id} class="text-warn">
-          The clock of <bdi>{shownText(name)}</bdi> is {shownMs(Math.abs(clockAheadMs ?? 0))}{' '}
+          The clock of <bdi>{shownText(name)}</bdi> is {formatMs(Math.abs(clockAheadMs ?? 0))}{' '}
           {(clockAheadMs ?? 0) > 0 ? 'ahead' : 'behind'}; timestamps use the clock of the platform.
         </li>
       ))}
@@ -52,24 +52,24 @@ const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
 };
 
 /** Token of a heartbeat: the newly created one, or the prefix of the existing one, and a button to create another. */
-const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
+const HeartbeatToken = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
   const [action] = useState(() => new Action(renewTokenCall));
-  const fresh = freshToken.value?.id === id ? freshToken.value.token : '';
+  const newToken = newHeartbeatToken.value?.id === id ? newHeartbeatToken.value.token : '';
   const renew = async (): Promise<void> => {
-    const made = await action.run({ params: { id } });
-    if (made === undefined) return;
-    freshToken.value = { id, token: made.token };
+    const renewedToken = await action.run({ params: { id } });
+    if (renewedToken === undefined) return;
+    newHeartbeatToken.value = { id, token: renewedToken.token };
     refresh();
   };
   return (
     <>
-      {fresh === '' ? (
+      {newToken === '' ? (
         <p>
           Token prefix: <code>{shownText(tokenPrefix ?? '')}</code>
         </p>
       ) : (
         <p role="status">
-          Send heartbeats to <code>/beats/{fresh}</code>. The token is shown only once.
+          Send heartbeats to <code>/beats/{newToken}</code>. The token is shown only once.
         </p>
       )}
       {isPermitted(renewTokenCall) ? (
@@ -81,7 +81,7 @@ const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
   );
 };
 
-const Switch = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
+const EnableSwitch = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
   const [action] = useState(() => new Action(changeCheckCall));
   if (!isPermitted(changeCheckCall)) return null;
   const run = async (): Promise<void> => {
@@ -98,8 +98,8 @@ const Details = ({ item: check }: { readonly item: Check }) => {
   const { id } = check;
   const { answer, error } = useQuery(locationsCall, {});
   const locations = answer?.items ?? [];
-  const nameOf = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
-  const cannot = locations.flatMap(({ id: location, name, unsupportedTypes: types }) =>
+  const locationName = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
+  const unsupportedLocations = locations.flatMap(({ id: location, name, unsupportedTypes: types }) =>
     types
       .filter(({ type }) => type === check.type && check.locations.includes(location))
       .map(({ reason }) => ({ location, name, reason })),
@@ -109,25 +109,25 @@ const Details = ({ item: check }: { readonly item: Check }) => {
       <Problem error={error} />
       <p>{shownText(check.description ?? '', { lines: true })}</p>
       <p>
-        <StateLabel of={stateOf(check)} />
+        <StateLabel of={describeState(check)} />
         {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
       </p>
-      {cannot.length === 0 ? null : (
+      {unsupportedLocations.length === 0 ? null : (
         <ul aria-label="Locations that cannot run this check">
-          {cannot.map(({ location, name, reason }) => (
+          {unsupportedLocations.map(({ location, name, reason }) => (
             <li key={location} class="text-warn">
               <bdi>{shownText(name)}</bdi> cannot run this check: {shownText(reason)}
             </li>
           ))}
         </ul>
       )}
-      <Switch key={check.version} check={check} />
-      <Clocks of={locations.filter(({ id: location }) => check.locations.includes(location))} />
-      {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
-      {check.type === 'heartbeat' ? <Token check={check} /> : null}
-      <Uptimes check={check} nameOf={nameOf} />
-      <Runs id={id} nameOf={nameOf} />
-      {check.type === 'browser' ? <Pictures id={id} nameOf={nameOf} /> : null}
+      <EnableSwitch key={check.version} check={check} />
+      <ClockSkewWarnings of={locations.filter(({ id: location }) => check.locations.includes(location))} />
+      {check.locations.length === 0 ? null : <RunNow id={id} locationName={locationName} />}
+      {check.type === 'heartbeat' ? <HeartbeatToken check={check} /> : null}
+      <Uptimes check={check} locationName={locationName} />
+      <Runs id={id} locationName={locationName} />
+      {check.type === 'browser' ? <Screenshots id={id} locationName={locationName} /> : null}
       <h3>Configuration</h3>
       <Fields
         values={{
@@ -135,7 +135,7 @@ const Details = ({ item: check }: { readonly item: Check }) => {
           frequency: check.every,
           timeout: check.timeout,
           retries: check.retries?.count,
-          locations: check.locations.map(nameOf).join(', '),
+          locations: check.locations.map(locationName).join(', '),
           'next run': check.nextDueAt?.map((at) => shownMoment(at)).join(', '),
           ...check.labels,
         }}
@@ -156,11 +156,11 @@ const List = listed({
   keyOf: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,
-    State: (check) => <StateLabel of={stateOf(check)} />,
+    State: (check) => <StateLabel of={describeState(check)} />,
     Since: ({ since }) => shownMoment(since),
-    '1 day': ({ uptime }) => shownUptime(uptime?.day),
-    '30 days': ({ uptime }) => shownUptime(uptime?.days30),
-    '90 days': ({ uptime }) => shownUptime(uptime?.days90),
+    '1 day': ({ uptime }) => formatUptime(uptime?.day),
+    '30 days': ({ uptime }) => formatUptime(uptime?.days30),
+    '90 days': ({ uptime }) => formatUptime(uptime?.days90),
     Type: ({ type }) => typeNames[type],
     Frequency: ({ every }) => every,
   },
@@ -192,7 +192,7 @@ export const Checks = partsOf('Checks', [
   {
     name: 'code',
     title: 'As code',
-    requiredCall: exportCall,
+    requiredCall: exportChecksCall,
     View: later(async () => (await import('./as-code.tsx')).AsCode),
   },
 ]);

@@ -21,43 +21,45 @@ const DowntimeForm = () => {
   const [action] = useState(() => new Action(createDowntimeCall));
   const { answer, error: loadError } = useQuery(checksCall, { query: { limit: 1000 } });
   const [plan, setPlan] = useState(newPlan);
-  const [about, setAbout] = useState<{ readonly checkIds: readonly string[]; readonly labels: Record<string, string> }>(
+  const [scope, setScope] = useState<{ readonly checkIds: readonly string[]; readonly labels: Record<string, string> }>(
     { checkIds: [], labels: {} },
   );
   const error = action.error.value;
   const wrong = (path: string): string | undefined => wrongIn(error)(path);
-  const fields = {
+  const planProps = {
     plan,
     wrong,
     onChange: (changed: Partial<typeof plan>): void => setPlan((now) => ({ ...now, ...changed })),
   };
   const save = async (): Promise<void> => {
-    const made = await action.run({ body: { ...plan, checkIds: [...about.checkIds], labels: about.labels } });
-    if (made === undefined) return;
-    change({ open: made.id });
+    const createdDowntime = await action.run({
+      body: { ...plan, checkIds: [...scope.checkIds], labels: scope.labels },
+    });
+    if (createdDowntime === undefined) return;
+    change({ open: createdDowntime.id });
     refresh();
   };
   return (
     <div class="form">
       <Problem error={loadError} />
-      <PlanTimes {...fields} />
+      <PlanTimes {...planProps} />
       <SomeInput
         label="Checks"
-        value={about.checkIds}
+        value={scope.checkIds}
         problem={wrong('checkIds')}
         options={(answer?.items ?? []).map(({ id, name }) => [id, name] as const)}
-        onChange={(checkIds) => setAbout({ ...about, checkIds })}
+        onChange={(checkIds) => setScope({ ...scope, checkIds })}
       />
       <PairsInput
         label="Check labels (match all), one per line"
         hint="team=shop"
         between="="
-        value={about.labels}
+        value={scope.labels}
         problem={wrong('labels')}
-        onChange={(labels) => setAbout({ ...about, labels })}
+        onChange={(labels) => setScope({ ...scope, labels })}
       />
-      <PlanProjects {...fields} />
-      <PlanObjectives {...fields} />
+      <PlanProjects {...planProps} />
+      <PlanObjectives {...planProps} />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
           Schedule downtime
@@ -68,7 +70,7 @@ const DowntimeForm = () => {
   );
 };
 
-const Change = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
+const DowntimeActions = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDowntimeCall));
   if (!isPermitted(deleteDowntimeCall))
     return <p class="soft">{explainDenial(deleteDowntimeCall, 'Editing downtimes')}</p>;
@@ -117,7 +119,7 @@ export const Downtimes = listed({
         <p>This downtime does not exist.</p>
       ) : (
         <>
-          <Change key={item.version} of={item} onClose={onClose} />
+          <DowntimeActions key={item.version} of={item} onClose={onClose} />
           <p>{shownText(item.description ?? '', { lines: true })}</p>
           <Fields
             values={{

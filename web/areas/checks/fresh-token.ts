@@ -1,4 +1,4 @@
 /** Newly created token of a heartbeat, which cannot be read again */
 import { signal } from '@preact/signals';
 
-export const freshToken = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);
+export const newHeartbeatToken = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);

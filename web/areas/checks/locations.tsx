@@ -16,17 +16,17 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { createLocationCall, deleteLocationCall, type Location, locationsCall } from './calls.ts';
 
 /** Token of the newly registered location */
-const fresh = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);
+const newLocationToken = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);
 
-const Register = () => {
+const RegisterForm = () => {
   const [action] = useState(() => new Action(createLocationCall));
   const [fields, setFields] = useState({ name: '', description: '' });
   const error = action.error.value;
   const register = async (): Promise<void> => {
-    const made = await action.run({ body: fields });
-    if (made === undefined) return;
-    fresh.value = { id: made.id, token: made.token };
-    change({ open: made.id });
+    const createdLocation = await action.run({ body: fields });
+    if (createdLocation === undefined) return;
+    newLocationToken.value = { id: createdLocation.id, token: createdLocation.token };
+    change({ open: createdLocation.id });
     refresh();
   };
   return (
@@ -55,17 +55,17 @@ const Register = () => {
 };
 
 /** Removal must be confirmed if checks would have no location left. */
-const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+const DeleteForm = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;
   if (!isPermitted(deleteLocationCall))
     return <p class="soft">{explainDenial(deleteLocationCall, 'Deleting locations')}</p>;
-  const isLast = action.error.value?.code === 'CONFLICT';
+  const isOnlyLocation = action.error.value?.code === 'CONFLICT';
   return (
     <RemovalForm
       action={action}
-      labels={['Delete', isLast ? 'Delete anyway' : 'Delete permanently']}
-      remove={() => action.run({ params: { id }, query: isLast ? { force: 'true' } : {} })}
+      labels={['Delete', isOnlyLocation ? 'Delete anyway' : 'Delete permanently']}
+      remove={() => action.run({ params: { id }, query: isOnlyLocation ? { force: 'true' } : {} })}
       onRemoved={onClose}
     >
       <span class="soft">The token is revoked at once, and checks no longer run here.</span>
@@ -86,7 +86,7 @@ export const Locations = listed({
     Description: ({ description }) => description,
     Checks: ({ checks }) => checks,
     'Last seen': ({ lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
-    'Unsupported checks': ({ unsupportedTypes: cannot }) => cannot.map(({ type }) => type).join(', '),
+    'Unsupported checks': ({ unsupportedTypes }) => unsupportedTypes.map(({ type }) => type).join(', '),
   },
   numbers: ['Checks'],
   Tools: writeOf(noun, createLocationCall),
@@ -100,15 +100,15 @@ export const Locations = listed({
     readonly onClose: () => void;
   }) => (
     <SidePanel label="Location" title={id === 'new' ? 'New location' : (item?.name ?? id)} onClose={onClose}>
-      {id === 'new' ? <Register /> : null}
-      {fresh.value?.id === id ? (
+      {id === 'new' ? <RegisterForm /> : null}
+      {newLocationToken.value?.id === id ? (
         <p role="status">
-          Start probes with <code>OIQ_PROBE_TOKEN={fresh.value.token}</code>. The token is shown only once.
+          Start probes with <code>OIQ_PROBE_TOKEN={newLocationToken.value.token}</code>. The token is shown only once.
         </p>
       ) : null}
       {item === undefined ? null : (
         <>
-          <Remove id={id} onClose={onClose} />
+          <DeleteForm id={id} onClose={onClose} />
           <Fields
             values={{
               description: item.description,

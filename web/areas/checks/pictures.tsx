@@ -4,13 +4,19 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { picturesCall } from './calls.ts';
+import { screenshotsCall } from './calls.ts';
 
 const captions = { good: 'Screenshots', failed: 'last failed run' } as const;
 
-/** `nameOf` returns the name of a location by its id. */
-export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf: (id: string) => string }) => {
-  const { answer, error } = useQuery(picturesCall, { params: { id } });
+/** `locationName` returns the name of a location by its id. */
+export const Screenshots = ({
+  id,
+  locationName,
+}: {
+  readonly id: string;
+  readonly locationName: (id: string) => string;
+}) => {
+  const { answer, error } = useQuery(screenshotsCall, { params: { id } });
   return (
     <>
       <h3>Screenshots</h3>
@@ -20,7 +26,7 @@ export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf:
         <figure key={`${location} ${kind}`} class="picture">
           <img src={`data:image/jpeg;base64,${content}`} alt={`Screenshot at the end of the ${captions[kind]}`} />
           <figcaption>
-            <bdi>{shownText(nameOf(location))}</bdi>, {captions[kind]}: {shownMoment(dueAt)}
+            <bdi>{shownText(locationName(location))}</bdi>, {captions[kind]}: {shownMoment(dueAt)}
           </figcaption>
         </figure>
       ))}

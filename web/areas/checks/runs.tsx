@@ -12,14 +12,14 @@ import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { type Run, runCall, runsCall } from './calls.ts';
-import { Came, type Result } from './came.tsx';
-import { Legend, Phases, StateLabel, shownMs } from './shown.tsx';
-import { SteppedPage } from './stepped-page.tsx';
+import { type Run, runCheckCall, runsCall } from './calls.ts';
+import { type LocationResult, RunResults } from './came.tsx';
+import { formatMs, PhasesBar, PhasesLegend, StateLabel } from './shown.tsx';
+import { StepPage } from './stepped-page.tsx';
 
-interface Named {
+interface LocationNameProps {
   /** Returns the name of a location by its id */
-  readonly nameOf: (id: string) => string;
+  readonly locationName: (id: string) => string;
 }
 
 /** Details of a run that did not pass, step by step if there are several. */
@@ -32,9 +32,9 @@ const RunDetails = ({ run }: { readonly run: Run }) => (
         <ol>
           {run.steps.map(({ name, outcome, phases, message, status, page }, at) => (
             <li key={`${at} ${name}`}>
-              <bdi>{shownText(name)}</bdi>: <StateLabel of={outcome} /> {status} <Phases of={phases} />{' '}
+              <bdi>{shownText(name)}</bdi>: <StateLabel of={outcome} /> {status} <PhasesBar of={phases} />{' '}
               {shownText(message)}
-              {page === undefined ? null : <SteppedPage page={page} />}
+              {page === undefined ? null : <StepPage page={page} />}
             </li>
           ))}
         </ol>
@@ -43,7 +43,7 @@ const RunDetails = ({ run }: { readonly run: Run }) => (
   </>
 );
 
-const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
+const RunRow = ({ run, locationName }: { readonly run: Run } & LocationNameProps) => (
   <tr>
     <td>
       {run.traceId === '' ? (
@@ -54,14 +54,14 @@ const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
       {run.isManual ? ' manual' : ''}
     </td>
     <td>
-      <bdi>{shownText(nameOf(run.location))}</bdi>
+      <bdi>{shownText(locationName(run.location))}</bdi>
     </td>
     <td>
       <StateLabel of={run.outcome} />
     </td>
-    <td class="number">{shownMs(run.durationMs)}</td>
+    <td class="number">{formatMs(run.durationMs)}</td>
     <td>
-      <Phases of={run.phases} />
+      <PhasesBar of={run.phases} />
     </td>
     <td>
       <RunDetails run={run} />
@@ -69,35 +69,35 @@ const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
   </tr>
 );
 
-export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
-  const [list] = useState(() => new Paged(runsCall, ({ items }) => items));
+export const Runs = ({ id, locationName }: { readonly id: string } & LocationNameProps) => {
+  const [runPages] = useState(() => new Paged(runsCall, ({ items }) => items));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    list.load({ params: { id }, query: { from, to, limit: 100 } });
-    return () => list.cancel();
+    runPages.load({ params: { id }, query: { from, to, limit: 100 } });
+    return () => runPages.cancel();
   }, [id, from, to, refreshes.value]);
-  const { answer, error } = list.first.state.value;
-  const runs = list.items.value;
-  const fullestRun = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
+  const { answer, error } = runPages.first.state.value;
+  const runs = runPages.items.value;
+  const runWithMostPhases = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
   return (
     <>
       <h3>Runs</h3>
-      <Problem error={error ?? list.furtherError.value} />
-      {fullestRun === undefined ? (
+      <Problem error={error ?? runPages.furtherError.value} />
+      {runWithMostPhases === undefined ? (
         <p class="soft">{answer === undefined ? '' : 'No runs in this range.'}</p>
       ) : (
         <>
-          <Legend of={fullestRun.phases} />
+          <PhasesLegend of={runWithMostPhases.phases} />
           <Scrolled class="numbers runs" label="Runs">
             <table class="figures texts">
               <TableHeader columns={['Scheduled', 'Location', 'Outcome', 'Duration', 'Phases', 'Reason']} />
               <tbody>
                 {runs.map((run) => (
-                  <Line key={run.id} run={run} nameOf={nameOf} />
+                  <RunRow key={run.id} run={run} locationName={locationName} />
                 ))}
               </tbody>
             </table>
-            <ShowMore of={list} />
+            <ShowMore of={runPages} />
           </Scrolled>
         </>
       )}
@@ -106,21 +106,21 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
 };
 
 /** Runs a check at each location, and displays the results. */
-export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
-  const [action] = useState(() => new Action(runCall));
-  const [came, setCame] = useState<readonly Result[]>([]);
-  if (!isPermitted(runCall)) return <p class="soft">{explainDenial(runCall, 'Running checks')}</p>;
+export const RunNow = ({ id, locationName }: { readonly id: string } & LocationNameProps) => {
+  const [action] = useState(() => new Action(runCheckCall));
+  const [results, setResults] = useState<readonly LocationResult[]>([]);
+  if (!isPermitted(runCheckCall)) return <p class="soft">{explainDenial(runCheckCall, 'Running checks')}</p>;
   const run = async (): Promise<void> => {
-    setCame([]);
+    setResults([]);
     const answer = await action.run({ params: { id }, body: {} });
-    if (answer !== undefined) setCame(answer.items);
+    if (answer !== undefined) setResults(answer.items);
   };
   return (
     <div class="act">
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
         {action.isRunning.value ? 'Waiting for results …' : 'Run now'}
       </button>
-      <Came of={came} nameOf={nameOf} />
+      <RunResults of={results} nameOf={locationName} />
       <Problem error={action.error.value} />
     </div>
   );

@@ -6,23 +6,23 @@ import type { CheckFields } from '../../../subjects/synthetics/check.ts';
 export type Written = z.input<typeof CheckFields>;
 export type Type = Written['type'];
 /** Writable settings of a type */
-type SettingsOf<Each extends Type> = NonNullable<Written[Each]>;
-export type Step = SettingsOf<'http'>['steps'][number];
+type SettingsByType<Each extends Type> = NonNullable<Written[Each]>;
+export type Step = SettingsByType<'http'>['steps'][number];
 export type AssertionFields = z.input<typeof Assertion>;
 type Source = AssertionFields['source'];
 
 /**
  * Kind of a form field. For text, `optional` is `null` if empty, and `lines` has several lines and may also be `null`
  */
-type Kind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | 'json' | readonly string[];
+type FieldKind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | 'json' | readonly string[];
 
 export interface SettingField<Name extends string = string> {
   readonly name: Name;
   readonly label: string;
-  readonly kind: Kind;
+  readonly kind: FieldKind;
   readonly hint?: string;
 }
-type FieldsOf<Settings> = readonly SettingField<Exclude<keyof Settings & string, 'assertions'>>[];
+type SettingFields<Settings> = readonly SettingField<Exclude<keyof Settings & string, 'assertions'>>[];
 
 export const typeNames: Readonly<Record<Type, string>> = {
   http: 'HTTP',
@@ -39,10 +39,10 @@ export const typeNames: Readonly<Record<Type, string>> = {
 const host = { name: 'host', label: 'Host', kind: 'text' } as const;
 const port = { name: 'port', label: 'Port', kind: 'number' } as const;
 const serverName = { name: 'serverName', label: 'Server name (SNI)', kind: 'optional' } as const;
-const certificate = { name: 'verifyCertificate', label: 'Verify certificate', kind: 'flag' } as const;
-const secrets = 'Write secrets as {{variables.NAME}}';
+const verifyCertificate = { name: 'verifyCertificate', label: 'Verify certificate', kind: 'flag' } as const;
+const secretsHint = 'Write secrets as {{variables.NAME}}';
 
-export const stepFields: FieldsOf<Step> = [
+export const stepFields: SettingFields<Step> = [
   { name: 'name', label: 'Step name', kind: 'text' },
   { name: 'method', label: 'Method', kind: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
   { name: 'url', label: 'Address', kind: 'text', hint: 'https://shop.example/, or with {{variables.NAME}} in it' },
@@ -52,7 +52,7 @@ export const stepFields: FieldsOf<Step> = [
     name: 'authentication',
     label: 'Authentication, as JSON',
     kind: 'json',
-    hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or of the type basic or oauth2. ${secrets}`,
+    hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or of the type basic or oauth2. ${secretsHint}`,
   },
   {
     name: 'clientCertificate',
@@ -61,7 +61,7 @@ export const stepFields: FieldsOf<Step> = [
     hint: `{"certificate": "PEM", "key": "{{variables.NAME}}"}`,
   },
   { name: 'redirects', label: 'Maximum redirects', kind: 'number' },
-  certificate,
+  verifyCertificate,
   {
     name: 'extract',
     label: 'Extract variables, as JSON',
@@ -72,10 +72,10 @@ export const stepFields: FieldsOf<Step> = [
 
 /** Form fields of types with one set of settings */
 export const settingFields: {
-  readonly [Each in Exclude<Type, 'http' | 'browser'>]: FieldsOf<SettingsOf<Each>>;
+  readonly [Each in Exclude<Type, 'http' | 'browser'>]: SettingFields<SettingsByType<Each>>;
 } = {
   tcp: [host, port, { name: 'send', label: 'Payload on connect', kind: 'lines' }],
-  tls: [host, port, serverName, certificate],
+  tls: [host, port, serverName, verifyCertificate],
   dns: [
     { name: 'name', label: 'Name to resolve', kind: 'text' },
     {
@@ -91,7 +91,7 @@ export const settingFields: {
     ...[host, port],
     { name: 'service', label: 'Service', kind: 'text', hint: 'Default: the entire server' },
     { name: 'tls', label: 'TLS', kind: 'flag' },
-    ...[serverName, certificate],
+    ...[serverName, verifyCertificate],
     { name: 'metadata', label: 'Metadata, one per line', kind: 'pairs', hint: 'name: value' },
   ],
   websocket: [
@@ -99,7 +99,7 @@ export const settingFields: {
     { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'name: value' },
     { name: 'protocols', label: 'Offered subprotocols', kind: 'list' },
     { name: 'send', label: 'Payload on open', kind: 'lines' },
-    certificate,
+    verifyCertificate,
   ],
   heartbeat: [
     { name: 'every', label: 'Interval', kind: 'optional', hint: '15m; default: the interval of the check' },
@@ -125,7 +125,7 @@ export const emptyStep: Step = {
 };
 
 /** Settings of a new check by type */
-export const starters: { readonly [Each in Type]: SettingsOf<Each> } = {
+export const defaultSettings: { readonly [Each in Type]: SettingsByType<Each> } = {
   http: { steps: [emptyStep] },
   tcp: { host: '', port: 443, send: null, assertions: [] },
   tls: { host: '', port: 443, serverName: null, verifyCertificate: true, assertions: [] },
@@ -147,7 +147,7 @@ export const starters: { readonly [Each in Type]: SettingsOf<Each> } = {
 };
 
 /** Assertion sources of each type */
-export const sourcesOf: Readonly<Partial<Record<Type, readonly Source[]>>> = {
+export const assertionSources: Readonly<Partial<Record<Type, readonly Source[]>>> = {
   http: [
     ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
     'certificate',
@@ -178,7 +178,7 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
 };
 
 /** Names of a source: free text, or one of these. Other sources have no name */
-export const sourceNames: Readonly<Partial<Record<Source, readonly string[]>>> = {
+export const sourceProperties: Readonly<Partial<Record<Source, readonly string[]>>> = {
   header: [],
   json: [],
   phase: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],

@@ -21,12 +21,12 @@ import {
   type Written,
 } from './setting-kinds.ts';
 
-type Wrong = (path: string) => string | undefined;
-type Values = Readonly<Record<string, unknown>>;
+type FindProblem = (path: string) => string | undefined;
+type SettingValues = Readonly<Record<string, unknown>>;
 
-const itself = (text: string): string => text;
+const identity = (text: string): string => text;
 
-const OneField = ({
+const SettingInput = ({
   field: { name, label, kind, hint },
   value,
   problem,
@@ -37,22 +37,34 @@ const OneField = ({
   readonly problem: string | undefined;
   readonly onChange: (value: unknown) => void;
 }) => {
-  const input = { label, problem, ...(hint === undefined ? {} : { hint }) };
+  const inputProps = { label, problem, ...(hint === undefined ? {} : { hint }) };
   const text = typeof value === 'string' ? value : '';
-  if (kind === 'json') return <JsonInput {...input} value={value} onChange={onChange} />;
+  if (kind === 'json') return <JsonInput {...inputProps} value={value} onChange={onChange} />;
   if (kind === 'flag') return <CheckInput label={label} value={value !== false} onChange={onChange} />;
   if (kind === 'number')
-    return <NumberInput {...input} value={typeof value === 'number' ? value : null} onChange={onChange} />;
+    return <NumberInput {...inputProps} value={typeof value === 'number' ? value : null} onChange={onChange} />;
   if (kind === 'pairs')
-    return <PairsInput {...input} between=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />;
+    return (
+      <PairsInput {...inputProps} between=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />
+    );
   if (kind === 'list')
-    return <ListInput {...input} value={(value ?? []) as string[]} read={itself} write={itself} onChange={onChange} />;
+    return (
+      <ListInput
+        {...inputProps}
+        value={(value ?? []) as string[]}
+        read={identity}
+        write={identity}
+        onChange={onChange}
+      />
+    );
   if (kind === 'lines')
-    return <LinesInput {...input} value={text} onChange={(written) => onChange(written === '' ? null : written)} />;
+    return (
+      <LinesInput {...inputProps} value={text} onChange={(written) => onChange(written === '' ? null : written)} />
+    );
   if (kind === 'text' || kind === 'optional')
     return (
       <TextInput
-        {...input}
+        {...inputProps}
         maxLength={4096}
         value={text}
         onChange={(written) => onChange(written === '' && kind === 'optional' ? null : written)}
@@ -61,7 +73,7 @@ const OneField = ({
   return (
     <SelectInput
       key={name}
-      {...input}
+      {...inputProps}
       value={text}
       options={kind.map((each) => [each, each] as const)}
       onChange={onChange}
@@ -78,16 +90,16 @@ const Settings = ({
   onChange,
 }: {
   readonly fields: readonly SettingField[];
-  readonly value: Values;
+  readonly value: SettingValues;
   readonly type: Type;
   /** Path of the settings */
   readonly at: string;
-  readonly wrong: Wrong;
-  readonly onChange: (value: Values) => void;
+  readonly wrong: FindProblem;
+  readonly onChange: (value: SettingValues) => void;
 }) => (
   <>
     {fields.map((field) => (
-      <OneField
+      <SettingInput
         key={field.name}
         field={field}
         value={value[field.name]}
@@ -111,7 +123,7 @@ const Steps = ({
   onChange,
 }: {
   readonly steps: readonly Step[];
-  readonly wrong: Wrong;
+  readonly wrong: FindProblem;
   readonly onChange: (steps: Step[]) => void;
 }) => (
   <>
@@ -145,7 +157,7 @@ export const TypedSettings = ({
   onChange,
 }: {
   readonly check: Written;
-  readonly wrong: Wrong;
+  readonly wrong: FindProblem;
   readonly onChange: (fields: Partial<Written>) => void;
 }) => {
   const { type } = check;
@@ -166,7 +178,7 @@ export const TypedSettings = ({
   return (
     <Settings
       fields={settingFields[type]}
-      value={(check[type] ?? {}) as Values}
+      value={(check[type] ?? {}) as SettingValues}
       type={type}
       at={type}
       wrong={wrong}

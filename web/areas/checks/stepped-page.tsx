@@ -3,7 +3,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Run } from './calls.ts';
-import { shownMs } from './shown.tsx';
+import { formatMs } from './shown.tsx';
 
 type Page = NonNullable<Run['steps'][number]['page']>;
 type PageRequest = Page['requests'][number];
@@ -16,37 +16,37 @@ const vitalNames = {
 } as const;
 
 /** Formats the known web vitals, in list order. */
-const shownVitals = (vitals: Page['vitals']): string =>
+const formatVitals = (vitals: Page['vitals']): string =>
   (Object.keys(vitalNames) as (keyof typeof vitalNames)[])
     .flatMap((name) => {
       const value = vitals[name];
-      return value === undefined ? [] : [`${vitalNames[name]} ${name === 'cls' ? value : shownMs(value)}`];
+      return value === undefined ? [] : [`${vitalNames[name]} ${name === 'cls' ? value : formatMs(value)}`];
     })
     .join(', ');
 
-const endOf = ({ startMs, durationMs }: PageRequest): number => startMs + (durationMs ?? 0);
+const requestEndMs = ({ startMs, durationMs }: PageRequest): number => startMs + (durationMs ?? 0);
 
 /** Returns the result of a request; without a response, the reason. */
-const cameOf = ({ status, failure }: PageRequest): string =>
+const formatResult = ({ status, failure }: PageRequest): string =>
   failure ?? (status === null ? 'no answer' : String(status));
 
-const isBad = ({ status, failure }: PageRequest): boolean => failure !== undefined || (status ?? 0) >= 400;
+const hasFailed = ({ status, failure }: PageRequest): boolean => failure !== undefined || (status ?? 0) >= 400;
 
-const Bar = ({ request, wholeMs }: { readonly request: PageRequest; readonly wholeMs: number }) => {
+const RequestBar = ({ request, totalMs }: { readonly request: PageRequest; readonly totalMs: number }) => {
   const { startMs, durationMs } = request;
-  const label = `from ${shownMs(startMs)} on, ${durationMs === null ? 'not finished when the step ended' : `for ${shownMs(durationMs)}`}`;
-  const share = (ms: number): string => `${wholeMs === 0 ? 0 : (100 * ms) / wholeMs}%`;
-  const width = durationMs === null ? share(wholeMs - startMs) : share(durationMs);
+  const label = `from ${formatMs(startMs)} on, ${durationMs === null ? 'not finished when the step ended' : `for ${formatMs(durationMs)}`}`;
+  const toPercent = (ms: number): string => `${totalMs === 0 ? 0 : (100 * ms) / totalMs}%`;
+  const width = durationMs === null ? toPercent(totalMs - startMs) : toPercent(durationMs);
   return (
     <span class="phases" role="img" aria-label={label} title={label}>
-      <span class="swatch line-0" style={{ width, marginLeft: share(startMs) }} />
+      <span class="swatch line-0" style={{ width, marginLeft: toPercent(startMs) }} />
     </span>
   );
 };
 
 /** Requests over the time of the step. */
 const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) => {
-  const wholeMs = Math.max(0, ...requests.map(endOf));
+  const wholeMs = Math.max(0, ...requests.map(requestEndMs));
   return (
     <Scrolled class="numbers runs" label="Requests">
       <table class="figures texts">
@@ -58,10 +58,10 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
                 {request.method} <bdi>{shownText(request.url)}</bdi>
               </td>
               <td>{request.type}</td>
-              <td class={isBad(request) ? 'text-error' : ''}>{shownText(cameOf(request))}</td>
+              <td class={hasFailed(request) ? 'text-error' : ''}>{shownText(formatResult(request))}</td>
               <td class="number">{request.bytes?.toLocaleString('en')}</td>
               <td>
-                <Bar request={request} wholeMs={wholeMs} />
+                <RequestBar request={request} totalMs={wholeMs} />
               </td>
             </tr>
           ))}
@@ -72,9 +72,9 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
   );
 };
 
-export const SteppedPage = ({ page }: { readonly page: Page }) => {
+export const StepPage = ({ page }: { readonly page: Page }) => {
   const { url, vitals, requests, leftOut, errors } = page;
-  const vitalsText = shownVitals(vitals);
+  const vitalsText = formatVitals(vitals);
   return (
     <>
       <p>

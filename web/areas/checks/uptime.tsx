@@ -7,38 +7,44 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Check, type Uptime, uptimeCall } from './calls.ts';
-import { shownMs, shownUptime } from './shown.tsx';
+import { formatMs, formatUptime } from './shown.tsx';
 
-const days = { '1 day': 'day', '30 days': 'days30', '90 days': 'days90' } as const;
+const uptimePeriods = { '1 day': 'day', '30 days': 'days30', '90 days': 'days90' } as const;
 
 /** Returns the CSS class of a day's uptime. */
-const goodness = ({ uptime }: Uptime): string => {
+const uptimeClass = ({ uptime }: Uptime): string => {
   if (uptime === null) return 'none';
   return uptime === 1 ? 'whole' : uptime >= 0.99 ? 'nearly' : 'broken';
 };
 
 const describeDay = (day: Uptime): string =>
-  `${day.from.slice(0, 10)}: ${shownUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${shownMs(day.downMs)}`}`;
+  `${day.from.slice(0, 10)}: ${formatUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${formatMs(day.downMs)}`}`;
 
 /** Days of one location as marks, the latest last. */
-const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptime[] }) => {
-  const broken = of.filter(({ downMs }) => downMs > 0);
-  const known = of.filter(({ uptime }) => uptime !== null);
+const DailyUptime = ({ name, of }: { readonly name: string; readonly of: readonly Uptime[] }) => {
+  const daysWithOutage = of.filter(({ downMs }) => downMs > 0);
+  const daysWithData = of.filter(({ uptime }) => uptime !== null);
   const label =
-    known.length === 0
+    daysWithData.length === 0
       ? 'No data for the last 30 days'
-      : `${broken.length} of ${known.length} days with data had an outage${broken.length === 0 ? '' : `: ${broken.map(describeDay).join('; ')}`}`;
+      : `${daysWithOutage.length} of ${daysWithData.length} days with data had an outage${daysWithOutage.length === 0 ? '' : `: ${daysWithOutage.map(describeDay).join('; ')}`}`;
   return (
     <span class="days" role="img" aria-label={`${name}: ${label}`}>
       {of.map((day) => (
-        <span key={day.from} class={goodness(day)} title={describeDay(day)} />
+        <span key={day.from} class={uptimeClass(day)} title={describeDay(day)} />
       ))}
     </span>
   );
 };
 
-/** `nameOf` returns the name of a location by its id. */
-export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nameOf: (id: string) => string }) => {
+/** `locationName` returns the name of a location by its id. */
+export const Uptimes = ({
+  check,
+  locationName,
+}: {
+  readonly check: Check;
+  readonly locationName: (id: string) => string;
+}) => {
   const timeZone = zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
   const { answer, error } = useQuery(uptimeCall, {
     params: { id: check.id },
@@ -50,11 +56,11 @@ export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nam
       <h3>Uptime</h3>
       <Problem error={error} />
       <table class="figures">
-        <TableHeader columns={Object.keys(days)} />
+        <TableHeader columns={Object.keys(uptimePeriods)} />
         <tbody>
           <tr>
-            {Object.values(days).map((name) => (
-              <td key={name}>{shownUptime(check.uptime?.[name])}</td>
+            {Object.values(uptimePeriods).map((name) => (
+              <td key={name}>{formatUptime(check.uptime?.[name])}</td>
             ))}
           </tr>
         </tbody>
@@ -64,14 +70,14 @@ export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nam
           <TableHeader columns={['Location', 'Last 30 days']} />
           <tbody>
             {[...byLocation].map(([location, of]) => {
-              const name = location === null ? 'Overall' : nameOf(location);
+              const name = location === null ? 'Overall' : locationName(location);
               return (
                 <tr key={location}>
                   <td>
                     <bdi>{shownText(name)}</bdi>
                   </td>
                   <td>
-                    <Days name={name} of={of} />
+                    <DailyUptime name={name} of={of} />
                   </td>
                 </tr>
               );

@@ -18,20 +18,20 @@ import { listed } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { deleteVariableCall, setVariableCall, type Variable, variablesCall } from './calls.ts';
 
-const itself = (text: string): string => text;
+const identity = (text: string): string => text;
 
 /**
  * Edits a variable; without one, creates a new variable. A stored secret is masked, and submitting the mask preserves
  * it.
  */
-const VariableForm = ({ before }: { readonly before: Variable | undefined }) => {
+const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | undefined }) => {
   const [action] = useState(() => new Action(setVariableCall));
-  const [name, setName] = useState(before?.name ?? '');
+  const [name, setName] = useState(storedVariable?.name ?? '');
   const [fields, setFields] = useState({
-    value: before?.value ?? '',
-    isSecret: before?.isSecret ?? false,
-    hosts: before?.hosts ?? [],
-    description: before?.description ?? '',
+    value: storedVariable?.value ?? '',
+    isSecret: storedVariable?.isSecret ?? false,
+    hosts: storedVariable?.hosts ?? [],
+    description: storedVariable?.description ?? '',
   });
   const error = action.error.value;
   const set = (changed: Partial<typeof fields>): void => setFields((now) => ({ ...now, ...changed }));
@@ -44,7 +44,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
   };
   return (
     <div class="form">
-      {before === undefined ? (
+      {storedVariable === undefined ? (
         <TextInput
           label="Name"
           hint="Letters, digits, _ and -. Checks use {{variables.NAME}}"
@@ -56,7 +56,9 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
       ) : null}
       <LinesInput
         label="Value"
-        hint={before?.isSecret === true ? 'The secret is hidden. An unchanged field keeps the stored secret.' : ''}
+        hint={
+          storedVariable?.isSecret === true ? 'The secret is hidden. An unchanged field keeps the stored secret.' : ''
+        }
         value={fields.value}
         problem={wrongIn(error)('value')}
         onChange={(value) => set({ value })}
@@ -72,8 +74,8 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
           hint="shop.example, *.shop.example"
           value={fields.hosts}
           problem={wrongIn(error)('hosts')}
-          read={itself}
-          write={itself}
+          read={identity}
+          write={identity}
           onChange={(hosts) => set({ hosts: [...hosts] })}
         />
       ) : null}
@@ -86,7 +88,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value || name.trim() === ''} onClick={() => void save()}>
-          {before === undefined ? 'Create variable' : 'Save variable'}
+          {storedVariable === undefined ? 'Create variable' : 'Save variable'}
         </button>
         <Problem error={error} />
       </div>
@@ -94,7 +96,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
   );
 };
 
-const Change = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
+const VariableActions = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteVariableCall));
   if (!isPermitted(deleteVariableCall))
     return <p class="soft">{explainDenial(deleteVariableCall, 'Editing variables')}</p>;
@@ -114,7 +116,7 @@ const Change = ({ name, onClose }: { readonly name: string; readonly onClose: ()
 
 const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; readonly onClose: () => void }) => (
   <>
-    <Change name={variable.name} onClose={onClose} />
+    <VariableActions name={variable.name} onClose={onClose} />
     <Fields
       values={{
         description: variable.description,
@@ -137,7 +139,7 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
 
 const noun = 'variable';
 
-const OpenVariable = ({
+const VariablePanel = ({
   id,
   item,
   onClose,
@@ -154,11 +156,11 @@ const OpenVariable = ({
   return (
     <SidePanel label="Variable" title={isNew ? 'New variable' : id} onClose={close}>
       {isNew ? (
-        <VariableForm before={undefined} />
+        <VariableForm storedVariable={undefined} />
       ) : item === undefined ? (
         <p>This variable does not exist.</p>
       ) : inAddress('edit') === id && isPermitted(setVariableCall) ? (
-        <VariableForm key={item.updatedAt} before={item} />
+        <VariableForm key={item.updatedAt} storedVariable={item} />
       ) : (
         <VariableDetails variable={item} onClose={close} />
       )}
@@ -181,5 +183,5 @@ export const Variables = listed({
   },
   numbers: ['Checks'],
   Tools: writeOf(noun, setVariableCall),
-  Open: OpenVariable,
+  Open: VariablePanel,
 });

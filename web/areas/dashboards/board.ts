@@ -5,8 +5,8 @@
 import { type Signal, signal } from '@preact/signals';
 import type {
   AnnotationItem,
-  DashboardAnswer,
   DashboardLine,
+  DashboardResponse,
   PanelItem,
 } from '../../../subjects/dashboards/query/question.ts';
 import { asCurl } from '../../client/as-curl.ts';
@@ -14,7 +14,7 @@ import type { QueryState } from '../../client/query.ts';
 import { CallError, requestLines } from '../../client/request.ts';
 import { type Document, queryCall } from './calls.ts';
 
-export type Head = Pick<DashboardAnswer, 'from' | 'to' | 'variables'>;
+export type DashboardHead = Pick<DashboardResponse, 'from' | 'to' | 'variables'>;
 
 export interface BoardQuery {
   readonly id: string;
@@ -32,35 +32,35 @@ export interface PanelState {
 }
 
 /** Time in which panels that become visible are combined into one request, in milliseconds */
-const gatherMs = 40;
+const batchDelayMs = 40;
 /** Debounce of typing, in milliseconds */
-const typedMs = 400;
-const nothing: PanelState = { isLoading: false, items: [] };
+const draftDelayMs = 400;
+const emptyPanelState: PanelState = { isLoading: false, items: [] };
 
 /** Returns the head of a response. Unchanged variables remain the same array, so that nothing is rendered again. */
-const headOf = (line: Head, before: Head | undefined): Head =>
+const reuseVariables = (line: DashboardHead, before: DashboardHead | undefined): DashboardHead =>
   before !== undefined && JSON.stringify(line.variables) === JSON.stringify(before.variables)
     ? { ...line, variables: before.variables }
     : line;
 
-export class Board {
-  readonly head = signal<Head | undefined>(undefined);
+export class DashboardResults {
+  readonly head = signal<DashboardHead | undefined>(undefined);
   readonly annotations = signal<readonly AnnotationItem[]>([]);
   readonly state = signal<QueryState<object>>({ isLoading: false });
   readonly #panels = new Map<string, Signal<PanelState>>();
-  readonly #inSight = new Set<string>();
+  readonly #visiblePanels = new Set<string>();
   #query: BoardQuery | undefined;
   /** Panels requested since the last change of the query. */
-  #done = new Set<string>();
+  #requestedPanels = new Set<string>();
   #isHeadRequested = false;
-  #cancel = new AbortController();
-  #gathering: ReturnType<typeof setTimeout> | undefined;
+  #abortController = new AbortController();
+  #requestTimer: ReturnType<typeof setTimeout> | undefined;
   #running = 0;
 
   panel(id: string): Signal<PanelState> {
     const known = this.#panels.get(id);
     if (known !== undefined) return known;
-    const made = signal(nothing);
+    const made = signal(emptyPanelState);
     this.#panels.set(id, made);
     return made;
   }
@@ -69,43 +69,43 @@ export class Board {
   run(query: BoardQuery): void {
     this.cancel();
     this.#query = query;
-    this.#cancel = new AbortController();
-    this.#done = new Set();
+    this.#abortController = new AbortController();
+    this.#requestedPanels = new Set();
     this.#isHeadRequested = false;
     this.#gather();
   }
 
   see(id: string, isInSight: boolean): void {
-    if (isInSight) this.#inSight.add(id);
-    else this.#inSight.delete(id);
-    if (isInSight && !this.#done.has(id)) this.#gather();
+    if (isInSight) this.#visiblePanels.add(id);
+    else this.#visiblePanels.delete(id);
+    if (isInSight && !this.#requestedPanels.has(id)) this.#gather();
   }
 
   cancel(): void {
-    clearTimeout(this.#gathering);
-    this.#gathering = undefined;
-    this.#cancel.abort();
+    clearTimeout(this.#requestTimer);
+    this.#requestTimer = undefined;
+    this.#abortController.abort();
     this.#running = 0;
     for (const panel of this.#panels.values())
       if (panel.peek().isLoading) panel.value = { ...panel.peek(), isLoading: false };
   }
 
   #gather(): void {
-    if (this.#query === undefined || this.#gathering !== undefined) return;
-    this.#gathering = setTimeout(
+    if (this.#query === undefined || this.#requestTimer !== undefined) return;
+    this.#requestTimer = setTimeout(
       () => {
-        this.#gathering = undefined;
+        this.#requestTimer = undefined;
         this.#runQuery();
       },
-      this.#query.draft === undefined ? gatherMs : typedMs,
+      this.#query.draft === undefined ? batchDelayMs : draftDelayMs,
     );
   }
 
   #runQuery(): void {
     if (this.#query === undefined) return;
-    const panels = [...this.#inSight].filter((id) => !this.#done.has(id));
+    const panels = [...this.#visiblePanels].filter((id) => !this.#requestedPanels.has(id));
     for (const id of panels) {
-      this.#done.add(id);
+      this.#requestedPanels.add(id);
       const panel = this.panel(id);
       panel.value = { ...panel.peek(), isLoading: true };
     }
@@ -119,7 +119,7 @@ export class Board {
   async #requestPanels(panels: string[], { id, ...question }: BoardQuery): Promise<void> {
     const isHead = panels.length === 0;
     const sent = { params: { id }, body: { ...question, panels, annotations: isHead } };
-    const { signal } = this.#cancel;
+    const { signal } = this.#abortController;
     this.#running++;
     const curl = asCurl(queryCall, sent);
     this.state.value = { ...this.state.peek(), isLoading: true, error: undefined, curl };
@@ -131,14 +131,14 @@ export class Board {
         if (signal.aborted) return;
         if (!isHead || !('variables' in (line as DashboardLine)))
           this.#handleLine(line as DashboardLine, found, annotations);
-        else this.head.value = headOf(line as Head, this.head.peek());
+        else this.head.value = reuseVariables(line as DashboardHead, this.head.peek());
       }
     } catch (error) {
       if (!signal.aborted) this.#fail(error, panels);
       return;
     }
     if (signal.aborted) return;
-    for (const one of panels) if (!found.has(one)) this.panel(one).value = nothing;
+    for (const one of panels) if (!found.has(one)) this.panel(one).value = emptyPanelState;
     if (isHead) this.#setAnnotations(annotations);
     this.#running--;
     const isLoading = this.#running > 0;
@@ -170,9 +170,9 @@ export class Board {
     this.state.value = { ...this.state.peek(), isLoading: false, error };
     const query = this.#query;
     if (error.retrySeconds === undefined || query === undefined) return;
-    clearTimeout(this.#gathering);
-    this.#gathering = setTimeout(() => {
-      this.#gathering = undefined;
+    clearTimeout(this.#requestTimer);
+    this.#requestTimer = setTimeout(() => {
+      this.#requestTimer = undefined;
       this.run(query);
     }, error.retrySeconds * 1_000);
   }

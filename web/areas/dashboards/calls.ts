@@ -26,7 +26,7 @@ import type { getTemplateUsage } from '../../../api/groups/templates/usage.ts';
 import type { DashboardFields, Panel as DeclaredPanel } from '../../../subjects/dashboards/document.ts';
 import { type Answered, callOf, creationOf, type Filtered, removalOf, replacementOf } from '../../client/call.ts';
 
-export const listCall = callOf<Filtered<typeof listDashboards>>('GET', '/api/dashboards');
+export const listDashboardsCall = callOf<Filtered<typeof listDashboards>>('GET', '/api/dashboards');
 export const readCall = callOf<typeof getDashboard>('GET', '/api/dashboards/{id}');
 export const createCall = creationOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards');
 export const saveCall = replacementOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards/{id}');
@@ -42,15 +42,15 @@ export const restoreCall = callOf<typeof restoreDashboardVersion>(
   '/api/dashboards/{id}/versions/{version}/restore',
 );
 export const snapshotsCall = callOf<typeof listDashboardSnapshots>('GET', '/api/dashboards/{id}/snapshots');
-export const freezeCall = callOf<typeof createDashboardSnapshot>('POST', '/api/dashboards/{id}/snapshots');
-export const revokeCall = callOf<typeof revokeDashboardSnapshot>('DELETE', '/api/snapshots/{id}');
-export const sharedCall = callOf<typeof getSharedSnapshot>('GET', '/api/shared-snapshots/{token}');
+export const createSnapshotCall = callOf<typeof createDashboardSnapshot>('POST', '/api/dashboards/{id}/snapshots');
+export const revokeSnapshotCall = callOf<typeof revokeDashboardSnapshot>('DELETE', '/api/snapshots/{id}');
+export const sharedSnapshotCall = callOf<typeof getSharedSnapshot>('GET', '/api/shared-snapshots/{token}');
 export const templatesCall = callOf<typeof listTemplates>('GET', '/api/templates');
 export const templateCall = callOf<typeof getTemplate>('GET', '/api/templates/{id}');
 export const templateUsageCall = callOf<typeof getTemplateUsage>('GET', '/api/templates/usage');
 export const instantiateCall = callOf<typeof instantiateTemplate>('POST', '/api/templates/{id}/instantiate');
-export const markCall = callOf<typeof markTemplate>('PUT', '/api/templates/{id}/favourite');
-export const unmarkCall = callOf<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
+export const addFavouriteCall = callOf<typeof markTemplate>('PUT', '/api/templates/{id}/favourite');
+export const removeFavouriteCall = callOf<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
 
 export type Dashboard = Answered<typeof getDashboard>;
 export type Summaries = Answered<typeof listDashboards>;
@@ -62,17 +62,17 @@ export type Panel = DeclaredPanel;
 export type Visual = Panel['visual'];
 export type Section = Document['sections'][number];
 export type Variable = Document['variables'][number];
-export type ShownTemplate = Answered<typeof getTemplate>;
+export type TemplateDetails = Answered<typeof getTemplate>;
 export type Template = Answered<typeof listTemplates>['items'][number];
 export type Snapshot = Answered<typeof getSharedSnapshot>;
 
-const written = [
+const documentFields = [
   ...(['name', 'description', 'folder', 'tags', 'visibility', 'time', 'variables', 'sections'] as const),
   ...(['panels', 'annotations', 'links', 'cursor', 'imported'] as const),
 ] as const;
 
 /** Returns the document of a dashboard without server fields. */
-export const documentOf = (dashboard: Document): Document =>
+export const toDocument = (dashboard: Document): Document =>
   Object.fromEntries(
-    written.flatMap((name) => (dashboard[name] === undefined ? [] : [[name, dashboard[name]]])),
+    documentFields.flatMap((name) => (dashboard[name] === undefined ? [] : [[name, dashboard[name]]])),
   ) as Document;

@@ -4,29 +4,29 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import type { Board, Head } from './board.ts';
+import type { DashboardHead, DashboardResults } from './board.ts';
 import type { Panel, Visual } from './calls.ts';
-import type { Drawn } from './fields.ts';
-import type { Cell, Chosen } from './layout.ts';
-import { DrawnPanel, hasNoQuery } from './panels/panel-view.tsx';
-import { withValues } from './variable-values.ts';
+import type { PanelData } from './fields.ts';
+import type { Cell, RepeatValues } from './layout.ts';
+import { hasNoQuery, PanelView } from './panels/panel-view.tsx';
+import { interpolateVariables } from './variable-values.ts';
 
 /** Height of a grid row, and gap between rows, in pixels */
 export const rowPixels = 32;
 export const gapPixels = 8;
 const framePixels = 56;
 
-const isOf = (item: PanelItem, repeat: Chosen): boolean =>
+const matchesRepeat = (item: PanelItem, repeat: RepeatValues): boolean =>
   Object.entries(item.repeat ?? {}).every(([name, value]) => repeat[name] === undefined || repeat[name] === value);
 
 /** Replaces variables in texts that may contain them. Omitted fields remain omitted. */
-const resolveVisual = (visual: Visual, resolveText: (text: string) => string): Drawn['visual'] => {
+const resolveVisual = (visual: Visual, resolveText: (text: string) => string): PanelData['visual'] => {
   if (visual.kind === 'text') return { ...visual, content: resolveText(visual.content ?? '') };
   if (visual.kind !== 'alerts') return visual;
   return { ...visual, search: resolveText(visual.search ?? ''), labels: resolveText(visual.labels ?? '') };
 };
 
-const drawnOf = (panel: Panel, item: PanelItem | undefined, resolveText: (text: string) => string): Drawn => {
+const toPanelData = (panel: Panel, item: PanelItem | undefined, resolveText: (text: string) => string): PanelData => {
   const { visual, fields, overrides, queries, formulas } = panel;
   const tables =
     item === undefined ? [] : item.tables.length > 0 ? item.tables : item.table === null ? [] : [item.table];
@@ -42,7 +42,7 @@ const drawnOf = (panel: Panel, item: PanelItem | undefined, resolveText: (text: 
   };
 };
 
-const Left = ({ item }: { readonly item: PanelItem | undefined }) => {
+const PanelMessages = ({ item }: { readonly item: PanelItem | undefined }) => {
   if (item === undefined) return null;
   const results = Object.values(item.results);
   const partial = new Set(
@@ -66,8 +66,8 @@ const Left = ({ item }: { readonly item: PanelItem | undefined }) => {
 
 export interface CardProps {
   readonly cell: Cell;
-  readonly board: Board;
-  readonly head: Head | undefined;
+  readonly board: DashboardResults;
+  readonly head: DashboardHead | undefined;
   readonly from: number;
   readonly to: number;
   readonly marks: readonly number[];
@@ -75,32 +75,32 @@ export interface CardProps {
   readonly tools?: ComponentChildren;
 }
 
-export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) => {
-  const place = useRef<HTMLElement>(null);
+export const PanelCard = ({ cell, board, head, from, to, marks, tools }: CardProps) => {
+  const panelElement = useRef<HTMLElement>(null);
   const { panel, repeat } = cell;
   useEffect(() => {
-    const element = place.current;
+    const element = panelElement.current;
     if (element === null || hasNoQuery(panel.visual.kind)) return;
-    const watch = new IntersectionObserver(([entry]) => board.see(panel.id, entry?.isIntersecting ?? false), {
+    const observer = new IntersectionObserver(([entry]) => board.see(panel.id, entry?.isIntersecting ?? false), {
       root: element.closest('.scrolled'),
       rootMargin: '100px',
     });
-    watch.observe(element);
+    observer.observe(element);
     return () => {
-      watch.disconnect();
+      observer.disconnect();
       board.see(panel.id, false);
     };
   }, [board, panel.id, panel.visual.kind]);
   const { items, isLoading } = board.panel(panel.id).value;
-  const item = items.find((one) => isOf(one, repeat));
-  const resolveText = (text: string): string => withValues(text, head, repeat);
+  const item = items.find((one) => matchesRepeat(one, repeat));
+  const resolveText = (text: string): string => interpolateVariables(text, head, repeat);
   const variables = head?.variables.length === 0 ? undefined : head?.variables;
-  const drawn = useMemo(() => drawnOf(panel, item, resolveText), [panel, item, variables]);
+  const drawn = useMemo(() => toPanelData(panel, item, resolveText), [panel, item, variables]);
   const height = cell.height * rowPixels + (cell.height - 1) * gapPixels - framePixels;
-  const isAnswered = item !== undefined || hasNoQuery(panel.visual.kind);
+  const hasResult = item !== undefined || hasNoQuery(panel.visual.kind);
   const label = drawn.title === '' ? `Panel ${panel.id}` : drawn.title;
   return (
-    <section ref={place} class="panel" aria-busy={isLoading} tabIndex={-1}>
+    <section ref={panelElement} class="panel" aria-busy={isLoading} tabIndex={-1}>
       <div class="panel-head">
         <h2 class={drawn.title === '' ? 'sr-only' : ''} title={panel.description}>
           {shownText(label)}
@@ -109,9 +109,9 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
         {tools}
       </div>
       <Scrolled class="panel-body" label={`Content of ${label}`}>
-        <Left item={item} />
-        {isAnswered && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
-          <DrawnPanel drawn={drawn} height={height} from={from} to={to} marks={marks} group="dashboard" />
+        <PanelMessages item={item} />
+        {hasResult && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
+          <PanelView panel={drawn} height={height} from={from} to={to} annotationTimes={marks} group="dashboard" />
         ) : null}
       </Scrolled>
     </section>

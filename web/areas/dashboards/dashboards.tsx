@@ -7,27 +7,28 @@ import { importCall } from './calls.ts';
 import { DashboardList } from './list.tsx';
 import { DashboardView } from './view.tsx';
 
-const parts = [
+const tabs = [
   ['', 'All', DashboardList],
   ['templates', 'Templates', later(async () => (await import('./templates.tsx')).Templates)],
   ['import', 'Import', later(async () => (await import('./import.tsx')).Import)],
 ] as const;
 
 /** Opened from other views, so it has no tab. */
-const Put = later(async () => (await import('./put.tsx')).Put);
+const AddToDashboard = later(async () => (await import('./put.tsx')).AddToDashboard);
 
-const Begin = () => {
-  const at = inAddress('show');
-  const [, , View] = at === 'put' ? ['', '', Put] : (parts.find(([name]) => name === at) ?? parts[0]);
+const DashboardsHome = () => {
+  const currentTab = inAddress('show');
+  const [, , View] =
+    currentTab === 'put' ? ['', '', AddToDashboard] : (tabs.find(([name]) => name === currentTab) ?? tabs[0]);
   return (
     <>
       <nav class="tabs" aria-label="Dashboards">
         <ul>
-          {parts
+          {tabs
             .filter(([name]) => name !== 'import' || isPermitted(importCall))
             .map(([name, title]) => (
               <li key={name}>
-                <Link to={toArea('/dashboards', { show: name })} isCurrent={name === at}>
+                <Link to={toArea('/dashboards', { show: name })} isCurrent={name === currentTab}>
                   {title}
                 </Link>
               </li>
@@ -44,7 +45,7 @@ export const Dashboards = () => {
   return (
     <div class="logs">
       <h1 class="sr-only">Dashboards</h1>
-      {id === undefined ? <Begin /> : <DashboardView key={id} id={decodeURIComponent(id)} />}
+      {id === undefined ? <DashboardsHome /> : <DashboardView key={id} id={decodeURIComponent(id)} />}
     </div>
   );
 };

@@ -6,7 +6,7 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { listCall, type Summaries } from './calls.ts';
+import { listDashboardsCall, type Summaries } from './calls.ts';
 
 type Values = NonNullable<Summaries['facets']>['tags'];
 
@@ -21,23 +21,23 @@ interface FacetProps {
 }
 
 const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
-  const [isOpen, setOpen] = useState(false);
-  const chosen = inAddress(name);
-  const shown = isOpen ? values : values.slice(0, maxValues);
+  const [isExpanded, setOpen] = useState(false);
+  const selectedValue = inAddress(name);
+  const visibleValues = isExpanded ? values : values.slice(0, maxValues);
   return (
     <details open class="facet">
       <summary>
         {title} <span class="soft">{`${number.format(values.length)}${partial ? ' and more' : ''}`}</span>
       </summary>
       <ul>
-        {shown.map(({ value, count }) => (
+        {visibleValues.map(({ value, count }) => (
           <li key={value}>
             <button
               type="button"
               class="value"
-              aria-pressed={value === chosen}
+              aria-pressed={value === selectedValue}
               title={`Show only dashboards ${name === 'tag' ? 'with this tag' : 'in this folder and below'}`}
-              onClick={() => change({ [name]: value === chosen ? '' : value })}
+              onClick={() => change({ [name]: value === selectedValue ? '' : value })}
             >
               <bdi>{shownText(value)}</bdi>
             </button>
@@ -46,9 +46,9 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
         ))}
       </ul>
       {values.length === 0 ? <p class="soft">No values</p> : null}
-      {shown.length < values.length ? (
+      {visibleValues.length < values.length ? (
         <button type="button" class="mini" onClick={() => setOpen(true)}>
-          {`Show ${number.format(values.length - shown.length)} others`}
+          {`Show ${number.format(values.length - visibleValues.length)} others`}
         </button>
       ) : null}
     </details>
@@ -57,20 +57,20 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
 
 /** Separate from the list, which is displayed before the counts are available. */
 export const DashboardFacets = () => {
-  const [question] = useState(() => new ApiQuery(listCall));
+  const [facetsQuery] = useState(() => new ApiQuery(listDashboardsCall));
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
   useEffect(() => {
-    question.run({ query: { search, tag, folder, facets: 'true', limit: 1 } });
-    return () => question.cancel();
+    facetsQuery.run({ query: { search, tag, folder, facets: 'true', limit: 1 } });
+    return () => facetsQuery.cancel();
   }, [search, tag, folder, refreshes.value]);
-  const { answer, error } = question.state.value;
-  const found = answer?.facets ?? undefined;
+  const { answer, error } = facetsQuery.state.value;
+  const facets = answer?.facets ?? undefined;
   return (
     <Scrolled class="facets" label="Folders and tags">
-      {found === undefined ? null : (
+      {facets === undefined ? null : (
         <>
-          <Facet title="Folders" name="folder" values={found.folders} />
-          <Facet title="Tags" name="tag" values={found.tags} />
+          <Facet title="Folders" name="folder" values={facets.folders} />
+          <Facet title="Tags" name="tag" values={facets.tags} />
         </>
       )}
       {error?.of('search') === undefined ? <Problem error={error} /> : null}

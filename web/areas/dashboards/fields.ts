@@ -11,13 +11,13 @@ export type Settings = Panel['fields'];
 type Column = Result['columns'][number];
 
 /** A table of a result */
-export interface DrawnTable {
+export interface PanelTable {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
 }
 
 /** A displayed panel: of a dashboard or a snapshot */
-export interface Drawn {
+export interface PanelData {
   readonly title: string;
   readonly visual: Readonly<Record<string, unknown>> & { readonly kind: string };
   readonly fields: Settings;
@@ -25,9 +25,9 @@ export interface Drawn {
   /** Series name templates by query: `{{service}}` */
   readonly legends: Readonly<Record<string, string>>;
   readonly results: Readonly<Record<string, Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'stepMs'>>>;
-  readonly earlier: Drawn['results'];
+  readonly earlier: PanelData['results'];
   /** Tables produced by transformations */
-  readonly tables: readonly DrawnTable[];
+  readonly tables: readonly PanelTable[];
 }
 
 /** A series or a column */
@@ -45,7 +45,7 @@ export interface Field {
   readonly settings: Settings;
 }
 
-const isFor = (
+const matchesField = (
   match: Panel['overrides'][number]['match'],
   { name, query, type }: Pick<Field, 'name' | 'query' | 'type'>,
 ) => {
@@ -55,41 +55,41 @@ const isFor = (
   return match.type === (type === 'duration' ? 'number' : type);
 };
 
-const settingsFor = ({ fields, overrides }: Drawn, field: Pick<Field, 'name' | 'query' | 'type'>): Settings => {
-  const own = overrides.filter(({ match }) => isFor(match, field)).map(({ settings }) => settings);
-  return Object.assign({}, fields, ...own) as Settings;
+const settingsFor = ({ fields, overrides }: PanelData, field: Pick<Field, 'name' | 'query' | 'type'>): Settings => {
+  const matchingSettings = overrides.filter(({ match }) => matchesField(match, field)).map(({ settings }) => settings);
+  return Object.assign({}, fields, ...matchingSettings) as Settings;
 };
 
-type Bare = Omit<Field, 'settings'>;
+type FieldWithoutSettings = Omit<Field, 'settings'>;
 
-const settled = (field: Bare, drawn: Drawn): Field => {
+const applySettings = (field: FieldWithoutSettings, drawn: PanelData): Field => {
   const settings = settingsFor(drawn, field);
   return { ...field, name: settings.name ?? field.name, unit: settings.unit ?? field.unit, settings };
 };
 
 /** Replaces `{{service}} of {{zone}}` with the labels of a series. */
-const inWords = (legend: string, labels: Readonly<Record<string, string>>): string =>
+const fillLegend = (legend: string, labels: Readonly<Record<string, string>>): string =>
   legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
 
 const nameOf = ({ name, labels }: Result['series'][number], legend: string): string => {
-  if (legend !== '' && !legend.startsWith('__')) return inWords(legend, labels);
+  if (legend !== '' && !legend.startsWith('__')) return fillLegend(legend, labels);
   const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
 /** A label distinguishes bounds and values of a series. */
-const bandOf = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
+const toBand = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
   part === undefined ? {} : { band: { part, of: JSON.stringify([query, name, others]) } };
 
 type Points = Result['series'][number]['points'];
-const isAt = (points: Points, times: readonly number[]): boolean =>
+const hasTimes = (points: Points, times: readonly number[]): boolean =>
   points.length === times.length && points.every(([time], at) => time === times[at]);
 
-const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): Bare[] => {
+const seriesFields = (drawn: PanelData, results: PanelData['results'], suffix: string): FieldWithoutSettings[] => {
   // Most series have the same times as the previous one, in which case they share the array.
   let times: readonly number[] = [];
   const sharedTimes = (points: Points): readonly number[] => {
-    if (!isAt(points, times)) times = points.map(([time]) => time);
+    if (!hasTimes(points, times)) times = points.map(([time]) => time);
     return times;
   };
   return Object.entries(results).flatMap(([query, { series }]) =>
@@ -101,12 +101,12 @@ const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): 
       unit: one.unit,
       values: one.points.map(([, value]) => value),
       times: sharedTimes(one.points),
-      ...bandOf(query, one),
+      ...toBand(query, one),
     })),
   );
 };
 
-const columnFields = ({ columns, rows }: DrawnTable, query: string): Bare[] =>
+const columnFields = ({ columns, rows }: PanelTable, query: string): FieldWithoutSettings[] =>
   columns.map(({ name, type, unit }, at) => ({
     key: `${query} ${at} ${name}`,
     name,
@@ -117,7 +117,7 @@ const columnFields = ({ columns, rows }: DrawnTable, query: string): Bare[] =>
   }));
 
 /** Returns all tables of a panel: those of its transformations, or those of its queries. */
-export const tablesOf = ({ tables, results }: Drawn): readonly (DrawnTable & { readonly query: string })[] =>
+export const tablesOf = ({ tables, results }: PanelData): readonly (PanelTable & { readonly query: string })[] =>
   tables.length > 0
     ? tables.map((table) => ({ ...table, query: '' }))
     : Object.entries(results).flatMap(([query, result]) =>
@@ -125,16 +125,16 @@ export const tablesOf = ({ tables, results }: Drawn): readonly (DrawnTable & { r
       );
 
 /** Returns the fields of a panel: its series, and the columns of its tables. */
-export const fieldsOf = (drawn: Drawn): readonly Field[] => {
+export const fieldsOf = (drawn: PanelData): readonly Field[] => {
   const columns = tablesOf(drawn).flatMap((table) => columnFields(table, table.query));
   const series = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.results, '');
   const earlier = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.earlier, ' (earlier)');
-  return [...series, ...earlier, ...columns].map((field) => settled(field, drawn));
+  return [...series, ...earlier, ...columns].map((field) => applySettings(field, drawn));
 };
 
 /** Returns the fields of one table of a panel. */
-export const fieldsOfTable = (drawn: Drawn, table: DrawnTable): readonly Field[] =>
-  columnFields(table, '').map((field) => settled(field, drawn));
+export const fieldsOfTable = (drawn: PanelData, table: PanelTable): readonly Field[] =>
+  columnFields(table, '').map((field) => applySettings(field, drawn));
 
 /** Returns the times of a field: its own, or those of the time column of its table. */
 export const timesOf = (field: Field, all: readonly Field[]): readonly number[] =>
@@ -147,7 +147,7 @@ export const timesOf = (field: Field, all: readonly Field[]): readonly number[] 
 export const isNumeric = ({ type }: Field): boolean => type === 'number' || type === 'duration';
 
 /** Returns the value mapping for a value. */
-const mappedOf = (value: unknown, { mappings = [] }: Settings) => {
+const findMapping = (value: unknown, { mappings = [] }: Settings) => {
   const number = numberOf(value);
   return mappings.find((mapping) => {
     if (mapping.kind === 'value') return textOf(value) === mapping.value;
@@ -179,7 +179,7 @@ export const shownIn = (
   { type, unit, settings }: Pick<Field, 'type' | 'unit' | 'settings'>,
   value: unknown,
 ): string => {
-  const mapped = mappedOf(value, settings)?.text;
+  const mapped = findMapping(value, settings)?.text;
   if (mapped !== undefined) return mapped;
   if (value === null || value === undefined) return settings.noValue ?? '';
   const number = numberOf(value);
@@ -222,7 +222,7 @@ export const toneOf = (colour: string): string => {
 
 /** Returns the color of a value: of its mapping, or of the threshold that it reached; `undefined` if there is none. */
 export const toneIn = ({ settings }: Field, value: unknown): string | undefined => {
-  const mapped = mappedOf(value, settings)?.colour;
+  const mapped = findMapping(value, settings)?.colour;
   if (mapped !== undefined) return toneOf(mapped);
   const { colour, thresholds, min = 0, max = 100 } = settings;
   if (colour?.mode === 'fixed' && colour.fixed !== undefined) return toneOf(colour.fixed);
@@ -241,7 +241,7 @@ export const toneIn = ({ settings }: Field, value: unknown): string | undefined 
 };
 
 /** A single large value: of a series, a column or a row */
-export interface Figure {
+export interface SingleValue {
   readonly key: string;
   readonly name: string;
   readonly value: number | undefined;
@@ -256,7 +256,7 @@ interface Reduce {
 }
 
 /** Returns the values of a panel that displays few values. */
-export const figuresOf = (drawn: Drawn): readonly Figure[] => {
+export const figuresOf = (drawn: PanelData): readonly SingleValue[] => {
   const {
     reducer = 'last-not-null',
     everyRow = false,
@@ -271,7 +271,7 @@ export const figuresOf = (drawn: Drawn): readonly Figure[] => {
           ({ query, type, times }) => times === undefined && query === field.query && type === 'text',
         );
         return field.values.map(
-          (value, row): Figure => ({
+          (value, row): SingleValue => ({
             key: `${field.key} ${row}`,
             value: numberOf(value),
             field,
@@ -280,7 +280,7 @@ export const figuresOf = (drawn: Drawn): readonly Figure[] => {
         );
       })
     : shown.map(
-        (field): Figure => ({ key: field.key, name: field.name, value: reduced(field.values, reducer), field }),
+        (field): SingleValue => ({ key: field.key, name: field.name, value: reduced(field.values, reducer), field }),
       );
   return figures.slice(0, max ?? 100);
 };

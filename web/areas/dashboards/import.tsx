@@ -7,22 +7,27 @@ import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { go } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { importCall } from './calls.ts';
-import { placeOf } from './list.tsx';
+import { dashboardUrl } from './list.tsx';
 
 type Report = Answered<NonNullable<(typeof importCall)['of']>>['report'];
 
-const outcomes = { carried: 'unchanged', reduced: 'partial', placeholder: 'a placeholder', gone: 'omitted' } as const;
+const outcomeTexts = {
+  carried: 'unchanged',
+  reduced: 'partial',
+  placeholder: 'a placeholder',
+  gone: 'omitted',
+} as const;
 
 /** Returns the outcome of each part of the dashboard. */
-const outcomesOf = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
+const toOutcomes = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
   ...panels.map(({ panelId, title, sourceType, outcome, losses }) => ({
     name: `Panel “${title || panelId}” (${sourceType})`,
-    outcome: outcomes[outcome],
+    outcome: outcomeTexts[outcome],
     reasons: losses,
   })),
   ...variables.map(({ name, outcome, losses }) => ({
     name: `Variable ${name}`,
-    outcome: outcomes[outcome],
+    outcome: outcomeTexts[outcome],
     reasons: losses,
   })),
   ...(rest.length === 0 ? [] : [{ name: 'Other', outcome: 'partial', reasons: rest }]),
@@ -34,7 +39,7 @@ export const Import = () => {
   const [action] = useState(() => new Action(importCall));
   const run = async (
     [file]: readonly ImportedFile[],
-    isTrial: boolean,
+    isDryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
     setProblem(undefined);
     setReport(undefined);
@@ -45,13 +50,13 @@ export const Import = () => {
       setProblem(`Invalid JSON: ${String(error)}`);
       return undefined;
     }
-    const done = await action.run({
-      query: { dryRun: isTrial ? 'true' : 'false' },
+    const importResult = await action.run({
+      query: { dryRun: isDryRun ? 'true' : 'false' },
       body: body as Record<string, unknown>,
     });
-    setReport(done?.report);
-    if (done !== undefined && !isTrial) go(placeOf(done.dashboard.id));
-    return done && outcomesOf(done.report);
+    setReport(importResult?.report);
+    if (importResult !== undefined && !isDryRun) go(dashboardUrl(importResult.dashboard.id));
+    return importResult && toOutcomes(importResult.report);
   };
   return (
     <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={run}>

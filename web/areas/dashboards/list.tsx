@@ -14,20 +14,20 @@ import { refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { createCall, listCall, type Summary } from './calls.ts';
+import { createCall, listDashboardsCall, type Summary } from './calls.ts';
 import { DashboardFacets } from './facets.tsx';
 
-const list = new Paged(listCall, ({ items }) => items);
+const dashboardPages = new Paged(listDashboardsCall, ({ items }) => items);
 
 /** Returns the URL of a dashboard. */
-export const placeOf = (id: string): string => toArea(`/dashboards/${id}`);
+export const dashboardUrl = (id: string): string => toArea(`/dashboards/${id}`);
 
-const Create = () => {
+const CreateForm = () => {
   const [action] = useState(() => new Action(createCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
     const name = String(new FormData(form).get('name')).trim();
-    const made = await action.run({ body: { name, folder: inAddress('folder') } });
-    if (made !== undefined) go(toArea(`/dashboards/${made.id}`, { edit: 'true' }));
+    const createdDashboard = await action.run({ body: { name, folder: inAddress('folder') } });
+    if (createdDashboard !== undefined) go(toArea(`/dashboards/${createdDashboard.id}`, { edit: 'true' }));
   };
   return (
     <ActionForm action={action} label="Create dashboard" onSubmit={run}>
@@ -38,12 +38,12 @@ const Create = () => {
   );
 };
 
-const Line = ({ dashboard }: { readonly dashboard: Summary }) => {
+const DashboardRow = ({ dashboard }: { readonly dashboard: Summary }) => {
   const { id, name, description, folder, tags, panels, updatedAt, visibility } = dashboard;
   return (
     <tr>
       <td>
-        <Link to={placeOf(id)}>
+        <Link to={dashboardUrl(id)}>
           <bdi>{shownText(name)}</bdi>
         </Link>
         {visibility === 'private' ? ' (private)' : ''}
@@ -69,17 +69,17 @@ const Line = ({ dashboard }: { readonly dashboard: Summary }) => {
   );
 };
 
-const Chosen = ({ name }: { readonly name: 'tag' | 'folder' }) =>
+const ActiveFilter = ({ name }: { readonly name: 'tag' | 'folder' }) =>
   inAddress(name) === '' ? null : (
     <button type="button" class="plain" onClick={() => change({ [name]: '' })}>
       {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> clear filter</span>
     </button>
   );
 
-const Listed = () => {
-  const { answer, isLoading } = list.first.state.value;
+const DashboardTable = () => {
+  const { answer, isLoading } = dashboardPages.first.state.value;
   if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
-  if (list.items.value.length === 0)
+  if (dashboardPages.items.value.length === 0)
     return (
       <p class="said" role="status">
         No dashboards found. Start from a template, or import dashboards from Grafana.
@@ -90,12 +90,12 @@ const Listed = () => {
       <table class="figures texts">
         <TableHeader columns={['Name', 'Folder', 'Tags', 'Panels', 'Updated']} />
         <tbody>
-          {list.items.value.map((dashboard) => (
-            <Line key={dashboard.id} dashboard={dashboard} />
+          {dashboardPages.items.value.map((dashboard) => (
+            <DashboardRow key={dashboard.id} dashboard={dashboard} />
           ))}
         </tbody>
       </table>
-      <ShowMore of={list} />
+      <ShowMore of={dashboardPages} />
     </Scrolled>
   );
 };
@@ -103,10 +103,10 @@ const Listed = () => {
 export const DashboardList = () => {
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
   useEffect(() => {
-    list.load({ query: { search, tag, folder, sort: 'name', limit: 100 } });
-    return () => list.cancel();
+    dashboardPages.load({ query: { search, tag, folder, sort: 'name', limit: 100 } });
+    return () => dashboardPages.cancel();
   }, [search, tag, folder, refreshes.value]);
-  const { error } = list.first.state.value;
+  const { error } = dashboardPages.first.state.value;
   return (
     <>
       <div class="toolbar">
@@ -118,19 +118,19 @@ export const DashboardList = () => {
           problem={error?.of('search')}
           onSearch={(text) => change({ search: text.trim() })}
         />
-        <Chosen name="tag" />
-        <Chosen name="folder" />
-        {isPermitted(createCall) ? <Create /> : null}
+        <ActiveFilter name="tag" />
+        <ActiveFilter name="folder" />
+        {isPermitted(createCall) ? <CreateForm /> : null}
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class="explored">
         <DashboardFacets />
         <div class="listed">
-          <Listed />
-          <Problem error={list.furtherError.value} />
+          <DashboardTable />
+          <Problem error={dashboardPages.furtherError.value} />
         </div>
       </div>
-      <Freshness of={list.first.state.value} />
+      <Freshness of={dashboardPages.first.state.value} />
     </>
   );
 };

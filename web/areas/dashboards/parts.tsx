@@ -3,20 +3,20 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { change, inAddress } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import type { Head } from './board.ts';
-import type { Cell, Part } from './layout.ts';
-import { withValues } from './variable-values.ts';
+import type { DashboardHead } from './board.ts';
+import type { Cell, SectionLayout } from './layout.ts';
+import { interpolateVariables } from './variable-values.ts';
 
 /** Renders a cell; supplied by the component that displays the dashboard */
-type ShowCell = (cell: Cell) => ComponentChildren;
+type RenderCell = (cell: Cell) => ComponentChildren;
 
-interface Shown {
-  readonly part: Part;
-  readonly head: Head | undefined;
-  readonly show: ShowCell;
+interface SectionViewProps {
+  readonly part: SectionLayout;
+  readonly head: DashboardHead | undefined;
+  readonly renderCell: RenderCell;
 }
 
-const Grid = ({ cells, show }: { readonly cells: readonly Cell[]; readonly show: ShowCell }) => (
+const Grid = ({ cells, show }: { readonly cells: readonly Cell[]; readonly show: RenderCell }) => (
   <div class="panels">
     {cells.map((cell) => (
       <div
@@ -33,22 +33,26 @@ const Grid = ({ cells, show }: { readonly cells: readonly Cell[]; readonly show:
   </div>
 );
 
-const titleOf = ({ section, repeat }: Part, head: Head | undefined): string =>
-  withValues(section?.title ?? '', head, repeat) || 'Section';
+const sectionTitle = ({ section, repeat }: SectionLayout, head: DashboardHead | undefined): string =>
+  interpolateVariables(section?.title ?? '', head, repeat) || 'Section';
 
-const Row = ({ part, head, show }: Shown) => {
+const CollapsibleSection = ({ part, head, renderCell }: SectionViewProps) => {
   const [isOpen, setOpen] = useState(part.section?.folded !== true);
   return (
     <details class="section" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{shownText(titleOf(part, head))}</summary>
-      {isOpen ? <PartView part={part} head={head} show={show} /> : null}
+      <summary>{shownText(sectionTitle(part, head))}</summary>
+      {isOpen ? <SectionView part={part} head={head} renderCell={renderCell} /> : null}
     </details>
   );
 };
 
 /** The URL contains the selected tab. */
-const Tabs = ({ tabs, head, show }: Pick<Shown, 'head' | 'show'> & { readonly tabs: readonly Part[] }) => {
-  const chosen = tabs.find(({ key }) => key === inAddress(`tab-${tabs[0]?.key}`)) ?? tabs[0];
+const Tabs = ({
+  tabs,
+  head,
+  renderCell,
+}: Pick<SectionViewProps, 'head' | 'renderCell'> & { readonly tabs: readonly SectionLayout[] }) => {
+  const selectedTab = tabs.find(({ key }) => key === inAddress(`tab-${tabs[0]?.key}`)) ?? tabs[0];
   return (
     <>
       <fieldset class="presets" aria-label="Tabs">
@@ -57,37 +61,39 @@ const Tabs = ({ tabs, head, show }: Pick<Shown, 'head' | 'show'> & { readonly ta
             key={part.key}
             type="button"
             class="plain"
-            aria-pressed={part === chosen}
+            aria-pressed={part === selectedTab}
             onClick={() => change({ [`tab-${tabs[0]?.key}`]: part.key })}
           >
-            {shownText(titleOf(part, head))}
+            {shownText(sectionTitle(part, head))}
           </button>
         ))}
       </fieldset>
-      {chosen === undefined ? null : <PartView key={chosen.key} part={chosen} head={head} show={show} />}
+      {selectedTab === undefined ? null : (
+        <SectionView key={selectedTab.key} part={selectedTab} head={head} renderCell={renderCell} />
+      )}
     </>
   );
 };
 
 /** Returns parts in order; consecutive tabs form one set. */
-const setsOf = (parts: readonly Part[]): Part[][] => {
-  const sets: Part[][] = [];
+const groupTabs = (parts: readonly SectionLayout[]): SectionLayout[][] => {
+  const tabGroups: SectionLayout[][] = [];
   for (const part of parts) {
-    const last = sets.at(-1);
+    const last = tabGroups.at(-1);
     if (part.section?.kind === 'tab' && last?.[0]?.section?.kind === 'tab') last.push(part);
-    else sets.push([part]);
+    else tabGroups.push([part]);
   }
-  return sets;
+  return tabGroups;
 };
 
-export const PartView = ({ part, head, show }: Shown) => (
+export const SectionView = ({ part, head, renderCell }: SectionViewProps) => (
   <>
-    {part.cells.length === 0 ? null : <Grid cells={part.cells} show={show} />}
-    {setsOf(part.parts).map((set) => {
+    {part.cells.length === 0 ? null : <Grid cells={part.cells} show={renderCell} />}
+    {groupTabs(part.parts).map((set) => {
       const [first] = set;
       if (first === undefined) return null;
-      if (first.section?.kind === 'tab') return <Tabs key={first.key} tabs={set} head={head} show={show} />;
-      return <Row key={first.key} part={first} head={head} show={show} />;
+      if (first.section?.kind === 'tab') return <Tabs key={first.key} tabs={set} head={head} renderCell={renderCell} />;
+      return <CollapsibleSection key={first.key} part={first} head={head} renderCell={renderCell} />;
     })}
   </>
 );

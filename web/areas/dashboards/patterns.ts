@@ -4,12 +4,12 @@
  */
 
 /** Literal characters, alternatives, and at most two repetitions, none of a group */
-const simple = /^(?:[\w \-:/,%|^$()]|\\[.\-/()[\]{}+*?|^$dws]|\.[*+]?)*$/;
+const safePattern = /^(?:[\w \-:/,%|^$()]|\\[.\-/()[\]{}+*?|^$dws]|\.[*+]?)*$/;
 
 /** Returns whether a pattern matches a text; a pattern that is not simple never matches. */
 export const isMatch = (pattern: string, text: string): boolean => {
-  const repeats = pattern.match(/[^\\][*+]/g)?.length ?? 0;
-  if (repeats > 2 || text.length > 256 || !simple.test(pattern)) return false;
+  const repetitionCount = pattern.match(/[^\\][*+]/g)?.length ?? 0;
+  if (repetitionCount > 2 || text.length > 256 || !safePattern.test(pattern)) return false;
   try {
     return new RegExp(pattern).test(text);
   } catch {

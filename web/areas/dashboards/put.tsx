@@ -8,10 +8,10 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { go, inAddress, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { addPanelCall, createCall, listCall } from './calls.ts';
+import { addPanelCall, createCall, listDashboardsCall } from './calls.ts';
 
 /** Returns the query of the records that a query counts. */
-const recordsOf = (query: Query): Query | undefined => {
+const toRecordsQuery = (query: Query): Query | undefined => {
   if (query.kind !== 'aggregate') return undefined;
   const { signal, search, projectId } = query;
   return {
@@ -22,50 +22,51 @@ const recordsOf = (query: Query): Query | undefined => {
   } as Query;
 };
 
-const panelOf = (title: string, query: Query) => {
-  const isRows = query.kind === 'rows';
+const toPanel = (title: string, query: Query) => {
+  const returnsRecords = query.kind === 'rows';
   return {
     title,
-    visual: { kind: !isRows ? 'time-series' : query.signal === 'logs' ? 'logs' : 'table' } as const,
-    queries: [{ name: 'A', answers: isRows ? 'table' : 'series', query } as const],
+    visual: { kind: !returnsRecords ? 'time-series' : query.signal === 'logs' ? 'logs' : 'table' } as const,
+    queries: [{ name: 'A', answers: returnsRecords ? 'table' : 'series', query } as const],
   };
 };
 
-export const Put = () => {
+export const AddToDashboard = () => {
   const query = questionIn(inAddress('query'));
-  const [list] = useState(() => new ApiQuery(listCall));
+  const [dashboardsQuery] = useState(() => new ApiQuery(listDashboardsCall));
   const [add] = useState(() => new Action(addPanelCall));
   const [create] = useState(() => new Action(createCall));
-  const [at, setAt] = useState('');
+  const [dashboardId, setDashboardId] = useState('');
   useEffect(() => {
-    list.run({ query: { limit: 1000, sort: 'name' } });
-    return () => list.cancel();
+    dashboardsQuery.run({ query: { limit: 1000, sort: 'name' } });
+    return () => dashboardsQuery.cancel();
   }, []);
-  const { answer, error } = list.state.value;
+  const { answer, error } = dashboardsQuery.state.value;
   if (query === undefined) return <p class="problem">The URL contains no valid query to add to a dashboard.</p>;
-  const records = recordsOf(query);
+  const records = toRecordsQuery(query);
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form);
-    const panel = panelOf(String(given.get('title')), given.get('as') === 'records' && records ? records : query);
-    const chosen = answer?.items.find(({ id }) => id === at);
+    const formData = new FormData(form);
+    const panel = toPanel(String(formData.get('title')), formData.get('as') === 'records' && records ? records : query);
+    const targetDashboard = answer?.items.find(({ id }) => id === dashboardId);
     const id =
-      chosen === undefined
+      targetDashboard === undefined
         ? (
             await create.run({
               body: {
-                name: String(given.get('name')).trim(),
+                name: String(formData.get('name')).trim(),
                 panels: [{ ...panel, id: 'first', place: { width: 12, height: 8 } }],
               },
             })
           )?.id
-        : (await add.run({ params: { id: at }, body: panel, ifMatch: chosen.version })) && at;
+        : (await add.run({ params: { id: dashboardId }, body: panel, ifMatch: targetDashboard.version })) &&
+          dashboardId;
     if (id !== undefined) go(toArea(`/dashboards/${id}`));
   };
   return (
     <>
       <h2>Add to dashboard</h2>
       <Problem error={error} />
-      <ActionForm action={at === '' ? create : add} label="Add panel" onSubmit={run}>
+      <ActionForm action={dashboardId === '' ? create : add} label="Add panel" onSubmit={run}>
         <label>
           Title <input name="title" maxLength={512} autocomplete="off" defaultValue={inAddress('title')} />
         </label>
@@ -82,7 +83,7 @@ export const Put = () => {
         )}
         <label>
           Target dashboard{' '}
-          <select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
+          <select value={dashboardId} onChange={({ currentTarget }) => setDashboardId(currentTarget.value)}>
             <option value="">New dashboard</option>
             {answer?.items.map(({ id, name }) => (
               <option key={id} value={id}>
@@ -91,7 +92,7 @@ export const Put = () => {
             ))}
           </select>
         </label>
-        {at === '' ? (
+        {dashboardId === '' ? (
           <label>
             Dashboard name <input name="name" required={true} maxLength={256} autocomplete="off" />
           </label>

@@ -20,34 +20,34 @@ const overlap = (one: Rectangle, other: Rectangle): boolean =>
  * Returns positions by id after one of them moved: it stays, overlapped panels move down, and then all panels move up
  * as far as possible.
  */
-export const rearranged = (
-  places: ReadonlyMap<string, Rectangle>,
-  moved: string,
+export const rearrange = (
+  rectangles: ReadonlyMap<string, Rectangle>,
+  movedId: string,
   to: Rectangle,
 ): ReadonlyMap<string, Rectangle> => {
   const width = Math.max(1, Math.min(gridColumns, to.width));
   const x = Math.max(0, Math.min(gridColumns - width, to.x));
   const target = { x, width, y: Math.max(0, to.y), height: Math.max(2, to.height) };
-  const others = [...places]
-    .filter(([id]) => id !== moved)
+  const others = [...rectangles]
+    .filter(([id]) => id !== movedId)
     .sort(([, one], [, other]) => one.y - other.y || one.x - other.x);
-  const placed: [string, Rectangle][] = [[moved, target]];
-  const fits = (place: Rectangle): boolean => placed.every(([, other]) => !overlap(place, other));
+  const placed: [string, Rectangle][] = [[movedId, target]];
+  const isFree = (place: Rectangle): boolean => placed.every(([, other]) => !overlap(place, other));
   for (const [id, place] of others) {
     let y = place.y;
-    while (!fits({ ...place, y })) y++;
+    while (!isFree({ ...place, y })) y++;
     placed.push([id, { ...place, y }]);
   }
-  return upwards(placed);
+  return compact(placed);
 };
 
 /** Moves each panel up to the panels above. */
-const upwards = (places: readonly (readonly [string, Rectangle])[]): ReadonlyMap<string, Rectangle> => {
-  const done: [string, Rectangle][] = [];
+const compact = (places: readonly (readonly [string, Rectangle])[]): ReadonlyMap<string, Rectangle> => {
+  const placed: [string, Rectangle][] = [];
   for (const [id, place] of [...places].sort(([, one], [, other]) => one.y - other.y || one.x - other.x)) {
     let { y } = place;
-    while (y > 0 && done.every(([, other]) => !overlap({ ...place, y: y - 1 }, other))) y--;
-    done.push([id, { ...place, y }]);
+    while (y > 0 && placed.every(([, other]) => !overlap({ ...place, y: y - 1 }, other))) y--;
+    placed.push([id, { ...place, y }]);
   }
-  return new Map(done);
+  return new Map(placed);
 };

@@ -6,16 +6,16 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { type Snapshot, sharedCall } from './calls.ts';
+import { type Snapshot, sharedSnapshotCall } from './calls.ts';
 import { gapPixels, rowPixels } from './card.tsx';
-import type { Drawn } from './fields.ts';
-import { DrawnPanel } from './panels/panel-view.tsx';
+import type { PanelData } from './fields.ts';
+import { PanelView } from './panels/panel-view.tsx';
 
-type Frozen = Snapshot['panels'][number];
+type SnapshotPanel = Snapshot['panels'][number];
 
-const drawnOf = ({ title, visual, fields, results, earlier, tables }: Frozen): Drawn => ({
+const toPanelData = ({ title, visual, fields, results, earlier, tables }: SnapshotPanel): PanelData => ({
   title,
-  visual: visual as Drawn['visual'],
+  visual: visual as PanelData['visual'],
   fields,
   overrides: [],
   legends: {},
@@ -25,15 +25,15 @@ const drawnOf = ({ title, visual, fields, results, earlier, tables }: Frozen): D
 });
 
 /** Repeated copies of a panel are displayed below the first one. */
-const Panel = ({
+const PanelCard = ({
   panel,
   range,
 }: {
-  readonly panel: Frozen;
+  readonly panel: SnapshotPanel;
   readonly range: { readonly from: number; readonly to: number };
 }) => {
   const { x, width, height } = panel.place;
-  const [drawn] = useState(() => drawnOf(panel));
+  const [drawn] = useState(() => toPanelData(panel));
   const [marks] = useState<readonly number[]>([]);
   return (
     <div class="cell" style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `span ${height}` }}>
@@ -43,12 +43,12 @@ const Panel = ({
         </div>
         <Scrolled class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
           {panel.hasFailed ? <p class="problem-text">The query failed when the snapshot was created.</p> : null}
-          <DrawnPanel
-            drawn={drawn}
+          <PanelView
+            panel={drawn}
             {...range}
-            marks={marks}
+            annotationTimes={marks}
             group="snapshot"
-            isFrozen={true}
+            isSnapshot={true}
             height={height * (rowPixels + gapPixels) - 64}
           />
         </Scrolled>
@@ -57,7 +57,7 @@ const Panel = ({
   );
 };
 
-const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
+const SnapshotView = ({ snapshot }: { readonly snapshot: Snapshot }) => {
   const range = { from: Date.parse(snapshot.from), to: Date.parse(snapshot.to) };
   const sorted = [...snapshot.panels].sort((one, other) => one.place.y - other.place.y || one.place.x - other.place.x);
   const groups = [null, ...snapshot.sections.keys()];
@@ -75,7 +75,7 @@ const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
             {section === null ? null : <h2>{shownText(snapshot.sections[section]?.title ?? '')}</h2>}
             <div class="panels">
               {panels.map((panel, at) => (
-                <Panel key={at} panel={panel} range={range} />
+                <PanelCard key={at} panel={panel} range={range} />
               ))}
             </div>
           </div>
@@ -86,7 +86,7 @@ const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
 };
 
 export const SharedSnapshot = () => {
-  const [query] = useState(() => new ApiQuery(sharedCall));
+  const [query] = useState(() => new ApiQuery(sharedSnapshotCall));
   const token = fragment.value;
   useEffect(() => {
     if (token !== '') query.run({ params: { token } });
@@ -106,7 +106,7 @@ export const SharedSnapshot = () => {
         <Problem error={error} />
         {isLoading ? <p class="said">Loading…</p> : null}
         {token === '' ? <p class="said">The link is incomplete: it must end with # and a token.</p> : null}
-        {answer === undefined ? null : <Shown snapshot={answer} />}
+        {answer === undefined ? null : <SnapshotView snapshot={answer} />}
       </main>
     </>
   );

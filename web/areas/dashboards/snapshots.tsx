@@ -10,15 +10,15 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
-import { type Dashboard, freezeCall, revokeCall, snapshotsCall } from './calls.ts';
+import { createSnapshotCall, type Dashboard, revokeSnapshotCall, snapshotsCall } from './calls.ts';
 
 interface SnapshotsProps {
   readonly dashboard: Dashboard;
   readonly variables: Readonly<Record<string, string[]>>;
 }
 
-const Make = ({ dashboard, variables }: SnapshotsProps) => {
-  const [action] = useState(() => new Action(freezeCall));
+const CreateForm = ({ dashboard, variables }: SnapshotsProps) => {
+  const [action] = useState(() => new Action(createSnapshotCall));
   const [link, setLink] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
@@ -26,7 +26,7 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
       .split(',')
       .map((label) => label.trim())
       .filter((label) => label !== '');
-    const made = await action.run({
+    const createdSnapshot = await action.run({
       params: { id: dashboard.id },
       body: {
         ...writtenRange.peek(),
@@ -36,9 +36,9 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
         expiresInDays: Number(formData.get('days')),
       },
     });
-    if (made === undefined) return;
+    if (createdSnapshot === undefined) return;
     // After `#`, so that it is not sent to a server and does not occur in logs.
-    setLink(`${location.origin}/snapshot#${made.token}`);
+    setLink(`${location.origin}/snapshot#${createdSnapshot.token}`);
     refresh();
   };
   return (
@@ -67,8 +67,8 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
   );
 };
 
-const Revoke = ({ id, name }: { readonly id: string; readonly name: string }) => {
-  const [action] = useState(() => new Action(revokeCall));
+const RevokeButton = ({ id, name }: { readonly id: string; readonly name: string }) => {
+  const [action] = useState(() => new Action(revokeSnapshotCall));
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
   };
@@ -87,10 +87,10 @@ export const Snapshots = (props: SnapshotsProps) => {
   const { answer, error } = useQuery(snapshotsCall, { params: { id } });
   return (
     <SidePanel label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
-      {isPermitted(freezeCall) ? (
-        <Make {...props} />
+      {isPermitted(createSnapshotCall) ? (
+        <CreateForm {...props} />
       ) : (
-        <p class="soft">{explainDenial(freezeCall, 'Creating snapshots')}</p>
+        <p class="soft">{explainDenial(createSnapshotCall, 'Creating snapshots')}</p>
       )}
       <Problem error={error} />
       {answer?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}
@@ -98,7 +98,8 @@ export const Snapshots = (props: SnapshotsProps) => {
         {answer?.items.map((snapshot) => (
           <li key={snapshot.id}>
             <bdi>{shownText(snapshot.name)}</bdi> until {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}, opened{' '}
-            {snapshot.opened} times {isPermitted(revokeCall) ? <Revoke id={snapshot.id} name={snapshot.name} /> : null}
+            {snapshot.opened} times{' '}
+            {isPermitted(revokeSnapshotCall) ? <RevokeButton id={snapshot.id} name={snapshot.name} /> : null}
           </li>
         ))}
       </ul>

@@ -6,9 +6,9 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { type ShownTemplate, templateCall, templateUsageCall } from './calls.ts';
+import { type TemplateDetails, templateCall, templateUsageCall } from './calls.ts';
 
-const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
+const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
   of === null ? (
     <p role="status">The telemetry could not be read, so the panels with data are unknown.</p>
   ) : (
@@ -26,19 +26,19 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
   );
 
 /** Number of dashboards created from the template, of those that still exist, and of recently opened ones. */
-const Uses = ({ id }: { readonly id: string }) => {
+const TemplateUsage = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(templateUsageCall, {});
-  const use = answer?.items.find((each) => each.id === id);
+  const usage = answer?.items.find((each) => each.id === id);
   return (
     <>
       <Problem error={error} />
-      {answer === undefined || use === undefined ? null : (
+      {answer === undefined || usage === undefined ? null : (
         <Fields
           values={{
-            'created here': use.dashboards,
-            'existing dashboards': use.present,
-            [`views in ${answer.viewedDays} days`]: use.opened,
-            'last created': shownMoment(use.lastCreatedAt),
+            'created here': usage.dashboards,
+            'existing dashboards': usage.present,
+            [`views in ${answer.viewedDays} days`]: usage.opened,
+            'last created': shownMoment(usage.lastCreatedAt),
           }}
         />
       )}
@@ -46,7 +46,7 @@ const Uses = ({ id }: { readonly id: string }) => {
   );
 };
 
-export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+export const TemplatePanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { answer, error } = useQuery(templateCall, { params: { id }, query: {} });
   return (
     <SidePanel label="Template" title={answer?.name ?? 'Template'} onClose={onClose}>
@@ -54,7 +54,7 @@ export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly on
       {answer === undefined ? null : (
         <>
           <p>{shownText(answer.description, { lines: true })}</p>
-          <Fits of={answer.fits} />
+          <DataCoverage of={answer.fits} />
           <h3>Purpose</h3>
           <Fields
             values={{
@@ -66,7 +66,7 @@ export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly on
             }}
           />
           <h3>Dashboards from this template</h3>
-          <Uses id={id} />
+          <TemplateUsage id={id} />
         </>
       )}
     </SidePanel>

@@ -12,30 +12,30 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { instantiateCall, markCall, type Template, templatesCall, unmarkCall } from './calls.ts';
-import { placeOf } from './list.tsx';
+import { addFavouriteCall, instantiateCall, removeFavouriteCall, type Template, templatesCall } from './calls.ts';
+import { dashboardUrl } from './list.tsx';
 
-const OpenTemplate = later(async () => (await import('./template.tsx')).OpenTemplate);
+const OpenTemplate = later(async () => (await import('./template.tsx')).TemplatePanel);
 
-const setOpen = (open: string): void => change({ open }, { replace: inAddress('open') !== '' });
+const openTemplate = (open: string): void => change({ open }, { replace: inAddress('open') !== '' });
 
-const Line = ({ template }: { readonly template: Template }) => {
+const TemplateRow = ({ template }: { readonly template: Template }) => {
   const [action] = useState(() => new Action(instantiateCall));
-  const [marking] = useState(() => new Action(markCall));
-  const [unmarking] = useState(() => new Action(unmarkCall));
+  const [addFavouriteAction] = useState(() => new Action(addFavouriteCall));
+  const [removeFavouriteAction] = useState(() => new Action(removeFavouriteCall));
   const { id, name, description, sentBy, filled, panels, dashboards, favourites, isFavourite } = template;
-  const make = async (): Promise<void> => {
+  const createDashboard = async (): Promise<void> => {
     const dashboard = await action.run({ params: { id }, body: {} });
-    if (dashboard !== undefined) go(placeOf(dashboard.id));
+    if (dashboard !== undefined) go(dashboardUrl(dashboard.id));
   };
-  const mark = async (): Promise<void> => {
-    const done = await (isFavourite ? unmarking : marking).run({ params: { id } });
+  const toggleFavourite = async (): Promise<void> => {
+    const done = await (isFavourite ? removeFavouriteAction : addFavouriteAction).run({ params: { id } });
     if (done !== undefined) refresh();
   };
   return (
     <tr>
       <td>
-        <button type="button" class="value opens" onClick={() => setOpen(id)}>
+        <button type="button" class="value opens" onClick={() => openTemplate(id)}>
           <bdi>{shownText(name)}</bdi>
         </button>
         <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>
@@ -44,18 +44,18 @@ const Line = ({ template }: { readonly template: Template }) => {
       <td>{filled === null ? 'no data' : `${filled} of ${panels}`}</td>
       <td>{dashboards}</td>
       <td>
-        <button type="button" class="plain" aria-pressed={isFavourite} onClick={() => void mark()}>
+        <button type="button" class="plain" aria-pressed={isFavourite} onClick={() => void toggleFavourite()}>
           {isFavourite ? '★' : '☆'} {favourites}
           <span class="sr-only"> {isFavourite ? 'remove from favorites' : 'add to favorites'}</span>
         </button>
       </td>
       <td>
         {isPermitted(instantiateCall) ? (
-          <button type="button" disabled={action.isRunning.value} onClick={() => void make()}>
+          <button type="button" disabled={action.isRunning.value} onClick={() => void createDashboard()}>
             Create dashboard<span class="sr-only"> of {name}</span>
           </button>
         ) : null}
-        <Problem error={action.error.value ?? marking.error.value ?? unmarking.error.value} />
+        <Problem error={action.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value} />
       </td>
     </tr>
   );
@@ -66,7 +66,7 @@ export const Templates = () => {
   const open = inAddress('open');
   const queryState = useQuery(templatesCall, { query: { search } });
   useEscape(() => {
-    if (inAddress('open') !== '') setOpen('');
+    if (inAddress('open') !== '') openTemplate('');
   });
   const { answer, error } = queryState;
   return (
@@ -87,13 +87,13 @@ export const Templates = () => {
               <TableHeader columns={['Template', 'Source', 'Panels with data', 'Dashboards', 'Favorites', 'Actions']} />
               <tbody>
                 {answer.items.map((template) => (
-                  <Line key={`${template.id} ${template.isFavourite}`} template={template} />
+                  <TemplateRow key={`${template.id} ${template.isFavourite}`} template={template} />
                 ))}
               </tbody>
             </table>
           )}
         </Scrolled>
-        {open === '' ? null : <OpenTemplate key={open} id={open} onClose={() => setOpen('')} />}
+        {open === '' ? null : <OpenTemplate key={open} id={open} onClose={() => openTemplate('')} />}
       </div>
       <Freshness of={queryState} />
     </>

@@ -1,34 +1,40 @@
 /** Values of variables: in the URL, in requests, and in texts */
 import { allInAddress } from '../../frame/address.ts';
-import type { Head } from './board.ts';
+import type { DashboardHead } from './board.ts';
 import type { Variable } from './calls.ts';
 
 /** Value of a variable if All is selected */
 export const allValues = '$__all';
 
 /** Returns the URL parameter of a variable. */
-export const addressName = (variable: Pick<Variable, 'name'>): string => `var-${variable.name}`;
+export const urlParameter = (variable: Pick<Variable, 'name'>): string => `var-${variable.name}`;
 
 /** Returns the selection in the URL, in the form of requests. */
-export const chosenInAddress = (variables: readonly Variable[]): Readonly<Record<string, string[]>> =>
+export const selectionInUrl = (variables: readonly Variable[]): Readonly<Record<string, string[]>> =>
   Object.fromEntries(
     variables.flatMap((variable) => {
-      const values = allInAddress(addressName(variable));
+      const values = allInAddress(urlParameter(variable));
       return values.length === 0 ? [] : [[variable.name, [...values]]];
     }),
   );
 
 /** Returns a text with variables replaced by their selected values. */
-export const withValues = (text: string, head: Head | undefined, repeat: Readonly<Record<string, string>>): string => {
-  const selectedTextOf = (name: string): string | undefined => {
-    const found = head?.variables.find((variable) => variable.name === name);
-    const selected = repeat[name] === undefined ? (found?.selected ?? []) : [repeat[name]];
-    if (found === undefined) return repeat[name];
+export const interpolateVariables = (
+  text: string,
+  head: DashboardHead | undefined,
+  repeat: Readonly<Record<string, string>>,
+): string => {
+  const selectedText = (name: string): string | undefined => {
+    const variable = head?.variables.find((variable) => variable.name === name);
+    const selected = repeat[name] === undefined ? (variable?.selected ?? []) : [repeat[name]];
+    if (variable === undefined) return repeat[name];
     if (selected[0] === allValues) return 'All';
-    return selected.map((value) => found.options.find((option) => option.value === value)?.title ?? value).join(' + ');
+    return selected
+      .map((value) => variable.options.find((option) => option.value === value)?.title ?? value)
+      .join(' + ');
   };
   return text.replace(
     /\$\{(\w{1,64})(?::\w{1,16})?\}|\$(\w{1,64})|\[\[(\w{1,64})\]\]/g,
-    (whole, one?: string, other?: string, third?: string) => selectedTextOf(one ?? other ?? third ?? '') ?? whole,
+    (match, one?: string, other?: string, third?: string) => selectedText(one ?? other ?? third ?? '') ?? match,
   );
 };

@@ -1,31 +1,31 @@
 /** Selection fields of a dashboard's variables, stored in the URL */
 import { allInAddress, change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import type { Head } from './board.ts';
+import type { DashboardHead } from './board.ts';
 import type { Variable } from './calls.ts';
-import { addressName, allValues } from './variable-values.ts';
+import { allValues, urlParameter } from './variable-values.ts';
 
-type Answered = Head['variables'][number];
+type VariableResult = DashboardHead['variables'][number];
 
 /** Label of a variable, visible or only for screen readers. */
-const Named = ({ variable: { title, name, hide } }: { readonly variable: Variable }) => (
+const VariableLabel = ({ variable: { title, name, hide } }: { readonly variable: Variable }) => (
   <span class={hide === 'title' ? 'sr-only' : ''}>{shownText(title ?? name)}:</span>
 );
 
-const Several = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => {
-  const isChosen = new Set(of.selected);
+const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
+  const selectedValues = new Set(of.selected);
   const hasAll = 'all' in variable && variable.all !== undefined;
   const set = (value: string, isOn: boolean): void => {
     const others = of.selected.filter((one) => one !== value && one !== allValues);
     const values = value === allValues ? [allValues] : isOn ? [...others, value] : others;
-    change({ [addressName(variable)]: values });
+    change({ [urlParameter(variable)]: values });
   };
   const options = [...(hasAll ? [{ value: allValues, title: 'All' }] : []), ...of.options];
   const selectedText = of.selected.map((value) => options.find((option) => option.value === value)?.title ?? value);
   return (
     <details class="menu">
       <summary>
-        <Named variable={variable} />{' '}
+        <VariableLabel variable={variable} />{' '}
         <bdi>
           {shownText(selectedText.length > 3 ? `${selectedText.length} values` : selectedText.join(', ') || 'none')}
         </bdi>
@@ -35,7 +35,7 @@ const Several = ({ variable, of }: { readonly variable: Variable; readonly of: A
           <label key={value} class="choice">
             <input
               type="checkbox"
-              checked={isChosen.has(value)}
+              checked={selectedValues.has(value)}
               onChange={({ currentTarget }) => set(value, currentTarget.checked)}
             />{' '}
             <bdi>{shownText(title)}</bdi>
@@ -46,16 +46,16 @@ const Several = ({ variable, of }: { readonly variable: Variable; readonly of: A
   );
 };
 
-const One = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => {
+const SingleSelect = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
   const hasAll = 'all' in variable && variable.all !== undefined;
   const [selected = ''] = of.selected;
   const isKnown = of.options.some(({ value }) => value === selected) || (hasAll && selected === allValues);
   return (
     <label>
-      <Named variable={variable} />{' '}
+      <VariableLabel variable={variable} />{' '}
       <select
         value={selected}
-        onChange={({ currentTarget }) => change({ [addressName(variable)]: currentTarget.value })}
+        onChange={({ currentTarget }) => change({ [urlParameter(variable)]: currentTarget.value })}
       >
         {hasAll ? <option value={allValues}>All</option> : null}
         {isKnown ? null : <option value={selected}>{selected}</option>}
@@ -69,37 +69,38 @@ const One = ({ variable, of }: { readonly variable: Variable; readonly of: Answe
   );
 };
 
-const Written = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => (
+const TextVariable = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => (
   <label>
-    <Named variable={variable} />{' '}
+    <VariableLabel variable={variable} />{' '}
     <input
       key={of.selected.join()}
       defaultValue={of.selected.join(', ')}
       autocomplete="off"
       spellcheck={false}
-      onChange={({ currentTarget }) => change({ [addressName(variable)]: currentTarget.value })}
+      onChange={({ currentTarget }) => change({ [urlParameter(variable)]: currentTarget.value })}
     />
   </label>
 );
 
 type Filters = Extract<Variable, { kind: 'filters' }>;
 const operators = ['=', '!=', '=~', '!~', '<', '>'] as const;
-const textsOf = (filters: Filters['filters']): readonly string[] =>
+const formatFilters = (filters: Filters['filters']): readonly string[] =>
   filters.flatMap(({ label, operator, values }) => values.map((value) => `${label}${operator}${value}`));
 
 /** Conditions on labels, which can be added and removed. */
-const Conditions = ({ variable }: { readonly variable: Filters }) => {
-  const inIt = allInAddress(addressName(variable));
-  const chosen = inIt.length > 0 ? inIt.filter((text) => text !== '') : textsOf(variable.filters);
-  const always = textsOf(variable.always);
+const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
+  const urlValues = allInAddress(urlParameter(variable));
+  const activeFilters =
+    urlValues.length > 0 ? urlValues.filter((text) => text !== '') : formatFilters(variable.filters);
+  const always = formatFilters(variable.always);
   // An empty value means no conditions, while a missing one means those of the dashboard.
   const set = (texts: readonly string[]): void =>
-    change({ [addressName(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
-  const all = [...always, ...chosen];
+    change({ [urlParameter(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
+  const all = [...always, ...activeFilters];
   return (
     <details class="menu">
       <summary>
-        <Named variable={variable} />{' '}
+        <VariableLabel variable={variable} />{' '}
         <bdi>{shownText(all.length > 3 ? `${all.length} conditions` : all.join(', ') || 'none')}</bdi>
       </summary>
       <form
@@ -109,7 +110,7 @@ const Conditions = ({ variable }: { readonly variable: Filters }) => {
           const written = new FormData(event.currentTarget);
           const text = ['label', 'operator', 'value'].map((name) => String(written.get(name)).trim()).join('');
           event.currentTarget.reset();
-          set([...chosen.filter((one) => one !== text), text]);
+          set([...activeFilters.filter((one) => one !== text), text]);
         }}
       >
         {always.map((text) => (
@@ -117,10 +118,10 @@ const Conditions = ({ variable }: { readonly variable: Filters }) => {
             <bdi>{shownText(text)}</bdi>
           </p>
         ))}
-        {chosen.map((text) => (
+        {activeFilters.map((text) => (
           <p key={text}>
             <bdi>{shownText(text)}</bdi>{' '}
-            <button type="button" class="plain" onClick={() => set(chosen.filter((one) => one !== text))}>
+            <button type="button" class="plain" onClick={() => set(activeFilters.filter((one) => one !== text))}>
               Remove <span class="sr-only">{text}</span>
             </button>
           </p>
@@ -147,17 +148,24 @@ const Conditions = ({ variable }: { readonly variable: Filters }) => {
   );
 };
 
-const Field = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => {
-  if (variable.kind === 'filters') return <Conditions variable={variable} />;
-  const View = variable.kind === 'text' ? Written : 'several' in variable && variable.several ? Several : One;
+const Field = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
+  if (variable.kind === 'filters') return <FilterEditor variable={variable} />;
+  const View =
+    variable.kind === 'text' ? TextVariable : 'several' in variable && variable.several ? MultiSelect : SingleSelect;
   return <View variable={variable} of={of} />;
 };
 
-export const Variables = ({ variables, head }: { readonly variables: readonly Variable[]; readonly head: Head }) => (
+export const Variables = ({
+  variables,
+  head,
+}: {
+  readonly variables: readonly Variable[];
+  readonly head: DashboardHead;
+}) => (
   <>
     {variables.map((variable) => {
       const answered = head.variables.find(({ name }) => name === variable.name);
-      const inIt = allInAddress(addressName(variable));
+      const inIt = allInAddress(urlParameter(variable));
       // The selection is displayed before the response arrives.
       const of = answered && inIt.length > 0 ? { ...answered, selected: [...inIt] } : answered;
       if (of === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;

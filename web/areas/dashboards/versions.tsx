@@ -10,33 +10,33 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
-import { saved } from './editing/draft.ts';
+import { notifySaved } from './editing/draft.ts';
 
 /** Only an administrator can read the names of all users. */
-const whoOf = (actor: { readonly id: string; readonly type: string } | null): string => {
+const formatActor = (actor: { readonly id: string; readonly type: string } | null): string => {
   if (actor === null) return '';
   return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'another user' : actor.type}`;
 };
 
-const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
+const VersionDifferences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
   const [query] = useState(() => new ApiQuery(versionCall));
-  const [restoring] = useState(() => new Action(restoreCall));
+  const [restoreAction] = useState(() => new Action(restoreCall));
   const { id } = dashboard;
   useEffect(() => {
     query.run({ params: { id, version } });
     return () => query.cancel();
   }, [id, version]);
   const restore = async (): Promise<void> => {
-    const done = await restoring.run({ params: { id, version }, query: {}, ifMatch: dashboard.version });
-    if (done === undefined) return;
+    const restored = await restoreAction.run({ params: { id, version }, query: {}, ifMatch: dashboard.version });
+    if (restored === undefined) return;
     change({ version: '' });
-    saved();
+    notifySaved();
   };
   const { answer, error } = query.state.value;
   return (
     <>
       <h3>Since version {version}</h3>
-      <Problem error={error ?? restoring.error.value} />
+      <Problem error={error ?? restoreAction.error.value} />
       {answer === undefined ? null : (
         <ul>
           {answer.differences.length === 0 ? <li class="soft">No changes.</li> : null}
@@ -46,7 +46,7 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
         </ul>
       )}
       {isPermitted(restoreCall) && answer !== undefined && answer.differences.length > 0 ? (
-        <button type="button" disabled={restoring.isRunning.value} onClick={() => void restore()}>
+        <button type="button" disabled={restoreAction.isRunning.value} onClick={() => void restore()}>
           Restore version {version}
         </button>
       ) : null}
@@ -61,7 +61,7 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
     return () => query.cancel();
   }, [dashboard.id]);
   const { answer, error } = query.state.value;
-  const chosen = inAddress('version');
+  const selectedVersion = inAddress('version');
   return (
     <SidePanel label="Versions" title="Versions" onClose={() => change({ show: '', version: '' })}>
       <Problem error={error} />
@@ -71,19 +71,19 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
             <button
               type="button"
               class="plain"
-              aria-pressed={chosen === String(version)}
+              aria-pressed={selectedVersion === String(version)}
               onClick={() => change({ version: String(version) })}
             >
               Version {version}
             </button>{' '}
-            {shownTime(Date.parse(at)).slice(0, 16)} <span class="soft">{whoOf(actor)}</span>
+            {shownTime(Date.parse(at)).slice(0, 16)} <span class="soft">{formatActor(actor)}</span>
           </li>
         ))}
       </ul>
-      {chosen === '' ? (
+      {selectedVersion === '' ? (
         <p class="soft">Select a version to see what changed since.</p>
       ) : (
-        <Differences key={chosen} dashboard={dashboard} version={chosen} />
+        <VersionDifferences key={selectedVersion} dashboard={dashboard} version={selectedVersion} />
       )}
     </SidePanel>
   );

@@ -9,13 +9,13 @@ import { Markdown } from '../../frame/markdown.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { millisecondsOf, refresh, refreshes, useDefaultRange, writtenRange } from '../../frame/time-range.ts';
-import { Board } from './board.ts';
+import { DashboardResults } from './board.ts';
 import { type Dashboard, type Document, readCall, saveCall } from './calls.ts';
-import { Card } from './card.tsx';
-import { Drafting, saves } from './editing/draft.ts';
-import { partsOf } from './layout.ts';
-import { PartView } from './parts.tsx';
-import { chosenInAddress } from './variable-values.ts';
+import { PanelCard } from './card.tsx';
+import { DashboardDraft, saveCount } from './editing/draft.ts';
+import { layOutSections } from './layout.ts';
+import { SectionView } from './parts.tsx';
+import { selectionInUrl } from './variable-values.ts';
 import { Variables } from './variables.tsx';
 
 const Editing = later(async () => (await import('./editing/editing.tsx')).Editing);
@@ -23,7 +23,7 @@ const Versions = later(async () => (await import('./versions.tsx')).Versions);
 const Snapshots = later(async () => (await import('./snapshots.tsx')).Snapshots);
 
 /** Refresh intervals, as duration and text */
-const paces: readonly (readonly [duration: string, title: string])[] = [
+const refreshIntervals: readonly (readonly [duration: string, title: string])[] = [
   ['', 'Off'],
   ['10s', 'every 10 s'],
   ['30s', 'every 30 s'],
@@ -31,7 +31,7 @@ const paces: readonly (readonly [duration: string, title: string])[] = [
   ['5m', 'every 5 minutes'],
 ];
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-const paceMs = (duration: string): number => {
+const parseDurationMs = (duration: string): number => {
   const [, count = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(duration) ?? [];
   return Number(count) * (unitMs[unit] ?? 0);
 };
@@ -39,7 +39,7 @@ const paceMs = (duration: string): number => {
 /** Refreshes at the interval while the page is visible. */
 const useAutoRefresh = (duration: string): void =>
   useEffect(() => {
-    const ms = paceMs(duration);
+    const ms = parseDurationMs(duration);
     if (ms < 1_000) return;
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') refresh();
@@ -47,15 +47,15 @@ const useAutoRefresh = (duration: string): void =>
     return () => clearInterval(timer);
   }, [duration]);
 
-const Pace = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
+const RefreshSelect = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
   const chosen = inAddress('refresh') || defaultRefresh;
-  const known = paces.some(([duration]) => duration === chosen);
+  const known = refreshIntervals.some(([duration]) => duration === chosen);
   return (
     <label>
       Auto-refresh{' '}
       <select value={chosen} onChange={({ currentTarget }) => change({ refresh: currentTarget.value || '0s' })}>
         {known ? null : <option value={chosen}>{chosen === '0s' ? 'Off' : chosen}</option>}
-        {paces.map(([duration, title]) => (
+        {refreshIntervals.map(([duration, title]) => (
           <option key={duration} value={duration}>
             {title}
           </option>
@@ -65,7 +65,7 @@ const Pace = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
   );
 };
 
-const links = [
+const exportFormats = [
   ['oiq', 'JSON'],
   ['yaml', 'YAML'],
   ['grafana', 'Grafana'],
@@ -75,7 +75,7 @@ const Export = ({ id }: { readonly id: string }) => (
   <details class="menu">
     <summary>Export</summary>
     <div class="popup">
-      {links.map(([format, title]) => (
+      {exportFormats.map(([format, title]) => (
         <a key={format} href={`/api/dashboards/${encodeURIComponent(id)}/export?format=${format}`} download>
           {title}
         </a>
@@ -84,17 +84,17 @@ const Export = ({ id }: { readonly id: string }) => (
   </details>
 );
 
-const shows = ['versions', 'snapshots'] as const;
+const sidePanels = ['versions', 'snapshots'] as const;
 
 const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
   <>
-    {isEditing ? null : <Pace defaultRefresh={dashboard.time.refresh ?? ''} />}
+    {isEditing ? null : <RefreshSelect defaultRefresh={dashboard.time.refresh ?? ''} />}
     {isPermitted(saveCall) && !isEditing ? (
       <button type="button" onClick={() => change({ edit: 'true', show: '' })}>
         Edit
       </button>
     ) : null}
-    {shows.map((name) => (
+    {sidePanels.map((name) => (
       <button
         key={name}
         type="button"
@@ -110,10 +110,10 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
 );
 
 /** Only safe URLs become links, because any user can write them. */
-const isLink = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
+const isSafeUrl = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
 
 const Links = ({ of }: { readonly of: Document['links'] }) => {
-  const shown = of.flatMap((link) => (link.kind === 'address' && isLink(link.url) ? [link] : []));
+  const shown = of.flatMap((link) => (link.kind === 'address' && isSafeUrl(link.url) ? [link] : []));
   return shown.length === 0 ? null : (
     <ul class="links">
       {shown.map(({ url, title, tooltip }) => (
@@ -127,17 +127,17 @@ const Links = ({ of }: { readonly of: Document['links'] }) => {
   );
 };
 
-interface ShownProps {
+interface DashboardContentProps {
   readonly dashboard: Dashboard;
-  readonly board: Board;
-  readonly drafting: Drafting;
+  readonly board: DashboardResults;
+  readonly drafting: DashboardDraft;
   /** Draft in edit mode; `undefined` in view mode */
   readonly draft: Document | undefined;
   readonly variables: Readonly<Record<string, string[]>>;
 }
 
 /** The panels, and the open side panel. */
-const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => {
+const DashboardContent = ({ dashboard, board, drafting, draft, variables }: DashboardContentProps) => {
   const document = draft ?? dashboard;
   const { from, to } = writtenRange.value;
   const head = board.head.value;
@@ -146,7 +146,7 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
     [board.annotations.value],
   );
   const range = { from: millisecondsOf(head?.from ?? from) ?? 0, to: millisecondsOf(head?.to ?? to) ?? 0 };
-  const part = useMemo(() => partsOf(document, head), [document, head]);
+  const part = useMemo(() => layOutSections(document, head), [document, head]);
   if (draft !== undefined)
     return (
       <Editing
@@ -159,15 +159,15 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
         part={part}
       />
     );
-  const show = shows.find((name) => name === inAddress('show'));
+  const show = sidePanels.find((name) => name === inAddress('show'));
   return (
     <div class={show === undefined ? 'list' : 'list with-record'}>
       <div class="scrolled" id="panels">
         {document.panels.length === 0 ? <p class="said">No panels yet.</p> : null}
-        <PartView
+        <SectionView
           part={part}
           head={head}
-          show={(cell) => <Card cell={cell} board={board} head={head} {...range} marks={marks} />}
+          renderCell={(cell) => <PanelCard cell={cell} board={board} head={head} {...range} marks={marks} />}
         />
       </div>
       {show === 'versions' ? <Versions dashboard={dashboard} /> : null}
@@ -176,9 +176,9 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
   );
 };
 
-const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
-  const [board] = useState(() => new Board());
-  const [drafting] = useState(() => new Drafting());
+const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
+  const [board] = useState(() => new DashboardResults());
+  const [drafting] = useState(() => new DashboardDraft());
   const isEditing = inAddress('edit') === 'true' && isPermitted(saveCall);
   useEffect(() => {
     if (isEditing) drafting.begin(dashboard);
@@ -189,12 +189,12 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   useDefaultRange(dashboard.time.from, dashboard.time.to);
   useAutoRefresh(isEditing ? '' : inAddress('refresh') || (dashboard.time.refresh ?? ''));
   const { from, to } = writtenRange.value;
-  const variables = chosenInAddress(document.variables);
-  const chosen = JSON.stringify(variables);
+  const variables = selectionInUrl(document.variables);
+  const variablesKey = JSON.stringify(variables);
   useEffect(() => {
     board.run({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
     return () => board.cancel();
-  }, [dashboard, from, to, chosen, draft, refreshes.value]);
+  }, [dashboard, from, to, variablesKey, draft, refreshes.value]);
   const head = board.head.value;
   return (
     <>
@@ -214,7 +214,7 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
         </details>
       )}
       <Problem error={board.state.value.error} />
-      <Shown dashboard={dashboard} board={board} drafting={drafting} draft={draft} variables={variables} />
+      <DashboardContent dashboard={dashboard} board={board} drafting={drafting} draft={draft} variables={variables} />
       <Freshness of={board.state.value} />
     </>
   );
@@ -226,9 +226,9 @@ export const DashboardView = ({ id }: { readonly id: string }) => {
     query.clear();
     query.run({ params: { id }, query: { countView: 'true' } });
     return () => query.cancel();
-  }, [id, saves.value]);
+  }, [id, saveCount.value]);
   const { answer, error, isLoading } = query.state.value;
   if (answer === undefined)
     return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <Problem error={error} />;
-  return <Opened key={`${answer.id} ${answer.version}`} dashboard={answer} />;
+  return <LoadedDashboard key={`${answer.id} ${answer.version}`} dashboard={answer} />;
 };

@@ -18,8 +18,10 @@ type Instance = Answered<typeof listDatabases>['items'][number];
 type Statement = Answered<typeof listDatabaseQueries>['items'][number];
 
 /** Returns the calls of an instance, or why they are unknown. */
-const called = ({ calls }: Instance, shown: (calls: Extract<Instance['calls'], { requests: number }>) => string) =>
-  'requests' in calls ? shown(calls) : knownText(calls);
+const formatCalls = (
+  { calls }: Instance,
+  shown: (calls: Extract<Instance['calls'], { requests: number }>) => string,
+) => ('requests' in calls ? shown(calls) : knownText(calls));
 
 const Services = ({ names }: { readonly names: readonly string[] }) => (
   <ul class="links">
@@ -41,10 +43,10 @@ const Instances = listed({
   columns: {
     Database: ({ name, engine }) => name || engine,
     Engine: ({ engine }) => engine,
-    Calls: (instance) => called(instance, ({ requests }) => String(requests)),
-    Errors: (instance) => called(instance, ({ errors }) => String(errors)),
-    p95: (instance) => called(instance, ({ duration }) => (duration === null ? '' : shownDuration(duration.p95))),
-    Callers: (instance) => called(instance, ({ callers }) => callers.join(', ')),
+    Calls: (instance) => formatCalls(instance, ({ requests }) => String(requests)),
+    Errors: (instance) => formatCalls(instance, ({ errors }) => String(errors)),
+    p95: (instance) => formatCalls(instance, ({ duration }) => (duration === null ? '' : shownDuration(duration.p95))),
+    Callers: (instance) => formatCalls(instance, ({ callers }) => callers.join(', ')),
     'Last seen': ({ lastSeen }) => shownMoment(lastSeen),
   },
   numbers: ['Calls', 'Errors', 'p95'],

@@ -27,7 +27,7 @@ const seriesCall = callOf<typeof showDatabaseSeries>('GET', '/api/databases/{eng
 type Engine = Answered<typeof getDatabaseEngines>['items'][number];
 
 /** Metrics of calls, from spans of services */
-const figuresOfCalls = [
+const callMetrics = [
   ['requestRate', 'Call rate'],
   ['requests', 'Calls'],
   ['errors', 'Errors'],
@@ -37,20 +37,23 @@ const figuresOfCalls = [
   ['p99', 'p99 latency'],
 ] as const;
 
-const OverTime = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
-  const figure = inAddress('figure') || 'requestRate';
+const EngineChart = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
+  const metric = inAddress('figure') || 'requestRate';
   const { from, to } = writtenRange.value;
-  const query = useQuery(seriesCall, { params: { engine }, query: { from, to, figure, ...projectScope.value } });
+  const query = useQuery(seriesCall, {
+    params: { engine },
+    query: { from, to, figure: metric, ...projectScope.value },
+  });
   const { answer, error } = query;
   const { steps, lines } = linesOf(answer ?? { series: [] });
-  const names = [...figuresOfCalls, ...figures.map((each) => [each, each] as const)];
+  const metricOptions = [...callMetrics, ...figures.map((each) => [each, each] as const)];
   return (
     <>
       <SelectInput
         label="Metric"
-        value={figure}
+        value={metric}
         problem={error?.of('figure')}
-        options={names}
+        options={metricOptions}
         onChange={(next) => change({ figure: next })}
       />
       {error?.of('figure') === undefined ? <Problem error={error} /> : null}
@@ -60,7 +63,7 @@ const OverTime = ({ engine, figures }: { readonly engine: string; readonly figur
         </p>
       ) : (
         <Lines
-          title={`${engine}: ${names.find(([name]) => name === figure)?.[1] ?? figure}`}
+          title={`${engine}: ${metricOptions.find(([name]) => name === metric)?.[1] ?? metric}`}
           unit={answer.unit}
           steps={steps}
           stepMs={answer.stepMs}
@@ -72,7 +75,7 @@ const OverTime = ({ engine, figures }: { readonly engine: string; readonly figur
   );
 };
 
-const OpenEngine = ({
+const EnginePanel = ({
   id,
   item,
   onClose,
@@ -89,7 +92,7 @@ const OpenEngine = ({
   return (
     <SidePanel label="Engine" title={id} onClose={onClose}>
       <Problem error={error} />
-      <OverTime engine={id} figures={item?.figures ?? []} />
+      <EngineChart engine={id} figures={item?.figures ?? []} />
       {answer === undefined ? null : (
         <>
           <h3>Metric summary</h3>
@@ -143,5 +146,5 @@ export const Engines = listed({
     'Metric summary': ({ figures }) => figures.length,
   },
   numbers: ['Databases', 'Called by services', 'Reported by metrics', 'Metric summary'],
-  Open: OpenEngine,
+  Open: EnginePanel,
 });

@@ -33,15 +33,15 @@ const filesCall = callOf<typeof listBaselineFiles>('GET', '/api/siem/fim/baselin
 const CreateBaseline = () => {
   const [action] = useState(() => new Action(createCall));
   const create = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form);
+    const formData = new FormData(form);
     const body = {
-      name: String(given.get('name')),
-      hosts: linesIn(String(given.get('hosts'))),
-      paths: linesIn(String(given.get('paths'))),
+      name: String(formData.get('name')),
+      hosts: linesIn(String(formData.get('hosts'))),
+      paths: linesIn(String(formData.get('paths'))),
     };
-    const made = await action.run({ body });
-    if (made === undefined) return;
-    change({ open: made.id });
+    const createdBaseline = await action.run({ body });
+    if (createdBaseline === undefined) return;
+    change({ open: createdBaseline.id });
     refresh();
   };
   return (
@@ -64,38 +64,43 @@ const CreateBaseline = () => {
 };
 
 /** Possible next states of a baseline */
-const next: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
+const transitions: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
   proposed: [['approved', 'Approve']],
   approved: [['retired', 'Retire']],
   retired: [['proposed', 'Propose again']],
 };
 
-const Change = ({
+const BaselineActions = ({
   of: { id, version, state = 'proposed' },
   onClose,
 }: {
   readonly of: Baseline;
   readonly onClose: () => void;
 }) => {
-  const [changing] = useState(() => new Action(changeCall));
-  const [deleting] = useState(() => new Action(deleteCall));
+  const [changeAction] = useState(() => new Action(changeCall));
+  const [deleteAction] = useState(() => new Action(deleteCall));
   if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Editing baselines')}</p>;
-  const to = async (state: State): Promise<void> => {
-    if ((await changing.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
+  const changeState = async (state: State): Promise<void> => {
+    if ((await changeAction.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
   };
   return (
     <RemovalForm
-      action={deleting}
+      action={deleteAction}
       labels={['Delete', 'Delete permanently']}
-      remove={() => deleting.run({ params: { id }, ifMatch: version })}
+      remove={() => deleteAction.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
-      {next[state].map(([after, title]) => (
-        <button key={after} type="button" disabled={changing.isRunning.value} onClick={() => void to(after)}>
+      {transitions[state].map(([after, title]) => (
+        <button
+          key={after}
+          type="button"
+          disabled={changeAction.isRunning.value}
+          onClick={() => void changeState(after)}
+        >
           {title}
         </button>
       ))}
-      <Problem error={changing.error.value} />
+      <Problem error={changeAction.error.value} />
     </RemovalForm>
   );
 };
@@ -150,7 +155,7 @@ export const Baselines = listed({
       {id === 'new' ? <CreateBaseline /> : null}
       {item === undefined ? null : (
         <>
-          <Change key={item.version} of={item} onClose={onClose} />
+          <BaselineActions key={item.version} of={item} onClose={onClose} />
           <p>{shownText(item.note ?? '', { lines: true })}</p>
           <Fields
             values={{

@@ -27,7 +27,7 @@ const commentCall = callOf<typeof commentOnCase>('POST', '/api/siem/cases/{id}/c
 
 const severities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 
-const Assigned = ({ of: { id, version, assigneeId = null } }: { readonly of: Case }) => {
+const CaseAssignee = ({ of: { id, version, assigneeId = null } }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
   const assign = async (next: string | null): Promise<void> => {
     if ((await action.run({ params: { id }, body: { assigneeId: next }, ifMatch: version })) !== undefined) refresh();
@@ -35,19 +35,19 @@ const Assigned = ({ of: { id, version, assigneeId = null } }: { readonly of: Cas
   return <Assignee of={assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
 };
 
-const Change = ({ of }: { readonly of: Case }) => {
+const CaseActions = ({ of }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
-  const [commenting] = useState(() => new Action(commentCall));
+  const [commentAction] = useState(() => new Action(commentCall));
   const { id, version, state = 'open', severity = 'medium', resolution } = of;
   if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Editing cases')}</p>;
-  const set = async (body: Partial<Case>): Promise<void> => {
+  const update = async (body: Partial<Case>): Promise<void> => {
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };
-  const to = (next: string): Promise<void> =>
-    set({ state: next as 'open', resolution: next === 'closed' ? (resolution ?? 'true-positive') : null });
+  const changeState = (next: string): Promise<void> =>
+    update({ state: next as 'open', resolution: next === 'closed' ? (resolution ?? 'true-positive') : null });
   const comment = async (form: HTMLFormElement): Promise<void> => {
     const text = String(new FormData(form).get('text'));
-    if ((await commenting.run({ params: { id }, body: { text } })) === undefined) return;
+    if ((await commentAction.run({ params: { id }, body: { text } })) === undefined) return;
     form.reset();
     refresh();
   };
@@ -56,7 +56,7 @@ const Change = ({ of }: { readonly of: Case }) => {
       <div class="act">
         <label>
           State{' '}
-          <select value={state} onChange={({ currentTarget }) => void to(currentTarget.value)}>
+          <select value={state} onChange={({ currentTarget }) => void changeState(currentTarget.value)}>
             <Options of={states.map((each) => [each, each])} />
           </select>
         </label>
@@ -65,7 +65,7 @@ const Change = ({ of }: { readonly of: Case }) => {
             Classification{' '}
             <select
               value={resolution ?? ''}
-              onChange={({ currentTarget }) => void set({ resolution: currentTarget.value as 'other' })}
+              onChange={({ currentTarget }) => void update({ resolution: currentTarget.value as 'other' })}
             >
               <Options of={Object.entries(verdicts)} />
             </select>
@@ -75,14 +75,14 @@ const Change = ({ of }: { readonly of: Case }) => {
           Severity{' '}
           <select
             value={severity}
-            onChange={({ currentTarget }) => void set({ severity: currentTarget.value as 'low' })}
+            onChange={({ currentTarget }) => void update({ severity: currentTarget.value as 'low' })}
           >
             <Options of={severities.map((each) => [each, each])} />
           </select>
         </label>
         <Problem error={action.error.value} />
       </div>
-      <ActionForm action={commenting} label="Add" onSubmit={comment}>
+      <ActionForm action={commentAction} label="Add" onSubmit={comment}>
         <label>
           Comment <input name="text" required={true} maxLength={16_384} autocomplete="off" />
         </label>
@@ -91,11 +91,11 @@ const Change = ({ of }: { readonly of: Case }) => {
   );
 };
 
-const Opened = ({ item }: { readonly item: Case }) => (
+const CaseDetails = ({ item }: { readonly item: Case }) => (
   <>
     <p>{shownText(item.summary ?? '', { lines: true })}</p>
-    <Change key={item.version} of={item} />
-    <Assigned key={`assigned ${item.version}`} of={item} />
+    <CaseActions key={item.version} of={item} />
+    <CaseAssignee key={`assigned ${item.version}`} of={item} />
     <Fields
       values={{
         state: item.state,
@@ -126,7 +126,7 @@ const Opened = ({ item }: { readonly item: Case }) => (
   </>
 );
 
-const OpenCase = ({
+const CasePanel = ({
   id,
   item,
   onClose,
@@ -137,11 +137,11 @@ const OpenCase = ({
 }) =>
   item === undefined ? (
     <ReadOne key={id} call={readingOf('/api/siem/cases/{id}')} id={id} label="Case" onClose={onClose}>
-      {(found) => <OpenCase id={id} item={found as Case} onClose={onClose} />}
+      {(found) => <CasePanel id={id} item={found as Case} onClose={onClose} />}
     </ReadOne>
   ) : (
     <SidePanel label="Case" title={item.title} onClose={onClose}>
-      <Opened item={item} />
+      <CaseDetails item={item} />
     </SidePanel>
   );
 
@@ -161,5 +161,5 @@ export const Cases = listed({
     Opened: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   numbers: ['Signals'],
-  Open: OpenCase,
+  Open: CasePanel,
 });

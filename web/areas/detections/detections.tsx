@@ -14,8 +14,8 @@ import { listed } from '../../lists/declared-list.tsx';
 import { Cases } from './cases.tsx';
 import { Entities } from './entities.tsx';
 import { Hunts } from './hunts.tsx';
-import { OpenRule, WriteRule } from './rule.tsx';
-import { OpenSignal } from './signal.tsx';
+import { RulePanel, RuleTools } from './rule.tsx';
+import { SignalPanel } from './signal.tsx';
 
 const severities = ['critical', 'high', 'medium', 'low', 'informational'];
 const severityChoice = {
@@ -60,7 +60,7 @@ const Signals = listed({
     Time: ({ time }) => shownMoment(time).slice(0, 19),
   },
   numbers: ['Records'],
-  Open: OpenSignal,
+  Open: SignalPanel,
 });
 
 const Rules = listed({
@@ -81,7 +81,7 @@ const Rules = listed({
   ],
   nothing: 'No detection rules yet.',
   keyOf: ({ id }) => id,
-  Tools: WriteRule,
+  Tools: RuleTools,
   columns: {
     Rule: ({ title }) => title,
     Severity: ({ level }) => <Severity of={level} />,
@@ -99,10 +99,10 @@ const Rules = listed({
     Tags: ({ tags }) => tags.join(', '),
     Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
   },
-  Open: OpenRule,
+  Open: RulePanel,
 });
 
-const Matches = listed({
+const ThreatMatches = listed({
   title: 'Matches',
   call: callOf<typeof listThreatMatches>('GET', '/api/siem/threat-intel/matches'),
   isOfProject: true,
@@ -124,7 +124,7 @@ const Matches = listed({
   numbers: ['Confidence', 'Records'],
 });
 
-const Files = listed({
+const FileChanges = listed({
   title: 'File changes',
   call: callOf<typeof listFileChanges>('GET', '/api/siem/fim'),
   isOfProject: true,
@@ -173,7 +173,7 @@ export const Detections = partsOf('Detections', [
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },
-  { name: 'matches', title: 'Threat matches', View: Matches },
+  { name: 'matches', title: 'Threat matches', View: ThreatMatches },
   {
     name: 'indicators',
     title: 'Indicators',
@@ -186,7 +186,7 @@ export const Detections = partsOf('Detections', [
     View: later(async () => (await import('./feeds.tsx')).Feeds),
     requiredCall: { method: 'GET', path: '/api/siem/threat-intel/feeds' },
   },
-  { name: 'files', title: 'Files', View: Files },
+  { name: 'files', title: 'Files', View: FileChanges },
   {
     name: 'baselines',
     title: 'Baselines',

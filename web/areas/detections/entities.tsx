@@ -14,9 +14,9 @@ import { TableHeader } from '../../lists/table-header.tsx';
 const entityCall = callOf<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
 type Entity = Answered<typeof getEntity>;
 
-const risk = (score: number): string => score.toFixed(score < 10 ? 1 : 0);
+const formatRisk = (score: number): string => score.toFixed(score < 10 ? 1 : 0);
 
-const Opened = ({ of }: { readonly of: Entity }) => (
+const EntityDetails = ({ of }: { readonly of: Entity }) => (
   <>
     <ul class="links">
       <li>
@@ -25,7 +25,7 @@ const Opened = ({ of }: { readonly of: Entity }) => (
         </Link>
       </li>
     </ul>
-    <Fields values={{ risk: risk(of.score), signals: of.signals, 'half-life': `${of.halfLifeHours} hours` }} />
+    <Fields values={{ risk: formatRisk(of.score), signals: of.signals, 'half-life': `${of.halfLifeHours} hours` }} />
     <h3>Contributing signals</h3>
     <table class="figures texts">
       <TableHeader columns={['Signal', 'Severity', 'Time', 'Risk']} />
@@ -39,7 +39,7 @@ const Opened = ({ of }: { readonly of: Entity }) => (
             </td>
             <td>{severity}</td>
             <td>{shownMoment(time).slice(0, 16)}</td>
-            <td class="number">{risk(share)}</td>
+            <td class="number">{formatRisk(share)}</td>
           </tr>
         ))}
       </tbody>
@@ -47,14 +47,14 @@ const Opened = ({ of }: { readonly of: Entity }) => (
   </>
 );
 
-const OpenEntity = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const at = id.indexOf(' ');
-  const params = { type: id.slice(0, at), value: id.slice(at + 1) };
+const EntityPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const separatorIndex = id.indexOf(' ');
+  const params = { type: id.slice(0, separatorIndex), value: id.slice(separatorIndex + 1) };
   const { answer, error } = useQuery(entityCall, { params, query: {} });
   return (
     <SidePanel label="Entity" title={id} onClose={onClose}>
       <Problem error={error} />
-      {answer === undefined ? null : <Opened of={answer} />}
+      {answer === undefined ? null : <EntityDetails of={answer} />}
     </SidePanel>
   );
 };
@@ -73,11 +73,11 @@ export const Entities = listed({
   keyOf: ({ type, value }) => `${type} ${value}`,
   columns: {
     Entity: ({ type, value }) => `${type} ${value}`,
-    Risk: ({ score }) => risk(score),
+    Risk: ({ score }) => formatRisk(score),
     Signals: ({ signals }) => signals,
     'Top rule': ({ shares }) => shares[0]?.ruleTitle,
     'Last signal': ({ lastSignalAt }) => shownMoment(lastSignalAt).slice(0, 16),
   },
   numbers: ['Risk', 'Signals'],
-  Open: OpenEntity,
+  Open: EntityPanel,
 });

@@ -12,10 +12,10 @@ import { refresh } from '../../frame/time-range.ts';
 
 const attachCall = callOf<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
 /** Maximum size of an upload in bytes; the API reports its limit */
-const maxSentBytes = 2_900_000;
+const maxUploadBytes = 2_900_000;
 const number = new Intl.NumberFormat('en');
 
-const base64Of = (file: Blob): Promise<string> =>
+const toBase64 = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();
     // `data:<type>;base64,<content>`; an empty file has no content.
@@ -24,17 +24,17 @@ const base64Of = (file: Blob): Promise<string> =>
     reader.readAsDataURL(file);
   });
 
-const Attach = ({ caseId }: { readonly caseId: string }) => {
+const AttachForm = ({ caseId }: { readonly caseId: string }) => {
   const [action] = useState(() => new Action(attachCall));
   if (!isPermitted(attachCall)) return null;
   const attach = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form);
-    const file = given.get('file') as File;
+    const formData = new FormData(form);
+    const file = formData.get('file') as File;
     const [mediaType = ''] = file.type.split(';');
     const body = {
       name: file.name,
-      description: String(given.get('description')),
-      content: await base64Of(file),
+      description: String(formData.get('description')),
+      content: await toBase64(file),
       ...(mediaType === '' ? {} : { mediaType }),
     };
     if ((await action.run({ params: { id: caseId }, body })) === undefined) return;
@@ -51,8 +51,8 @@ const Attach = ({ caseId }: { readonly caseId: string }) => {
           required={true}
           onChange={({ currentTarget }) =>
             currentTarget.setCustomValidity(
-              (currentTarget.files?.[0]?.size ?? 0) > maxSentBytes
-                ? `The file is larger than ${number.format(maxSentBytes)} bytes.`
+              (currentTarget.files?.[0]?.size ?? 0) > maxUploadBytes
+                ? `The file is larger than ${number.format(maxUploadBytes)} bytes.`
                 : '',
             )
           }
@@ -81,6 +81,6 @@ export const Evidence = ({ caseId, of }: { readonly caseId: string; readonly of:
         </li>
       ))}
     </ul>
-    <Attach caseId={caseId} />
+    <AttachForm caseId={caseId} />
   </>
 );

@@ -23,7 +23,7 @@ const changeCall = changeOf<typeof ruleResource, { readonly exceptions: readonly
 export const previewCall = callOf<typeof previewRuleException>('POST', '/api/siem/rules/{id}/exceptions/preview');
 
 /** Parses `User|startswith: svc_`, one per line; a repeated field has several values. */
-const conditionsIn = (text: string): Conditions => {
+const parseConditions = (text: string): Conditions => {
   const values = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const at = line.indexOf(':');
@@ -34,12 +34,12 @@ const conditionsIn = (text: string): Conditions => {
 };
 
 /** Formats conditions as lines. */
-export const linesOf = (fields: readonly (readonly [field: string, value: unknown])[]): string =>
+export const formatConditions = (fields: readonly (readonly [field: string, value: unknown])[]): string =>
   [...new Set(fields.flatMap(([field, value]) => [value].flat().map((each) => `${field}: ${textOf(each)}`)))].join(
     '\n',
   );
 
-const days = [
+const expiryOptions = [
   ['', 'never'],
   ['1', 'in a day'],
   ['7', 'in 7 days'],
@@ -48,7 +48,7 @@ const days = [
 ] as const;
 
 /** Signals that the exception would have covered in the range of the page. */
-const Covered = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> }) => {
+const CoveredSignals = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> }) => {
   const { answer, error } = of.state.value;
   if (answer === undefined || error !== undefined) return null;
   return (
@@ -74,15 +74,21 @@ const Covered = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> })
   );
 };
 
-const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added: Exception) => Promise<void> }) => {
+const ExceptionForm = ({
+  rule,
+  onSave,
+}: {
+  readonly rule: Rule;
+  readonly onSave: (added: Exception) => Promise<void>;
+}) => {
   const [query] = useState(() => new ApiQuery(previewCall));
   const [conditions, setConditions] = useState(inAddress('except'));
   const [reason, setReason] = useState('');
-  const [lasts, setLasts] = useState('');
-  const when = conditionsIn(conditions);
+  const [expiryDays, setExpiryDays] = useState('');
+  const when = parseConditions(conditions);
   const { error, isLoading } = query.state.value;
   const add = (): Promise<void> => {
-    const expiresAt = lasts === '' ? null : new Date(Date.now() + Number(lasts) * 86_400_000).toISOString();
+    const expiresAt = expiryDays === '' ? null : new Date(Date.now() + Number(expiryDays) * 86_400_000).toISOString();
     return onSave({ id: crypto.randomUUID(), reason, when, expiresAt });
   };
   return (
@@ -103,8 +109,8 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
       <TextInput label="Reason" maxLength={1024} value={reason} problem={undefined} onChange={setReason} />
       <label>
         Expires{' '}
-        <select value={lasts} onChange={({ currentTarget }) => setLasts(currentTarget.value)}>
-          {days.map(([value, title]) => (
+        <select value={expiryDays} onChange={({ currentTarget }) => setExpiryDays(currentTarget.value)}>
+          {expiryOptions.map(([value, title]) => (
             <option key={value} value={value}>
               {title}
             </option>
@@ -128,16 +134,16 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
         </button>
       </div>
       {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
-      <Covered of={query} />
+      <CoveredSignals of={query} />
     </div>
   );
 };
 
-const writing = 'exception';
+const editMode = 'exception';
 
-const One = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) => (
+const ExceptionSummary = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) => (
   <>
-    <code>{shownText(linesOf(Object.entries(when)), { lines: true })}</code>
+    <code>{shownText(formatConditions(Object.entries(when)), { lines: true })}</code>
     {reason === '' ? null : <> {shownText(reason)}</>}
     <span class="soft"> {expiresAt === null ? 'no expiry' : `until ${shownMoment(expiresAt).slice(0, 16)}`}</span>
   </>
@@ -153,7 +159,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
     change({ except: '', edit: '' });
     refresh();
   };
-  const isWritten = inAddress('edit') === writing || inAddress('except') !== '';
+  const isEditing = inAddress('edit') === editMode || inAddress('except') !== '';
   return (
     <section aria-label="Exceptions">
       <h3>Exceptions</h3>
@@ -161,7 +167,7 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
       <ul>
         {exceptions.map((exception, index) => (
           <li key={exception.id}>
-            <One of={exception} />{' '}
+            <ExceptionSummary of={exception} />{' '}
             {isPermitted(changeCall) ? (
               <button
                 type="button"
@@ -176,10 +182,10 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
         ))}
       </ul>
       <Problem error={action.error.value} />
-      {!isPermitted(changeCall) ? null : isWritten ? (
-        <Write rule={rule} onSave={(added) => save([...exceptions, added])} />
+      {!isPermitted(changeCall) ? null : isEditing ? (
+        <ExceptionForm rule={rule} onSave={(added) => save([...exceptions, added])} />
       ) : (
-        <button type="button" class="plain" onClick={() => change({ edit: writing })}>
+        <button type="button" class="plain" onClick={() => change({ edit: editMode })}>
           New exception
         </button>
       )}

@@ -12,9 +12,9 @@ import { listed } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 
 type Feed = ViewOf<typeof feedResource>;
-type Written = z.input<typeof FeedFields>;
-type Location = Written['location'];
-type Authentication = NonNullable<Written['authentication']>;
+type FeedInput = z.input<typeof FeedFields>;
+type Location = FeedInput['location'];
+type Authentication = NonNullable<FeedInput['authentication']>;
 
 const createCall = creationOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
 const replaceCall = replacementOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
@@ -30,13 +30,24 @@ const authentications: Readonly<Record<Authentication['type'], Authentication>> 
   header: { type: 'header', header: 'Authorization', secret: '' },
 };
 
-const empty: Written = { name: '', location: locations.url, authentication: authentications.none, everySeconds: 3600 };
+const emptyFeed: FeedInput = {
+  name: '',
+  location: locations.url,
+  authentication: authentications.none,
+  everySeconds: 3600,
+};
 
-const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Feed): Written =>
-  fields;
+const pickWritableFields = ({
+  id: _,
+  version: __,
+  createdAt: ___,
+  updatedAt: ____,
+  status: _____,
+  ...fields
+}: Feed): FeedInput => fields;
 
 /** Text fields in a part of the body, each with its label */
-const texts = {
+const textFieldLabels = {
   url: 'Address',
   apiRoot: 'API root of the TAXII server',
   collection: 'Collection id',
@@ -46,7 +57,7 @@ const texts = {
   secret: 'Header value',
 } as const;
 
-const Texts = <Part extends object>({
+const TextFields = <Part extends object>({
   of,
   at,
   wrong,
@@ -59,10 +70,10 @@ const Texts = <Part extends object>({
 }) => (
   <>
     {Object.entries(of).map(([name, value]) =>
-      name in texts ? (
+      name in textFieldLabels ? (
         <TextInput
           key={name}
-          label={texts[name as keyof typeof texts]}
+          label={textFieldLabels[name as keyof typeof textFieldLabels]}
           maxLength={4096}
           value={String(value)}
           problem={wrong(`${at}.${name}`)}
@@ -73,11 +84,13 @@ const Texts = <Part extends object>({
   </>
 );
 
-const Form = ({ before }: { readonly before: Feed | undefined }) => {
-  const [written, setWritten] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
+const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
+  const [draftFeed, setDraftFeed] = useState<FeedInput>(() =>
+    before === undefined ? emptyFeed : pickWritableFields(before),
+  );
   const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
-  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
-  const { name, description = '', location, authentication = authentications.none } = written;
+  const set = (fields: Partial<FeedInput>): void => setDraftFeed((now) => ({ ...now, ...fields }));
+  const { name, description = '', location, authentication = authentications.none } = draftFeed;
   return (
     <div class="form">
       <TextInput label="Name" value={name} problem={wrong('name')} onChange={(text) => set({ name: text })} />
@@ -95,7 +108,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
         problem={undefined}
         onChange={(type) => set({ location: locations[type] })}
       />
-      <Texts of={location} at="location" wrong={wrong} onChange={(changed) => set({ location: changed })} />
+      <TextFields of={location} at="location" wrong={wrong} onChange={(changed) => set({ location: changed })} />
       {location.type === 'url' ? (
         <ChoiceInput
           label="Format"
@@ -112,7 +125,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
         problem={undefined}
         onChange={(type) => set({ authentication: authentications[type] })}
       />
-      <Texts
+      <TextFields
         of={authentication}
         at="authentication"
         wrong={wrong}
@@ -120,7 +133,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
       />
       <NumberInput
         label="Polling interval (seconds)"
-        value={written.everySeconds ?? null}
+        value={draftFeed.everySeconds ?? null}
         problem={wrong('everySeconds')}
         onChange={(value) => set({ everySeconds: value ?? 0 })}
       />
@@ -129,16 +142,16 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
           ['enabled', 'Enabled', true],
           ['raisesSignals', 'Matches raise signals', false],
         ] as const
-      ).map(([field, label, defaultSeconds]) => (
+      ).map(([field, label, defaultValue]) => (
         <CheckInput
           key={field}
           label={label}
-          value={written[field] ?? defaultSeconds}
+          value={draftFeed[field] ?? defaultValue}
           onChange={(isOn) => set({ [field]: isOn })}
         />
       ))}
       <div class="act">
-        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
+        <button type="button" disabled={isRunning} onClick={() => void save(draftFeed)}>
           {before === undefined ? 'Subscribe' : 'Save feed'}
         </button>
         <Problem error={error} />
@@ -200,5 +213,5 @@ export const Feeds = listed({
   },
   numbers: ['Interval (s)'],
   Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form, Details }),
+  Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form: FeedForm, Details }),
 });

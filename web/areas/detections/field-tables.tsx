@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { DetectionFields } from '../../../schemas/resources/detection-rule.ts';
 import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
 import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
@@ -14,22 +14,35 @@ import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
 
 /** The resource declares no view, so a stored item is displayed as it is. */
-type Table = DetectionFields & Stored;
-type Listed = Filtered<
+type Table = DetectionFields & StoredMetadata;
+type ListEndpoint = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Table[] }> }
 >;
-type Written = z.input<typeof DetectionFields>;
+type FieldTableInput = z.input<typeof DetectionFields>;
 
 const createCall = creationOf<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables');
 const replaceCall = replacementOf<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables/{id}');
 
-const itself = (text: string): string => text;
+const identity = (text: string): string => text;
 
-const empty: Written = { name: '', summary: '', rules: [{ product: '' }], fields: {}, roots: [], sources: [] };
+const emptyTable: FieldTableInput = {
+  name: '',
+  summary: '',
+  rules: [{ product: '' }],
+  fields: {},
+  roots: [],
+  sources: [],
+};
 
-const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Table): Written => fields;
+const pickWritableFields = ({
+  id: _,
+  version: __,
+  createdAt: ___,
+  updatedAt: ____,
+  ...fields
+}: Table): FieldTableInput => fields;
 
-const parts = [
+const jsonFields = [
   ['Log sources of the matching rules, as JSON', 'rules', '[{"product": "badges"}]; [{}] matches all rules'],
   ['Mapping of rule fields to event fields, as JSON', 'fields', '{"User": ["card.holder"]}'],
   [
@@ -39,10 +52,12 @@ const parts = [
 ] as const;
 
 const TableForm = ({ before }: { readonly before: Table | undefined }) => {
-  const [table, setTable] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
+  const [table, setTable] = useState<FieldTableInput>(() =>
+    before === undefined ? emptyTable : pickWritableFields(before),
+  );
   const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
-  const set = (fields: Partial<Record<keyof Written, unknown>>): void =>
-    setTable((now) => ({ ...now, ...fields }) as Written);
+  const set = (fields: Partial<Record<keyof FieldTableInput, unknown>>): void =>
+    setTable((now) => ({ ...now, ...fields }) as FieldTableInput);
   return (
     <div class="form">
       <TextInput
@@ -59,7 +74,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
         problem={wrong('summary')}
         onChange={(summary) => set({ summary })}
       />
-      {parts.map(([label, name, hint]) => (
+      {jsonFields.map(([label, name, hint]) => (
         <JsonInput
           key={name}
           label={label}
@@ -74,8 +89,8 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
         label="Path prefixes of event fields"
         hint="payload, winlog.event_data"
         value={table.roots ?? []}
-        read={itself}
-        write={itself}
+        read={identity}
+        write={identity}
         problem={wrong('roots')}
         onChange={(roots) => set({ roots: [...roots] })}
       />
@@ -90,7 +105,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
 };
 
 const Details = ({ item }: { readonly item: Table }) => {
-  const { name: _, summary = '', ...written } = fieldsIn(item);
+  const { name: _, summary = '', ...written } = pickWritableFields(item);
   return (
     <>
       <p>{shownText(summary, { lines: true })}</p>
@@ -103,7 +118,7 @@ const noun = 'field mapping';
 
 export const FieldTables = listed({
   title: 'Field mappings',
-  call: callOf<Listed>('GET', '/api/siem/field-tables'),
+  call: callOf<ListEndpoint>('GET', '/api/siem/field-tables'),
   search: 'Search by name',
   nothing: 'No custom field mappings. Built-in mappings are not listed.',
   keyOf: ({ id }) => id,

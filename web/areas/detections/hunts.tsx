@@ -10,7 +10,7 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Hunt = Answered<typeof listRetroHunts>['items'][number];
 
-const Opened = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hunt }) => (
+const HuntDetails = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hunt }) => (
   <>
     {message === '' ? null : <p class="problem">{shownText(message)}</p>}
     <Fields values={{ from: shownMoment(from), until: shownMoment(to) }} />
@@ -61,7 +61,7 @@ export const Hunts = listed({
       title={item === undefined ? id : `Hunt of ${shownMoment(item.createdAt).slice(0, 19)}`}
       onClose={onClose}
     >
-      {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <Opened of={item} />}
+      {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <HuntDetails of={item} />}
     </SidePanel>
   ),
 });

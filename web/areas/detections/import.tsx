@@ -12,7 +12,7 @@ import { Scrolled } from '../../lists/scrolled.tsx';
 
 const importCall = callOf<typeof importDetectionRules>('POST', '/api/siem/rules/import');
 
-const levels = [
+const levelOptions = [
   ['', 'all'],
   ['low', 'low and above'],
   ['medium', 'medium and above'],
@@ -29,11 +29,11 @@ export const Import = () => {
   const error = action.error.value;
   const run = async (
     files: readonly ImportedFile[],
-    isTrial: boolean,
+    isDryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({
       query: {
-        dryRun: isTrial ? 'true' : 'false',
+        dryRun: isDryRun ? 'true' : 'false',
         enabled: enabled ? 'true' : 'false',
         ...(minLevel === '' ? {} : { minLevel: minLevel as 'low' }),
         ...(scope.trim() === '' ? {} : { scope: scope.trim(), prune: prune ? 'true' : 'false' }),
@@ -59,7 +59,7 @@ export const Import = () => {
           label="Levels"
           value={minLevel}
           problem={wrongIn(error)('minLevel')}
-          options={levels}
+          options={levelOptions}
           onChange={setMinLevel}
         />
         <TextInput

@@ -20,18 +20,18 @@ type Indicator = Answered<typeof listIndicators>['items'][number];
 
 const formats = { csv: 'CSV with a header', stix: 'STIX 2.1', misp: 'MISP' } as const;
 
-const Add = () => {
+const AddForm = () => {
   const [action] = useState(() => new Action(addCall));
-  const [came, setCame] = useState<Answered<typeof addIndicators>>();
+  const [addResult, setAddResult] = useState<Answered<typeof addIndicators>>();
   const add = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form);
+    const formData = new FormData(form);
     const body = {
-      source: String(given.get('source')),
-      raisesSignals: given.has('raisesSignals'),
-      format: String(given.get('format')) as keyof typeof formats,
-      content: String(given.get('content')),
+      source: String(formData.get('source')),
+      raisesSignals: formData.has('raisesSignals'),
+      format: String(formData.get('format')) as keyof typeof formats,
+      content: String(formData.get('content')),
     };
-    setCame(await action.run({ body }));
+    setAddResult(await action.run({ body }));
     refresh();
   };
   return (
@@ -67,11 +67,12 @@ const Add = () => {
           </label>
         </div>
       </ActionForm>
-      {came === undefined ? null : (
+      {addResult === undefined ? null : (
         <div role="status">
-          {came.created} created, {came.updated} updated, {came.unchanged} unchanged, {came.refused.length} rejected.
+          {addResult.created} created, {addResult.updated} updated, {addResult.unchanged} unchanged,{' '}
+          {addResult.refused.length} rejected.
           <ul>
-            {came.refused.map(({ at, message }) => (
+            {addResult.refused.map(({ at, message }) => (
               <li key={at}>
                 {shownText(at)}: {shownText(message)}
               </li>
@@ -83,7 +84,7 @@ const Add = () => {
   );
 };
 
-const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () => void }) => {
+const IndicatorDetails = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteCall));
   return (
     <>
@@ -156,8 +157,8 @@ export const Indicators = listed({
     readonly onClose: () => void;
   }) => (
     <SidePanel label="Indicator" title={id === 'new' ? 'New indicators' : (item?.value ?? id)} onClose={onClose}>
-      {id === 'new' ? <Add /> : null}
-      {item === undefined ? null : <Opened of={item} onClose={onClose} />}
+      {id === 'new' ? <AddForm /> : null}
+      {item === undefined ? null : <IndicatorDetails of={item} onClose={onClose} />}
     </SidePanel>
   ),
 });

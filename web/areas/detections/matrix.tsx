@@ -11,15 +11,15 @@ import { Scrolled } from '../../lists/scrolled.tsx';
 type Coverage = Extract<Answered<typeof getMitreCoverage>, { tactics: unknown }>;
 type Technique = Coverage['tactics'][number]['techniques'][number];
 
-const wordsOf = ({ enabledRules, rules, signals }: Technique): string =>
+const describeCoverage = ({ enabledRules, rules, signals }: Technique): string =>
   rules === 0 ? '' : `${enabledRules} of ${rules} rules enabled, ${signals} signals`;
 
-const One = ({ technique }: { readonly technique: Technique }) => {
+const TechniqueItem = ({ technique }: { readonly technique: Technique }) => {
   const { id, name, enabledRules, signals } = technique;
   return (
     <li class={signals > 0 ? 'technique seen' : enabledRules > 0 ? 'technique covered' : 'technique'}>
       {signals > 0 ? <Link to={toArea('/detections', { technique: id })}>{id}</Link> : id} {shownText(name)}
-      <span class="soft"> {wordsOf(technique)}</span>
+      <span class="soft"> {describeCoverage(technique)}</span>
     </li>
   );
 };
@@ -45,7 +45,7 @@ export const Matrix = () => {
                 <h2>{shownText(name)}</h2>
                 <ul>
                   {techniques.map((technique) => (
-                    <One key={technique.id} technique={technique} />
+                    <TechniqueItem key={technique.id} technique={technique} />
                   ))}
                 </ul>
               </div>

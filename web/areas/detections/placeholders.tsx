@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { placeholderResource } from '../../../api/groups/siem/placeholder.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { DetectionPlaceholder } from '../../../schemas/resources/detection-rule.ts';
 import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
 import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
@@ -15,8 +15,8 @@ import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
 
 /** The resource declares no view, so a stored item is displayed as it is. */
-type Placeholder = DetectionPlaceholder & Stored;
-type Listed = Filtered<
+type Placeholder = DetectionPlaceholder & StoredMetadata;
+type ListEndpoint = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Placeholder[] }> }
 >;
 
@@ -80,7 +80,7 @@ const noun = 'placeholder';
 
 export const Placeholders = listed({
   title: 'Placeholders',
-  call: callOf<Listed>('GET', '/api/siem/placeholders'),
+  call: callOf<ListEndpoint>('GET', '/api/siem/placeholders'),
   search: 'Search by name',
   nothing: 'No placeholders yet. A rule that uses an undefined placeholder matches nothing.',
   keyOf: ({ id }) => id,

@@ -15,14 +15,14 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
 
 export type Rule = ViewOf<typeof ruleResource>;
-interface Written {
+interface RuleText {
   readonly source: string;
 }
 
 /** Team settings of a rule, in addition to its text */
 export type RuleSettings = Pick<Rule, 'note' | 'risk' | 'suppression' | 'anySource' | 'tests' | 'mayFailTests'>;
 
-export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | Written | RuleSettings>(
+export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | RuleText | RuleSettings>(
   '/api/siem/rules/{id}',
 );
 export const createRuleCall = creationOf<typeof ruleResource, never>('/api/siem/rules');
@@ -30,7 +30,7 @@ const validateCall = callOf<typeof validateDetectionRules>('POST', '/api/siem/ru
 const backtestCall = callOf<typeof backtestDetectionRule>('POST', '/api/siem/rules/{id}/backtest');
 
 /** Template of a new rule */
-const empty = `title: 
+const ruleTemplate = `title: 
 logsource:
   category: process_creation
   product: windows
@@ -43,15 +43,18 @@ tags: []
 `;
 
 /** Debounce of typing, in milliseconds */
-const typedMs = 400;
+const validationDelayMs = 400;
 
 /** Validation result of the API, updated when typing stops. */
-const Read = ({ source }: { readonly source: string }) => {
+const ValidationResult = ({ source }: { readonly source: string }) => {
   const [query] = useState(() => new ApiQuery(validateCall));
   useEffect(() => {
-    const later = setTimeout(() => query.run({ body: { source: source === '' ? ' ' : source } }), typedMs);
+    const validationTimer = setTimeout(
+      () => query.run({ body: { source: source === '' ? ' ' : source } }),
+      validationDelayMs,
+    );
     return () => {
-      clearTimeout(later);
+      clearTimeout(validationTimer);
       query.cancel();
     };
   }, [source]);
@@ -88,15 +91,15 @@ const Read = ({ source }: { readonly source: string }) => {
 
 /** Edits a rule; without one, creates a new rule. */
 export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone: () => void }) => {
-  const [creating] = useState(() => new Action(createRuleCall));
-  const [changing] = useState(() => new Action(changeRuleCall));
-  const [source, setSource] = useState(of?.source ?? empty);
+  const [createAction] = useState(() => new Action(createRuleCall));
+  const [changeAction] = useState(() => new Action(changeRuleCall));
+  const [source, setSource] = useState(of?.source ?? ruleTemplate);
   const save = async (): Promise<void> => {
     if (of === undefined) {
-      const made = await creating.run({ body: { source } as never });
-      if (made === undefined) return;
-      change({ open: made.id });
-    } else if ((await changing.run({ params: { id: of.id }, body: { source }, ifMatch: of.version })) === undefined)
+      const createdRule = await createAction.run({ body: { source } as never });
+      if (createdRule === undefined) return;
+      change({ open: createdRule.id });
+    } else if ((await changeAction.run({ params: { id: of.id }, body: { source }, ifMatch: of.version })) === undefined)
       return;
     onDone();
     refresh();
@@ -104,7 +107,7 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
   return (
     <>
       <ActionForm
-        action={of === undefined ? creating : changing}
+        action={of === undefined ? createAction : changeAction}
         label={of === undefined ? 'Create rule' : 'Save rule'}
         onSubmit={save}
       >
@@ -124,14 +127,14 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
           Cancel
         </button>
       </ActionForm>
-      <Read source={source} />
+      <ValidationResult source={source} />
     </>
   );
 };
 
-type Found = Answered<typeof backtestDetectionRule>;
+type BacktestResult = Answered<typeof backtestDetectionRule>;
 
-const Signals = ({ found: { items, records, isComplete, signals } }: { readonly found: Found }) => (
+const Signals = ({ found: { items, records, isComplete, signals } }: { readonly found: BacktestResult }) => (
   <>
     <p role="status">
       {signals === 1 ? 'One signal' : `${signals} signals`} in {records} log records
@@ -150,9 +153,9 @@ const Signals = ({ found: { items, records, isComplete, signals } }: { readonly 
 );
 
 /** Matches of a saved rule in the stored records of the page's range. */
-export const Tried = ({ id }: { readonly id: string }) => {
+export const BacktestSection = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(backtestCall));
-  const [found, setFound] = useState<Found>();
+  const [found, setFound] = useState<BacktestResult>();
   const run = async (): Promise<void> => {
     const { from, to } = writtenRange.value;
     setFound(await action.run({ params: { id }, body: { from, to } }));

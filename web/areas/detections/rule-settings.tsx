@@ -7,11 +7,11 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeRuleCall, type Rule, type RuleSettings } from './rule-editor.tsx';
 
-const itself = (text: string): string => text;
-const secondsOfMinute = 60;
+const identity = (text: string): string => text;
+const secondsPerMinute = 60;
 const defaultMinutes = 60;
 
-const settingsOf = ({ note, risk, suppression, anySource, tests, mayFailTests }: Rule): RuleSettings => ({
+const pickSettings = ({ note, risk, suppression, anySource, tests, mayFailTests }: Rule): RuleSettings => ({
   note,
   risk,
   suppression,
@@ -29,37 +29,37 @@ const Suppression = ({
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (suppression: NonNullable<RuleSettings['suppression']>) => void;
 }) => {
-  const known = of ?? { by: [], forSeconds: defaultMinutes * secondsOfMinute };
+  const suppression = of ?? { by: [], forSeconds: defaultMinutes * secondsPerMinute };
   return (
     <>
       <ListInput
         label="Group signals by"
         hint="User, Computer"
-        value={known.by}
-        read={itself}
-        write={itself}
+        value={suppression.by}
+        read={identity}
+        write={identity}
         problem={wrong('suppression.by')}
-        onChange={(by) => onChange({ ...known, by: [...by] })}
+        onChange={(by) => onChange({ ...suppression, by: [...by] })}
       />
       <NumberInput
         label="Suppression period (minutes)"
-        value={known.forSeconds / secondsOfMinute}
+        value={suppression.forSeconds / secondsPerMinute}
         problem={wrong('suppression.forSeconds')}
-        onChange={(minutes) => onChange({ ...known, forSeconds: Math.round((minutes ?? 0) * secondsOfMinute) })}
+        onChange={(minutes) => onChange({ ...suppression, forSeconds: Math.round((minutes ?? 0) * secondsPerMinute) })}
       />
     </>
   );
 };
 
-export const Settings = ({ rule }: { readonly rule: Rule }) => {
+export const TeamSettings = ({ rule }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeRuleCall));
-  const [written, setWritten] = useState(() => settingsOf(rule));
+  const [settings, setSettings] = useState(() => pickSettings(rule));
   const error = action.error.value;
   const wrong = (path: string): string | undefined => wrongIn(error)(path);
-  const set = (fields: Partial<RuleSettings>): void => setWritten((now) => ({ ...now, ...fields }));
-  const { suppression = null, tests = { mustMatch: [], mustNotMatch: [] } } = written;
+  const set = (fields: Partial<RuleSettings>): void => setSettings((now) => ({ ...now, ...fields }));
+  const { suppression = null, tests = { mustMatch: [], mustNotMatch: [] } } = settings;
   const save = async (): Promise<void> => {
-    if ((await action.run({ params: { id: rule.id }, body: written, ifMatch: rule.version })) !== undefined) refresh();
+    if ((await action.run({ params: { id: rule.id }, body: settings, ifMatch: rule.version })) !== undefined) refresh();
   };
   return (
     <details>
@@ -68,22 +68,22 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
         <div class="form">
           <LinesInput
             label="Note"
-            value={written.note ?? ''}
+            value={settings.note ?? ''}
             problem={wrong('note')}
             onChange={(note) => set({ note })}
           />
           <NumberInput
             label="Risk score (up to 100)"
             hint="Default: from the level"
-            value={written.risk ?? null}
+            value={settings.risk ?? null}
             problem={wrong('risk')}
             onChange={(risk) => set({ risk })}
           />
           <CheckInput
             label="Suppress duplicate signals"
             value={suppression !== null}
-            onChange={(isSet) =>
-              set({ suppression: isSet ? { by: [], forSeconds: defaultMinutes * secondsOfMinute } : null })
+            onChange={(isEnabled) =>
+              set({ suppression: isEnabled ? { by: [], forSeconds: defaultMinutes * secondsPerMinute } : null })
             }
           />
           {suppression === null ? null : (
@@ -91,7 +91,7 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
           )}
           <CheckInput
             label="Match records of unknown log sources"
-            value={written.anySource === true}
+            value={settings.anySource === true}
             onChange={(anySource) => set({ anySource })}
           />
           <JsonInput
@@ -112,7 +112,7 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
           />
           <CheckInput
             label="Save even if the tests fail"
-            value={written.mayFailTests === true}
+            value={settings.mayFailTests === true}
             onChange={(mayFailTests) => set({ mayFailTests })}
           />
         </div>

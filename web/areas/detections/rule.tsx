@@ -13,33 +13,39 @@ import { Raw } from '../../lists/raw.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Exceptions } from './exceptions.tsx';
-import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
-import { Settings } from './rule-settings.tsx';
-import { Sample } from './sample.tsx';
+import {
+  BacktestSection,
+  changeRuleCall as changeCall,
+  createRuleCall,
+  type Rule,
+  RuleEditor,
+} from './rule-editor.tsx';
+import { TeamSettings } from './rule-settings.tsx';
+import { SampleTest } from './sample.tsx';
 
 /** Key of the editor for a new rule */
-const fresh = 'new';
+const newRuleKey = 'new';
 const removeCall = removalOf('/api/siem/rules/{id}');
 
-const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => {
+const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(changeCall));
-  const [removing] = useState(() => new Action(removeCall));
-  const [isEdited, setEdited] = useState(false);
+  const [removeAction] = useState(() => new Action(removeCall));
+  const [isEditing, setEdited] = useState(false);
   const { id, version, enabled, title } = rule;
   if (!isPermitted(changeCall)) return null;
-  if (isEdited) return <RuleEditor of={rule} onDone={() => setEdited(false)} />;
-  const run = async (): Promise<void> => {
+  if (isEditing) return <RuleEditor of={rule} onDone={() => setEdited(false)} />;
+  const toggleEnabled = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the rule “${title}”? Its signals are retained.`)) return;
-    if ((await removing.run({ params: { id }, ifMatch: version })) === undefined) return;
+    if ((await removeAction.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
   };
   return (
     <div class="act">
-      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+      <button type="button" disabled={action.isRunning.value} onClick={() => void toggleEnabled()}>
         {enabled ? 'Disable' : 'Enable'}
       </button>
       <button type="button" class="plain" onClick={() => setEdited(true)}>
@@ -48,17 +54,17 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
       <button type="button" class="plain" onClick={() => void remove()}>
         Delete
       </button>
-      <Problem error={action.error.value ?? removing.error.value} />
-      <Tried id={id} />
-      {rule.kind === 'rule' ? <Sample id={id} /> : null}
-      <Settings rule={rule} />
+      <Problem error={action.error.value ?? removeAction.error.value} />
+      <BacktestSection id={id} />
+      {rule.kind === 'rule' ? <SampleTest id={id} /> : null}
+      <TeamSettings rule={rule} />
     </div>
   );
 };
 
-const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => (
+const RuleDetails = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => (
   <>
-    <Change key={rule.version} rule={rule} onClose={onClose} />
+    <RuleActions key={rule.version} rule={rule} onClose={onClose} />
     <p>{shownText(rule.description, { lines: true })}</p>
     <ul class="links">
       <li>
@@ -90,7 +96,7 @@ const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =>
   </>
 );
 
-export const OpenRule = ({
+export const RulePanel = ({
   id,
   item,
   onClose,
@@ -99,23 +105,23 @@ export const OpenRule = ({
   readonly item: Rule | undefined;
   readonly onClose: () => void;
 }) => {
-  if (id !== fresh && item === undefined)
+  if (id !== newRuleKey && item === undefined)
     return (
       <ReadOne key={id} call={readingOf('/api/siem/rules/{id}')} id={id} label="Rule" onClose={onClose}>
-        {(found) => <OpenRule id={id} item={found as Rule} onClose={onClose} />}
+        {(found) => <RulePanel id={id} item={found as Rule} onClose={onClose} />}
       </ReadOne>
     );
   return (
     <SidePanel label="Rule" title={item?.title ?? 'New detection rule'} onClose={onClose}>
-      {item === undefined ? <RuleEditor onDone={() => undefined} /> : <About rule={item} onClose={onClose} />}
+      {item === undefined ? <RuleEditor onDone={() => undefined} /> : <RuleDetails rule={item} onClose={onClose} />}
     </SidePanel>
   );
 };
 
-export const WriteRule = () => (
+export const RuleTools = () => (
   <>
     {isPermitted(createRuleCall) ? (
-      <button type="button" onClick={() => change({ open: fresh })}>
+      <button type="button" onClick={() => change({ open: newRuleKey })}>
         New detection rule
       </button>
     ) : null}

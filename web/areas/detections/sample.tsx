@@ -10,14 +10,14 @@ import { shownText } from '../../frame/shown-text.tsx';
 
 const testCall = callOf<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
 
-export const Sample = ({ id }: { readonly id: string }) => {
+export const SampleTest = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(testCall));
   const [events, setEvents] = useState<unknown>([{}]);
-  const [found, setFound] = useState<Answered<typeof testDetectionRule>>();
+  const [testResult, setTestResult] = useState<Answered<typeof testDetectionRule>>();
   const error = action.error.value;
   const run = async (): Promise<void> => {
-    setFound(undefined);
-    setFound(await action.run({ params: { id }, body: { events: events as never } }));
+    setTestResult(undefined);
+    setTestResult(await action.run({ params: { id }, body: { events: events as never } }));
   };
   return (
     <details>
@@ -38,13 +38,13 @@ export const Sample = ({ id }: { readonly id: string }) => {
           <Problem error={error} />
         </div>
       </div>
-      {found === undefined ? null : (
+      {testResult === undefined ? null : (
         <>
           <p role="status">
-            {found.matches.length === 0 ? 'No events match.' : `${found.matches.length} events match:`}
+            {testResult.matches.length === 0 ? 'No events match.' : `${testResult.matches.length} events match:`}
           </p>
           <ul aria-label="Matching events">
-            {found.matches.map(({ event, fields }) => (
+            {testResult.matches.map(({ event, fields }) => (
               <li key={event}>
                 Event {event + 1}:{' '}
                 {fields.map(({ field, path, value, condition: comment }) => (

@@ -15,7 +15,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { linesOf, previewCall } from './exceptions.tsx';
+import { formatConditions, previewCall } from './exceptions.tsx';
 
 type Signal = Answered<typeof getSignal>;
 type Verdict = NonNullable<Signal['verdict']>;
@@ -31,39 +31,45 @@ export const verdicts: Readonly<Record<Verdict, string>> = {
 const triageCall = callOf<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');
 const openCaseCall = creationOf<typeof caseResource, never>('/api/siem/cases');
 
-const Triage = ({ signal }: { readonly signal: Signal }) => {
+const TriageActions = ({ signal }: { readonly signal: Signal }) => {
   const [action] = useState(() => new Action(triageCall));
-  const [opening] = useState(() => new Action(openCaseCall));
+  const [openCaseAction] = useState(() => new Action(openCaseCall));
   const { id, state, severity, ruleTitle } = signal;
   if (!isPermitted(triageCall)) return <p class="soft">{explainDenial(triageCall, 'Triage')}</p>;
-  const to = async (next: Signal['state'], more: { verdict?: Verdict; reason?: string } = {}): Promise<void> => {
-    if ((await action.run({ params: { id }, body: { state: next, ...more } })) !== undefined) refresh();
+  const changeState = async (
+    next: Signal['state'],
+    closingFields: { verdict?: Verdict; reason?: string } = {},
+  ): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { state: next, ...closingFields } })) !== undefined) refresh();
   };
   const openCase = async (): Promise<void> => {
-    const made = await opening.run({ body: { title: ruleTitle, severity, signalIds: [id] } as never });
-    if (made !== undefined) go(toArea('/detections/cases', { open: made.id }));
+    const createdCase = await openCaseAction.run({ body: { title: ruleTitle, severity, signalIds: [id] } as never });
+    if (createdCase !== undefined) go(toArea('/detections/cases', { open: createdCase.id }));
   };
   const close = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    await to('closed', { verdict: String(formData.get('verdict')) as Verdict, reason: String(formData.get('reason')) });
+    await changeState('closed', {
+      verdict: String(formData.get('verdict')) as Verdict,
+      reason: String(formData.get('reason')),
+    });
   };
   return (
     <>
       <div class="act">
         {state === 'open' ? (
-          <button type="button" disabled={action.isRunning.value} onClick={() => void to('acknowledged')}>
+          <button type="button" disabled={action.isRunning.value} onClick={() => void changeState('acknowledged')}>
             Acknowledge
           </button>
         ) : null}
         {state === 'closed' ? (
-          <button type="button" disabled={action.isRunning.value} onClick={() => void to('open')}>
+          <button type="button" disabled={action.isRunning.value} onClick={() => void changeState('open')}>
             Reopen
           </button>
         ) : null}
-        <button type="button" class="plain" disabled={opening.isRunning.value} onClick={() => void openCase()}>
+        <button type="button" class="plain" disabled={openCaseAction.isRunning.value} onClick={() => void openCase()}>
           Create case
         </button>
-        <Problem error={opening.error.value} />
+        <Problem error={openCaseAction.error.value} />
       </div>
       {state === 'closed' ? (
         <Problem error={action.error.value} />
@@ -88,7 +94,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
   );
 };
 
-const Assigned = ({ signal: { id, assigneeId } }: { readonly signal: Signal }) => {
+const SignalAssignee = ({ signal: { id, assigneeId } }: { readonly signal: Signal }) => {
   const [action] = useState(() => new Action(triageCall));
   const assign = async (next: string | null): Promise<void> => {
     if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
@@ -96,15 +102,15 @@ const Assigned = ({ signal: { id, assigneeId } }: { readonly signal: Signal }) =
   return <Assignee of={assigneeId} call={triageCall} action={action} assign={(next) => void assign(next)} />;
 };
 
-export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+export const SignalPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { answer, error } = useQuery(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}'), { params: { id } });
   return (
     <SidePanel label="Signal" title={answer?.ruleTitle ?? 'Signal'} onClose={onClose}>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
-          <Triage key={answer.state} signal={answer} />
-          <Assigned signal={answer} />
+          <TriageActions key={answer.state} signal={answer} />
+          <SignalAssignee signal={answer} />
           <ul class="links">
             <li>
               <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Rule</Link>
@@ -114,7 +120,9 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
                 <Link
                   to={toArea('/detections/rules', {
                     open: answer.ruleId,
-                    except: linesOf((answer.events[0]?.fields ?? []).map(({ field, value }) => [field, value])),
+                    except: formatConditions(
+                      (answer.events[0]?.fields ?? []).map(({ field, value }) => [field, value]),
+                    ),
                   })}
                 >
                   Create exception

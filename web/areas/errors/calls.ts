@@ -13,4 +13,4 @@ export const changeCall = callOf<typeof changeError>('PATCH', '/api/errors/{id}'
 export const mergeCall = callOf<typeof mergeErrors>('POST', '/api/errors/merge');
 
 export type ErrorGroup = Answered<typeof listErrors>['items'][number];
-export type OneError = Answered<typeof showError>;
+export type ErrorDetails = Answered<typeof showError>;

@@ -15,21 +15,21 @@ import { Raw } from '../../lists/raw.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { errorCall, type OneError, occurrencesCall } from './calls.ts';
-import { Members } from './members.tsx';
-import { Assigned, Steps, statusOf } from './steps.tsx';
+import { type ErrorDetails, errorCall, occurrencesCall } from './calls.ts';
+import { MergedIssues } from './members.tsx';
+import { ErrorAssignee, formatStatus, StatusActions } from './steps.tsx';
 
-type Frame = OneError['newest']['chain'][number]['frames'][number];
+type Frame = ErrorDetails['newest']['chain'][number]['frames'][number];
 
-const shownFrame = (frame: Frame): string => {
+const formatFrame = (frame: Frame): string => {
   const { function: name, file, line, column } = frame;
-  const place = [file, line, column].filter((part) => part !== null).join(':');
-  return [name, place === '' ? undefined : `(${place})`]
+  const sourceLocation = [file, line, column].filter((part) => part !== null).join(':');
+  return [name, sourceLocation === '' ? undefined : `(${sourceLocation})`]
     .filter((part) => part !== undefined && part !== null)
     .join(' ');
 };
 
-const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
+const Stack = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
   if (newest.chain.every(({ frames }) => frames.length === 0))
     return newest.stack === null ? (
       <p class="soft">No stack trace.</p>
@@ -47,7 +47,7 @@ const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
           <ol class="around">
             {frames.map((frame, index) => (
               <li key={index} class={frame.isInApp ? '' : 'soft'}>
-                {shownText(shownFrame(frame))}
+                {shownText(formatFrame(frame))}
               </li>
             ))}
           </ol>
@@ -63,7 +63,7 @@ const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
   );
 };
 
-const Ways = ({ newest }: { readonly newest: OneError['newest'] }) => {
+const ErrorLinks = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
   const { traceId, spanId, logId, service } = newest;
   return (
     <ul class="links">
@@ -92,7 +92,7 @@ const Ways = ({ newest }: { readonly newest: OneError['newest'] }) => {
 /** Maximum number of displayed values of a tag */
 const maxShownValues = 5;
 
-const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (
+const Tags = ({ tags }: { readonly tags: ErrorDetails['tags'] }) => (
   <table class="figures">
     <TableHeader columns={['Tag', 'Value', 'Count', 'Share']} />
     <tbody>
@@ -113,18 +113,18 @@ const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (
 );
 
 const Occurrences = ({ id }: { readonly id: string }) => {
-  const [list] = useState(() => new Paged(occurrencesCall, ({ items }) => items));
+  const [occurrencePages] = useState(() => new Paged(occurrencesCall, ({ items }) => items));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    list.load({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
-    return () => list.cancel();
+    occurrencePages.load({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
+    return () => occurrencePages.cancel();
   }, [id, from, to, projectScope.value, refreshes.value]);
   return (
     <>
       <h3>Occurrences in this range</h3>
-      <Problem error={list.first.state.value.error ?? list.furtherError.value} />
+      <Problem error={occurrencePages.first.state.value.error ?? occurrencePages.furtherError.value} />
       <ul class="around">
-        {list.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
+        {occurrencePages.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
           <li key={id}>
             {traceId === null ? (
               <time>{shownMoment(timestamp)}</time>
@@ -135,12 +135,12 @@ const Occurrences = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ul>
-      <ShowMore of={list} />
+      <ShowMore of={occurrencePages} />
     </>
   );
 };
 
-export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+export const ErrorPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { from, to } = writtenRange.value;
   const { answer, error } = useQuery(errorCall, { params: { id }, query: { from, to, ...projectScope.value } });
   if (answer === undefined)
@@ -154,12 +154,12 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
     <SidePanel label="Error" title={type ?? 'Error'} onClose={onClose}>
       <Problem error={error} />
       <Raw label="Message" text={message} />
-      <Steps key={status} error={answer} />
-      <Assigned error={answer} />
-      <Ways newest={newest} />
+      <StatusActions key={status} error={answer} />
+      <ErrorAssignee error={answer} />
+      <ErrorLinks newest={newest} />
       <Fields
         values={{
-          status: statusOf(answer),
+          status: formatStatus(answer),
           events: count,
           users: typeof users === 'number' ? users : users.reason,
           culprit,
@@ -174,7 +174,7 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
       <h3>Locations</h3>
       <Tags tags={tags} />
       <Occurrences id={id} />
-      <Members key={answer.decision.fingerprints.length} error={answer} />
+      <MergedIssues key={answer.decision.fingerprints.length} error={answer} />
     </SidePanel>
   );
 };

@@ -13,9 +13,9 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Found } from '../../lists/empty-state.tsx';
 import { type ErrorGroup, errorsCall } from './calls.ts';
-import { OpenError } from './error-panel.tsx';
+import { ErrorPanel } from './error-panel.tsx';
 
-const list = new Paged(errorsCall, ({ items }) => items);
+const errorPages = new Paged(errorsCall, ({ items }) => items);
 
 const statuses = ['unresolved', 'resolved', 'ignored'] as const;
 const sorts = [
@@ -25,9 +25,9 @@ const sorts = [
   ['-users', 'Users'],
 ] as const;
 
-const setOpen = (error: string): void => change({ error }, { replace: inAddress('error') !== '' });
+const openError = (error: string): void => change({ error }, { replace: inAddress('error') !== '' });
 
-const cellsOf = (group: ErrorGroup) => [
+const renderCells = (group: ErrorGroup) => [
   <span key="status" class={group.status === 'unresolved' ? 'text-error' : 'soft'}>
     {group.isNew ? 'new' : group.status}
   </span>,
@@ -41,22 +41,22 @@ const cellsOf = (group: ErrorGroup) => [
   shownMoment(group.lastSeen).slice(0, 19),
 ];
 
-const Listed = () => (
+const ErrorTable = () => (
   <Found
-    of={list}
+    of={errorPages}
     nothing="No errors in this range."
     label="Errors"
     class="errors"
     columns={['Status', 'Error', 'Events', 'Users', 'Trend', 'Services', 'Last seen']}
     keyOf={({ id }) => id}
-    cellsOf={cellsOf}
+    cellsOf={renderCells}
     classOf={({ isNew }) => (isNew ? 'level-error' : '')}
     open={inAddress('error')}
-    onOpen={setOpen}
+    onOpen={openError}
   />
 );
 
-const Choice = ({
+const FilterSelect = ({
   name,
   label,
   options,
@@ -84,13 +84,13 @@ export const Errors = () => {
   const status = statuses.find((each) => each === inAddress('status'));
   useEffect(() => {
     const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };
-    list.load({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
-    return () => list.cancel();
+    errorPages.load({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
+    return () => errorPages.cancel();
   }, [from, to, search, sort, service, status, projectScope.value, refreshes.value]);
   useEscape(() => {
-    if (inAddress('error') !== '') setOpen('');
+    if (inAddress('error') !== '') openError('');
   });
-  const { error } = list.first.state.value;
+  const { error } = errorPages.first.state.value;
   const open = inAddress('error');
   return (
     <div class="logs">
@@ -104,12 +104,12 @@ export const Errors = () => {
           problem={error?.of('search')}
           onSearch={(text) => change({ search: text.trim() })}
         />
-        <Choice
+        <FilterSelect
           name="status"
           label="Status"
           options={[['', 'all'], ...statuses.map((each) => [each, each] as const)]}
         />
-        <Choice
+        <FilterSelect
           name="sort"
           label="Sort by"
           options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])}
@@ -122,11 +122,11 @@ export const Errors = () => {
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class={open === '' ? 'list' : 'list with-record'}>
-        <Listed />
-        {open === '' ? null : <OpenError key={open} id={open} onClose={() => setOpen('')} />}
+        <ErrorTable />
+        {open === '' ? null : <ErrorPanel key={open} id={open} onClose={() => openError('')} />}
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <Problem error={errorPages.furtherError.value} />
+      <Freshness of={errorPages.first.state.value} />
     </div>
   );
 };

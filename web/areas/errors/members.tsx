@@ -13,13 +13,13 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { changeCall, errorsCall, mergeCall, type OneError } from './calls.ts';
+import { changeCall, type ErrorDetails, errorsCall, mergeCall } from './calls.ts';
 
-type Member = OneError['explanation']['members'][number];
+type Member = ErrorDetails['explanation']['members'][number];
 
-const componentsText = ({ components }: Member): string => components.map(({ text }) => text).join(' · ');
+const formatComponents = ({ components }: Member): string => components.map(({ text }) => text).join(' · ');
 
-const Leave = ({ id, member }: { readonly id: string; readonly member: Member }) => {
+const UnmergeButton = ({ id, member }: { readonly id: string; readonly member: Member }) => {
   const [action] = useState(() => new Action(changeCall));
   return (
     <RemovalForm
@@ -32,19 +32,19 @@ const Leave = ({ id, member }: { readonly id: string; readonly member: Member })
 };
 
 /** Other groups of the range, which can be merged into this one. */
-const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
+const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }) => {
   const [action] = useState(() => new Action(mergeCall));
   const [search, setSearch] = useState('');
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [selectedIds, setSelectedIds] = useState<readonly string[]>([]);
   const { from, to } = writtenRange.value;
   const { answer, error } = useQuery(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
-  const others = (answer?.items ?? []).filter((group) => group.id !== id);
-  const options = others.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
+  const otherGroups = (answer?.items ?? []).filter((group) => group.id !== id);
+  const options = otherGroups.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
   // A member that was split off permanently is merged again on the second request.
-  const wasSplit = action.error.value?.code === 'CONFLICT';
+  const hasSplitMembers = action.error.value?.code === 'CONFLICT';
   const merge = async (): Promise<void> => {
-    const rejoin = wasSplit ? [...chosen, ...decision.fingerprints].slice(0, 100) : [];
-    const merged = await action.run({ body: { ids: [id, ...chosen], rejoin } });
+    const rejoin = hasSplitMembers ? [...selectedIds, ...decision.fingerprints].slice(0, 100) : [];
+    const merged = await action.run({ body: { ids: [id, ...selectedIds], rejoin } });
     if (merged === undefined) return;
     change({ error: merged.id });
     refresh();
@@ -54,8 +54,8 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
       <summary>Merge issues</summary>
       <ActionForm
         action={action}
-        label={wasSplit ? 'Merge anyway' : 'Merge selected issues'}
-        onSubmit={() => (chosen.length === 0 ? Promise.resolve() : merge())}
+        label={hasSplitMembers ? 'Merge anyway' : 'Merge selected issues'}
+        onSubmit={() => (selectedIds.length === 0 ? Promise.resolve() : merge())}
       >
         <div class="form">
           <TextInput
@@ -67,10 +67,10 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
           {error?.of('search') === undefined ? <Problem error={error} /> : null}
           <SomeInput
             label="Issues in this range"
-            value={chosen}
+            value={selectedIds}
             options={options}
             problem={answer !== undefined && options.length === 0 ? 'No other issues found.' : undefined}
-            onChange={setChosen}
+            onChange={setSelectedIds}
           />
           <p class="hint">
             Past and future occurrences of the merged issues are counted in this issue. Their status is discarded.
@@ -81,7 +81,7 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
   );
 };
 
-export const Members = ({ error }: { readonly error: OneError }) => {
+export const MergedIssues = ({ error }: { readonly error: ErrorDetails }) => {
   const { members } = error.explanation;
   return (
     <>
@@ -91,14 +91,14 @@ export const Members = ({ error }: { readonly error: OneError }) => {
           <ul class="links column" aria-label="Merged issues">
             {members.map((member) => (
               <li key={member.fingerprint}>
-                <bdi>{shownText(componentsText(member))}</bdi>
+                <bdi>{shownText(formatComponents(member))}</bdi>
                 {member.mergedAt === null ? null : (
                   <>
                     <span class="soft">
                       {' '}
                       merged by {shownText(member.mergedBy ?? '')} at {shownMoment(member.mergedAt).slice(0, 16)}
                     </span>
-                    {isPermitted(changeCall) ? <Leave id={error.id} member={member} /> : null}
+                    {isPermitted(changeCall) ? <UnmergeButton id={error.id} member={member} /> : null}
                   </>
                 )}
               </li>
@@ -106,7 +106,7 @@ export const Members = ({ error }: { readonly error: OneError }) => {
           </ul>
         </>
       )}
-      {isPermitted(mergeCall) ? <Merge error={error} /> : null}
+      {isPermitted(mergeCall) ? <MergeForm error={error} /> : null}
     </>
   );
 };

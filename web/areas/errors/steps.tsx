@@ -7,40 +7,40 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { changeCall, type OneError } from './calls.ts';
+import { changeCall, type ErrorDetails } from './calls.ts';
 
-type Body = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['of']>>['run']>[0]['body']>;
+type ErrorChange = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['of']>>['run']>[0]['body']>;
 
 const dayMs = 86_400_000;
-const later = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
+const daysFromNow = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
 /** Variants of resolving and ignoring */
-const ways: Readonly<Record<string, readonly [title: string, body: () => Body]>> = {
+const statusOptions: Readonly<Record<string, readonly [title: string, body: () => ErrorChange]>> = {
   next: ['Resolve in the next version', () => ({ status: 'resolved', resolvedIn: { next: true } })],
-  day: ['Ignore for a day', () => ({ status: 'ignored', ignoredUntil: { time: later(1) } })],
-  week: ['Ignore for a week', () => ({ status: 'ignored', ignoredUntil: { time: later(7) } })],
+  day: ['Ignore for a day', () => ({ status: 'ignored', ignoredUntil: { time: daysFromNow(1) } })],
+  week: ['Ignore for a week', () => ({ status: 'ignored', ignoredUntil: { time: daysFromNow(7) } })],
   hundred: ['Ignore for 100 more occurrences', () => ({ status: 'ignored', ignoredUntil: { occurrences: 100 } })],
   version: ['Ignore until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
 };
 
 /** Returns the status, with its end if there is one. */
-export const statusOf = ({ status, decision: { resolvedIn, ignoredUntil } }: OneError): string => {
+export const formatStatus = ({ status, decision: { resolvedIn, ignoredUntil } }: ErrorDetails): string => {
   if (status === 'resolved' && resolvedIn !== null)
     return `resolved in ${'version' in resolvedIn ? resolvedIn.version : 'the next version'}`;
   if (status !== 'ignored' || ignoredUntil === null) return status;
   const { time, occurrences, nextVersion } = ignoredUntil;
-  const ends = [
+  const endConditions = [
     ...(time === undefined ? [] : [shownMoment(time).slice(0, 16)]),
     ...(occurrences === undefined ? [] : [`${occurrences} more occurrences`]),
     ...(nextVersion === undefined ? [] : ['the next version']),
   ];
-  return `ignored until ${ends.join(' or ')}`;
+  return `ignored until ${endConditions.join(' or ')}`;
 };
 
-export const Steps = ({ error: { id, status } }: { readonly error: OneError }) => {
+export const StatusActions = ({ error: { id, status } }: { readonly error: ErrorDetails }) => {
   const [action] = useState(() => new Action(changeCall));
   if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Resolving errors')}</p>;
-  const run = async (body: Body): Promise<void> => {
+  const run = async (body: ErrorChange): Promise<void> => {
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   if (status !== 'unresolved')
@@ -54,7 +54,7 @@ export const Steps = ({ error: { id, status } }: { readonly error: OneError }) =
       action={action}
       label="Apply"
       onSubmit={(form) => {
-        const [, body] = ways[String(new FormData(form).get('way'))] ?? [];
+        const [, body] = statusOptions[String(new FormData(form).get('way'))] ?? [];
         return body === undefined ? Promise.resolve() : run(body());
       }}
     >
@@ -66,14 +66,14 @@ export const Steps = ({ error: { id, status } }: { readonly error: OneError }) =
       <label>
         or{' '}
         <select name="way">
-          <Options of={Object.entries(ways).map(([name, [title]]) => [name, title] as const)} />
+          <Options of={Object.entries(statusOptions).map(([name, [title]]) => [name, title] as const)} />
         </select>
       </label>
     </ActionForm>
   );
 };
 
-export const Assigned = ({ error: { id, decision } }: { readonly error: OneError }) => {
+export const ErrorAssignee = ({ error: { id, decision } }: { readonly error: ErrorDetails }) => {
   const [action] = useState(() => new Action(changeCall));
   const assign = async (next: string | null): Promise<void> => {
     if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();

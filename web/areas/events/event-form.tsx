@@ -6,9 +6,9 @@ import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { addCall, type Event, severities, type WrittenEvent } from './calls.ts';
+import { addEventCall, type Event, type EventInput, severities } from './calls.ts';
 
-const texts = {
+const textFields = {
   title: ['Title', ''],
   service: ['Service', 'Default: no service'],
   environment: ['Environment', ''],
@@ -17,8 +17,8 @@ const texts = {
 } as const;
 
 export const EventForm = () => {
-  const [action] = useState(() => new Action(addCall));
-  const [written, setWritten] = useState<Readonly<Record<keyof typeof texts, string>>>({
+  const [action] = useState(() => new Action(addEventCall));
+  const [textValues, setTextValues] = useState<Readonly<Record<keyof typeof textFields, string>>>({
     title: '',
     service: '',
     environment: '',
@@ -30,8 +30,8 @@ export const EventForm = () => {
   const [severity, setSeverity] = useState<Event['severity']>('info');
   const error = action.error.value;
   const add = async (): Promise<void> => {
-    const { time, ...fields } = written;
-    const body: WrittenEvent = {
+    const { time, ...fields } = textValues;
+    const body: EventInput = {
       ...fields,
       text,
       severity,
@@ -46,15 +46,15 @@ export const EventForm = () => {
   };
   return (
     <div class="form">
-      {Object.entries(texts).map(([name, [label, hint]]) => (
+      {Object.entries(textFields).map(([name, [label, hint]]) => (
         <TextInput
           key={name}
           label={label}
           maxLength={2048}
-          value={written[name as keyof typeof texts]}
+          value={textValues[name as keyof typeof textFields]}
           problem={error?.at(name)}
           {...(hint === '' ? {} : { hint })}
-          onChange={(value) => setWritten((now) => ({ ...now, [name]: value }))}
+          onChange={(value) => setTextValues((now) => ({ ...now, [name]: value }))}
         />
       ))}
       <LinesInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />

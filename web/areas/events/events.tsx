@@ -8,7 +8,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { JsonTree } from '../../lists/json-tree.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { addCall, type Event, eventsCall } from './calls.ts';
+import { addEventCall, type Event, eventsCall } from './calls.ts';
 
 const Counters = later(async () => (await import('./counters.tsx')).Counters);
 const EventForm = later(async () => (await import('./event-form.tsx')).EventForm);
@@ -25,7 +25,7 @@ const kinds: Readonly<Record<Event['kind'], string>> = {
   custom: 'custom event',
 };
 
-const keyOf = ({ kind, id }: Event): string => `${kind} ${id}`;
+const eventKey = ({ kind, id }: Event): string => `${kind} ${id}`;
 
 const EventDetails = ({ of }: { readonly of: Event }) => {
   const { kind, time, severity, text, service, environment, projectId, tags, link, actor, details } = of;
@@ -68,7 +68,7 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
   );
 };
 
-const Open = ({
+const EventPanel = ({
   id,
   item,
   onClose,
@@ -78,7 +78,7 @@ const Open = ({
   readonly onClose: () => void;
 }) => (
   <SidePanel label="Event" title={id === 'new' ? 'New event' : (item?.title ?? 'Event')} onClose={onClose}>
-    {id === 'new' && isPermitted(addCall) ? (
+    {id === 'new' && isPermitted(addEventCall) ? (
       <EventForm />
     ) : item === undefined ? (
       <p>This event is not on the loaded pages.</p>
@@ -88,7 +88,7 @@ const Open = ({
   </SidePanel>
 );
 
-const List = listed({
+const EventList = listed({
   title: 'Events',
   call: eventsCall,
   isOfProject: true,
@@ -96,9 +96,9 @@ const List = listed({
   choices: [{ name: 'kinds', label: 'Type', options: [['', 'all'], ...Object.entries(kinds)] }],
   filters: ['service'],
   nothing: 'No events in this range.',
-  keyOf,
+  keyOf: eventKey,
   Tools: () =>
-    isPermitted(addCall) ? (
+    isPermitted(addEventCall) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
         Add event
       </button>
@@ -112,13 +112,13 @@ const List = listed({
     ),
     Service: ({ service }) => service,
   },
-  Open,
+  Open: EventPanel,
 });
 
 export const Events = () => (
   <div class="logs">
     <h1 class="sr-only">Events</h1>
     <Counters />
-    <List />
+    <EventList />
   </div>
 );

@@ -14,7 +14,7 @@ export const doctorCall = callOf<typeof runDoctor>('POST', '/api/onboarding/doct
 
 type Answer = Answered<typeof runDoctor>;
 
-const Diagnosis = ({ answer }: { readonly answer: Answer }) => (
+const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
   <>
     <h2>Findings</h2>
     <ul>
@@ -45,7 +45,7 @@ const Diagnosis = ({ answer }: { readonly answer: Answer }) => (
 
 export const Doctor = () => {
   const [action] = useState(() => new Action(doctorCall));
-  const [answer, setAnswer] = useState<Answer>();
+  const [diagnosis, setDiagnosis] = useState<Answer>();
   const run = async (form: HTMLFormElement): Promise<void> => {
     const values = Object.fromEntries(
       [...new FormData(form)]
@@ -59,7 +59,7 @@ export const Doctor = () => {
       ...(error === undefined ? {} : { error }),
       ...(status === undefined ? {} : { status: Number(status) }),
     };
-    setAnswer(await action.run({ body }));
+    setDiagnosis(await action.run({ body }));
   };
   return (
     <Scrolled class="scrolled" label="Doctor">
@@ -78,7 +78,7 @@ export const Doctor = () => {
           Logged error <input name="error" maxLength={2048} autocomplete="off" />
         </label>
       </ActionForm>
-      {answer === undefined ? null : <Diagnosis answer={answer} />}
+      {diagnosis === undefined ? null : <DiagnosisView answer={diagnosis} />}
     </Scrolled>
   );
 };

@@ -18,11 +18,11 @@ import { Doctor, doctorCall } from './doctor.tsx';
 
 const dismissCall = callOf<typeof dismissOnboardingSteps>('PUT', '/api/onboarding');
 
-const Checklist = () => {
+const OnboardingChecklist = () => {
   const [action] = useState(() => new Action(dismissCall));
   const { answer, error } = useQuery(callOf<typeof showOnboarding>('GET', '/api/onboarding'), {});
   const dismissed = answer?.dismissed ?? [];
-  const set = async (next: typeof dismissed): Promise<void> => {
+  const saveDismissed = async (next: typeof dismissed): Promise<void> => {
     if ((await action.run({ body: { dismissed: [...next] } })) !== undefined) refresh();
   };
   return (
@@ -42,7 +42,9 @@ const Checklist = () => {
               <button
                 type="button"
                 class="plain"
-                onClick={() => void set(isDismissed ? dismissed.filter((one) => one !== id) : [...dismissed, id])}
+                onClick={() =>
+                  void saveDismissed(isDismissed ? dismissed.filter((one) => one !== id) : [...dismissed, id])
+                }
               >
                 {isDismissed ? 'Restore' : 'Skip'}
                 <span class="sr-only">: {title}</span>
@@ -55,18 +57,21 @@ const Checklist = () => {
   );
 };
 
-const Snippets = () => {
+const SendingInstructions = () => {
   const { answer, error } = useQuery(callOf<typeof listSnippets>('GET', '/api/onboarding/snippets'), {});
   const items = answer?.items ?? [];
-  const chosen = items.find(({ id }) => id === inAddress('sender')) ?? items[0];
+  const selectedSnippet = items.find(({ id }) => id === inAddress('sender')) ?? items[0];
   return (
     <Scrolled class="scrolled" label="Sending instructions">
       <Problem error={error} />
-      {answer === undefined || chosen === undefined ? null : (
+      {answer === undefined || selectedSnippet === undefined ? null : (
         <>
           <label>
             Source{' '}
-            <select value={chosen.id} onChange={({ currentTarget }) => change({ sender: currentTarget.value })}>
+            <select
+              value={selectedSnippet.id}
+              onChange={({ currentTarget }) => change({ sender: currentTarget.value })}
+            >
               {items.map(({ id, title }) => (
                 <option key={id} value={id}>
                   {title}
@@ -75,10 +80,10 @@ const Snippets = () => {
             </select>
           </label>
           <p>
-            This source sends {chosen.signals.join(', ')}. Replace the placeholder with a license key:{' '}
+            This source sends {selectedSnippet.signals.join(', ')}. Replace the placeholder with a license key:{' '}
             <code>{answer.keyPlaceholder}</code>.
           </p>
-          {chosen.pieces.map(({ name, text }) => (
+          {selectedSnippet.pieces.map(({ name, text }) => (
             <div key={name}>
               <h2>{shownText(name)}</h2>
               <Raw label={name} text={text} />
@@ -100,7 +105,7 @@ const Snippets = () => {
 };
 
 export const GetStarted = partsOf('Get started', [
-  { name: '', title: 'Steps', View: Checklist },
-  { name: 'send', title: 'Sending instructions', View: Snippets },
+  { name: '', title: 'Steps', View: OnboardingChecklist },
+  { name: 'send', title: 'Sending instructions', View: SendingInstructions },
   { name: 'doctor', title: 'Troubleshooting', View: Doctor, requiredCall: doctorCall },
 ]);

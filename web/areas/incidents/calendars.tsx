@@ -18,7 +18,7 @@ import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { feedsCall, schedulesCall } from './calls.ts';
+import { calendarFeedsCall, schedulesCall } from './calls.ts';
 
 const createCall = callOf<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
 const revokeCall = callOf<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');
@@ -30,15 +30,15 @@ interface Schedule {
   readonly name: string;
 }
 
-const Make = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
+const CreateForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
   const [action] = useState(() => new Action(createCall));
-  const [address, setAddress] = useState('');
+  const [feedUrl, setFeedUrl] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
     const scheduleId = String(new FormData(form).get('schedule')) || null;
-    const made = await action.run({ body: { scheduleId } });
+    const createdFeed = await action.run({ body: { scheduleId } });
     // Without a configured public URL, the URL of this page is used.
-    setAddress(made === undefined ? '' : made.url || `${location.origin}${made.path}`);
-    if (made !== undefined) refresh();
+    setFeedUrl(createdFeed === undefined ? '' : createdFeed.url || `${location.origin}${createdFeed.path}`);
+    if (createdFeed !== undefined) refresh();
   };
   return (
     <>
@@ -55,16 +55,16 @@ const Make = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
           </select>
         </label>
       </ActionForm>
-      {address === '' ? null : (
+      {feedUrl === '' ? null : (
         <p role="status">
-          The link is shown only once. Anyone with the link can read the calendar: <code>{address}</code>
+          The link is shown only once. Anyone with the link can read the calendar: <code>{feedUrl}</code>
         </p>
       )}
     </>
   );
 };
 
-const Line = ({ feed, of, who }: { readonly feed: Feed; readonly of: string; readonly who: string }) => {
+const FeedRow = ({ feed, of, creator }: { readonly feed: Feed; readonly of: string; readonly creator: string }) => {
   const [action] = useState(() => new Action(revokeCall));
   return (
     <tr>
@@ -72,7 +72,7 @@ const Line = ({ feed, of, who }: { readonly feed: Feed; readonly of: string; rea
         <bdi>{shownText(of)}</bdi>
       </td>
       <td>
-        <bdi>{shownText(who)}</bdi>
+        <bdi>{shownText(creator)}</bdi>
       </td>
       <td>{shownMoment(feed.createdAt).slice(0, 16)}</td>
       <td>
@@ -88,11 +88,11 @@ const Line = ({ feed, of, who }: { readonly feed: Feed; readonly of: string; rea
 };
 
 export const Calendars = () => {
-  const queryState = useQuery(feedsCall, {});
+  const queryState = useQuery(calendarFeedsCall, {});
   const schedules = useQuery(schedulesCall, { query: { limit: 1000, sort: 'name' } }).answer?.items ?? [];
   const people = usePeople();
   const { answer, error } = queryState;
-  const ofFeed = ({ scheduleId, userId }: Feed): string =>
+  const describeShifts = ({ scheduleId, userId }: Feed): string =>
     scheduleId === null
       ? userId === session.value?.user.id
         ? 'all my shifts'
@@ -100,7 +100,7 @@ export const Calendars = () => {
       : (schedules.find(({ id }) => id === scheduleId)?.name ?? 'a deleted schedule');
   return (
     <>
-      <Make schedules={schedules} />
+      <CreateForm schedules={schedules} />
       <Problem error={error} />
       <Scrolled class="scrolled" label="Calendars">
         {answer === undefined ? null : answer.items.length === 0 ? (
@@ -112,7 +112,12 @@ export const Calendars = () => {
             <TableHeader columns={['Shifts', 'Created by', 'Created', 'Actions']} />
             <tbody>
               {answer.items.map((feed) => (
-                <Line key={feed.id} feed={feed} of={ofFeed(feed)} who={people[feed.userId] ?? feed.userId} />
+                <FeedRow
+                  key={feed.id}
+                  feed={feed}
+                  of={describeShifts(feed)}
+                  creator={people[feed.userId] ?? feed.userId}
+                />
               ))}
             </tbody>
           </table>

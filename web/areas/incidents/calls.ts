@@ -29,9 +29,9 @@ import {
 
 export const incidentsCall = listOf<typeof incidentResource>('/api/incidents');
 export const incidentCall = readingOf<typeof incidentResource>('/api/incidents/{id}');
-export const declareCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
+export const declareIncidentCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
 export const timelineCall = callOf<typeof getIncidentTimeline>('GET', '/api/incidents/{id}/timeline');
-export const noteCall = callOf<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');
+export const addNoteCall = callOf<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');
 export const acknowledgeCall = callOf<typeof acknowledgeIncident>('POST', '/api/incidents/{id}/acknowledge');
 export const resolveCall = callOf<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
 export const reopenCall = callOf<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
@@ -42,10 +42,10 @@ export const changeCall = changeOf<typeof incidentResource, Partial<z.input<type
 export const metricsCall = callOf<typeof getIncidentMetrics>('GET', '/api/incidents/metrics');
 export const postmortemCall = callOf<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
 export const setPostmortemCall = callOf<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
-export const feedsCall = callOf<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
+export const calendarFeedsCall = callOf<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
 export const pagesCall = callOf<typeof listIncidentPages>('GET', '/api/incidents/pages');
 export const schedulesCall = listOf<typeof scheduleResource>('/api/on-call/schedules');
-export const policiesCall = listOf<typeof escalationPolicyResource>('/api/on-call/escalation-policies');
+export const escalationPoliciesCall = listOf<typeof escalationPolicyResource>('/api/on-call/escalation-policies');
 export const policyCall = callOf<typeof getEscalationPolicy>('GET', '/api/on-call/escalation-policies/{id}');
 export const createPolicyCall = creationOf<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
   '/api/on-call/escalation-policies',

@@ -9,24 +9,24 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { type Metrics, metricsCall, policiesCall } from './calls.ts';
+import { escalationPoliciesCall, type Metrics, metricsCall } from './calls.ts';
 
-const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': '365 days' } as const;
-type Span = keyof typeof spans;
+const periods = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': '365 days' } as const;
+type Period = keyof typeof periods;
 
-const isSpan = (text: string): text is Span => Object.hasOwn(spans, text);
+const isPeriod = (text: string): text is Period => Object.hasOwn(periods, text);
 
-const shownSeconds = (seconds: number | null): string => (seconds === null ? '' : shownDuration(1e9 * seconds));
+const formatSeconds = (seconds: number | null): string => (seconds === null ? '' : shownDuration(1e9 * seconds));
 
 /** Metrics in total and per group */
-type Figures = Omit<Metrics['bySeverity'][number], 'key'>;
+type GroupMetrics = Omit<Metrics['bySeverity'][number], 'key'>;
 
-const Grouped = ({
+const GroupTable = ({
   title,
   rows,
 }: {
   readonly title: string;
-  readonly rows: readonly (readonly [name: string, figures: Figures])[];
+  readonly rows: readonly (readonly [name: string, figures: GroupMetrics])[];
 }) => (
   <>
     <h2>By {title.toLowerCase()}</h2>
@@ -42,8 +42,8 @@ const Grouped = ({
             </td>
             <td>{incidents}</td>
             <td>{neverAcknowledged}</td>
-            <td>{shownSeconds(timeToAcknowledge.median)}</td>
-            <td>{shownSeconds(timeToResolve.median)}</td>
+            <td>{formatSeconds(timeToAcknowledge.median)}</td>
+            <td>{formatSeconds(timeToResolve.median)}</td>
           </tr>
         ))}
       </tbody>
@@ -51,16 +51,16 @@ const Grouped = ({
   </>
 );
 
-const Times = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: Figures }) => (
+const TransitionTimes = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: GroupMetrics }) => (
   <table class="figures texts">
     <TableHeader columns={['Transition', 'Median', 'p90', 'Mean', 'Count']} />
     <tbody>
       {Object.entries({ acknowledged: timeToAcknowledge, resolved: timeToResolve }).map(([name, times]) => (
         <tr key={name}>
           <td>{name}</td>
-          <td>{shownSeconds(times.median)}</td>
-          <td>{shownSeconds(times.p90)}</td>
-          <td>{shownSeconds(times.mean)}</td>
+          <td>{formatSeconds(times.median)}</td>
+          <td>{formatSeconds(times.p90)}</td>
+          <td>{formatSeconds(times.mean)}</td>
           <td>{times.count}</td>
         </tr>
       ))}
@@ -68,7 +68,7 @@ const Times = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: Figu
   </table>
 );
 
-const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metrics['pages'] }) => {
+const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metrics['pages'] }) => {
   const people = usePeople();
   return (
     <>
@@ -98,38 +98,38 @@ const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metri
 };
 
 const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
-  const policies = useQuery(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
-  const policyOf = (id: string | null): string =>
+  const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const policyName = (id: string | null): string =>
     id === null ? 'none' : (policies.find((policy) => policy.id === id)?.name ?? id);
   const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = of;
   return (
     <>
       {of.isCut ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
       <Fields values={{ incidents, open, acknowledged, resolved, merged, 'never acknowledged': neverAcknowledged }} />
-      <Times of={of} />
-      <Grouped title="Severity" rows={of.bySeverity.map(({ key, ...figures }) => [key, figures])} />
-      <Grouped title="Service" rows={of.byService.map(({ key, ...figures }) => [key, figures])} />
-      <Grouped
+      <TransitionTimes of={of} />
+      <GroupTable title="Severity" rows={of.bySeverity.map(({ key, ...figures }) => [key, figures])} />
+      <GroupTable title="Service" rows={of.byService.map(({ key, ...figures }) => [key, figures])} />
+      <GroupTable
         title="Escalation policy"
-        rows={of.byPolicy.map(({ escalationPolicyId, ...figures }) => [policyOf(escalationPolicyId), figures])}
+        rows={of.byPolicy.map(({ escalationPolicyId, ...figures }) => [policyName(escalationPolicyId), figures])}
       />
-      <Paged of={of.pages} />
+      <PageMetrics of={of.pages} />
     </>
   );
 };
 
-export const IncidentFigures = () => {
-  const requestedSpan = inAddress('over');
-  const over: Span = isSpan(requestedSpan) ? requestedSpan : 'now-30d';
-  const queryState = useQuery(metricsCall, { query: { from: over } });
+export const IncidentInsights = () => {
+  const requestedPeriod = inAddress('over');
+  const period: Period = isPeriod(requestedPeriod) ? requestedPeriod : 'now-30d';
+  const queryState = useQuery(metricsCall, { query: { from: period } });
   const { answer, error } = queryState;
   return (
     <>
       <div class="toolbar">
         <ChoiceInput
           label="Period"
-          options={spans}
-          value={over}
+          options={periods}
+          value={period}
           problem={undefined}
           onChange={(chosen) => change({ over: chosen })}
         />

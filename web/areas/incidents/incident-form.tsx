@@ -10,7 +10,7 @@ import { usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { changeCall, type Incident, policiesCall } from './calls.ts';
+import { changeCall, escalationPoliciesCall, type Incident } from './calls.ts';
 
 type Severity = (typeof alertSeverities)[number];
 
@@ -21,15 +21,15 @@ const severities: Readonly<Record<Severity, string>> = {
   critical: 'critical',
 };
 
-const itself = (text: string): string => text;
+const identity = (text: string): string => text;
 
-const Role = ({
+const RoleFields = ({
   of: { role, userId },
   onChange,
   onRemove,
 }: {
-  readonly of: Roles[number];
-  readonly onChange: (role: Roles[number]) => void;
+  readonly of: IncidentRoles[number];
+  readonly onChange: (role: IncidentRoles[number]) => void;
   readonly onRemove: () => void;
 }) => {
   const people = usePeople();
@@ -62,7 +62,7 @@ const Role = ({
   );
 };
 
-type Roles = NonNullable<Incident['roles']>;
+type IncidentRoles = NonNullable<Incident['roles']>;
 
 export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly onDone: () => void }) => {
   const [action] = useState(() => new Action(changeCall));
@@ -75,14 +75,22 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
     roles = [],
     escalationPolicyId = null,
   } = of;
-  const [written, setWritten] = useState({ title, summary, severity, services, tags, roles, escalationPolicyId });
-  const policies = useQuery(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const [draftIncident, setDraftIncident] = useState({
+    title,
+    summary,
+    severity,
+    services,
+    tags,
+    roles,
+    escalationPolicyId,
+  });
+  const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).answer?.items ?? [];
   const people = Object.keys(usePeople());
-  const set = (fields: Partial<typeof written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const set = (fields: Partial<typeof draftIncident>): void => setDraftIncident((now) => ({ ...now, ...fields }));
   const error = action.error.value;
-  const wrong = wrongIn(error);
+  const findProblem = wrongIn(error);
   const save = async (): Promise<void> => {
-    if ((await action.run({ params: { id: of.id }, body: written, ifMatch: of.version })) === undefined) return;
+    if ((await action.run({ params: { id: of.id }, body: draftIncident, ifMatch: of.version })) === undefined) return;
     onDone();
     refresh();
   };
@@ -90,23 +98,23 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
     <div class="form">
       <TextInput
         label="Title"
-        value={written.title}
-        problem={wrong('title')}
+        value={draftIncident.title}
+        problem={findProblem('title')}
         onChange={(text) => set({ title: text })}
       />
-      <Field label="Summary" problem={wrong('summary')}>
+      <Field label="Summary" problem={findProblem('summary')}>
         <textarea
           rows={3}
           maxLength={16_384}
-          value={written.summary}
+          value={draftIncident.summary}
           onInput={({ currentTarget }) => set({ summary: currentTarget.value })}
         />
       </Field>
       <ChoiceInput
         label="Severity"
         options={severities}
-        value={written.severity}
-        problem={wrong('severity')}
+        value={draftIncident.severity}
+        problem={findProblem('severity')}
         onChange={(chosen) => set({ severity: chosen })}
       />
       {(
@@ -118,39 +126,39 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
         <ListInput
           key={name}
           label={label}
-          value={written[name]}
-          problem={wrong(name)}
-          read={itself}
-          write={itself}
+          value={draftIncident[name]}
+          problem={findProblem(name)}
+          read={identity}
+          write={identity}
           onChange={(texts) => set({ [name]: [...texts] })}
         />
       ))}
       <ChoiceInput
         label="Responders"
         options={{ '': 'nobody', ...Object.fromEntries(policies.map(({ id, name }) => [id, name])) }}
-        value={written.escalationPolicyId ?? ''}
-        problem={wrong('escalationPolicyId')}
+        value={draftIncident.escalationPolicyId ?? ''}
+        problem={findProblem('escalationPolicyId')}
         onChange={(id) => set({ escalationPolicyId: id || null })}
       />
       <fieldset>
         <legend>Roles</legend>
-        {written.roles.map((role, index) => (
-          <Role
+        {draftIncident.roles.map((role, index) => (
+          <RoleFields
             key={index}
             of={role}
-            onChange={(changed) => set({ roles: written.roles.with(index, changed) })}
-            onRemove={() => set({ roles: written.roles.toSpliced(index, 1) })}
+            onChange={(changed) => set({ roles: draftIncident.roles.with(index, changed) })}
+            onRemove={() => set({ roles: draftIncident.roles.toSpliced(index, 1) })}
           />
         ))}
         <button
           type="button"
           class="plain"
-          onClick={() => set({ roles: [...written.roles, { role: 'commander', userId: people[0] ?? '' }] })}
+          onClick={() => set({ roles: [...draftIncident.roles, { role: 'commander', userId: people[0] ?? '' }] })}
         >
           Assign role
         </button>
         <p class="problem-text" role="alert">
-          {wrong('roles') ?? ''}
+          {findProblem('roles') ?? ''}
         </p>
       </fieldset>
       <div class="act">

@@ -16,34 +16,34 @@ import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
   acknowledgeCall,
+  addNoteCall,
   changeCall,
   type Incident,
-  noteCall,
   reopenCall,
   resolveCall,
   timelineCall,
 } from './calls.ts';
 import { IncidentForm } from './incident-form.tsx';
-import { Merges } from './merges.tsx';
-import { PostmortemPart } from './postmortem.tsx';
+import { PossibleDuplicates } from './merges.tsx';
+import { PostmortemSection } from './postmortem.tsx';
 
 const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 
-const steps = {
+const statusActions = {
   acknowledge: ['Acknowledge', acknowledgeCall],
   resolve: ['Resolve', resolveCall],
   reopen: ['Reopen', reopenCall],
 } as const;
 
 /** Possible actions by state */
-const possible: Readonly<Record<string, readonly (keyof typeof steps)[]>> = {
+const actionsByStatus: Readonly<Record<string, readonly (keyof typeof statusActions)[]>> = {
   open: ['acknowledge', 'resolve'],
   acknowledged: ['resolve'],
   resolved: ['reopen'],
 };
 
-const Step = ({ id, step }: { readonly id: string; readonly step: keyof typeof steps }) => {
-  const [title, call] = steps[step];
+const StatusButton = ({ id, step }: { readonly id: string; readonly step: keyof typeof statusActions }) => {
+  const [title, call] = statusActions[step];
   const [action] = useState(() => new Action<NonNullable<(typeof call)['of']>>(call));
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
@@ -58,8 +58,8 @@ const Step = ({ id, step }: { readonly id: string; readonly step: keyof typeof s
   );
 };
 
-const Note = ({ id }: { readonly id: string }) => {
-  const [action] = useState(() => new Action(noteCall));
+const NoteForm = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(addNoteCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
     const text = String(new FormData(form).get('text'));
     if ((await action.run({ params: { id }, body: { text } })) === undefined) return;
@@ -76,15 +76,15 @@ const Note = ({ id }: { readonly id: string }) => {
 };
 
 const Timeline = ({ id }: { readonly id: string }) => {
-  const [list] = useState(() => new Paged(timelineCall, ({ items }) => items));
+  const [timelinePages] = useState(() => new Paged(timelineCall, ({ items }) => items));
   useEffect(() => {
-    list.load({ params: { id }, query: { limit: 200 } });
-    return () => list.cancel();
+    timelinePages.load({ params: { id }, query: { limit: 200 } });
+    return () => timelinePages.cancel();
   }, [id, refreshes.value]);
-  const { answer, error } = list.first.state.value;
+  const { answer, error } = timelinePages.first.state.value;
   return (
     <>
-      <Merges id={id} suggestions={answer?.mergeSuggestions ?? []} />
+      <PossibleDuplicates id={id} suggestions={answer?.mergeSuggestions ?? []} />
       <h3>Timeline</h3>
       <Problem error={error} />
       {answer?.missing.map((source) => (
@@ -93,7 +93,7 @@ const Timeline = ({ id }: { readonly id: string }) => {
         </p>
       ))}
       <ol class="around">
-        {list.items.value.map(({ kind, id: entry, at, title, text, service }) => (
+        {timelinePages.items.value.map(({ kind, id: entry, at, title, text, service }) => (
           <li key={`${kind} ${entry}`}>
             <time>{shownMoment(at)}</time> {kind}
             {service === '' ? '' : <bdi> {shownText(service)}</bdi>}: {kind === 'note' ? '' : shownText(title)}{' '}
@@ -101,8 +101,8 @@ const Timeline = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ol>
-      <ShowMore of={list} />
-      <Problem error={list.furtherError.value} />
+      <ShowMore of={timelinePages} />
+      <Problem error={timelinePages.furtherError.value} />
     </>
   );
 };
@@ -117,20 +117,20 @@ const Services = ({ services }: { readonly services: readonly string[] }) => (
   </ul>
 );
 
-export const OpenIncident = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
+export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
   const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
-  const [isEdited, setEdited] = useState(false);
+  const [isEditing, setEdited] = useState(false);
   const people = usePeople();
   return (
     <SidePanel label="Incident" title={title} onClose={onClose}>
       <p>{shownText(summary ?? '', { lines: true })}</p>
-      {isEdited ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
+      {isEditing ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
       {isPermitted(acknowledgeCall) ? (
         <div class="act">
-          {(possible[status ?? 'open'] ?? []).map((step) => (
-            <Step key={step} id={id} step={step} />
+          {(actionsByStatus[status ?? 'open'] ?? []).map((step) => (
+            <StatusButton key={step} id={id} step={step} />
           ))}
-          {isEdited || !isPermitted(changeCall) ? null : (
+          {isEditing || !isPermitted(changeCall) ? null : (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
               Edit
             </button>
@@ -155,8 +155,8 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
         }}
       />
       <Causes of={{ incidentId: id }} />
-      {isPermitted(noteCall) ? <Note id={id} /> : null}
-      {status === 'resolved' ? <PostmortemPart id={id} /> : null}
+      {isPermitted(addNoteCall) ? <NoteForm id={id} /> : null}
+      {status === 'resolved' ? <PostmortemSection id={id} /> : null}
       <Timeline id={id} />
     </SidePanel>
   );

@@ -17,27 +17,27 @@ import { Found } from '../../lists/empty-state.tsx';
 import { Whose } from '../../lists/owner-select.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
 import {
-  declareCall,
-  feedsCall,
+  calendarFeedsCall,
+  declareIncidentCall,
+  escalationPoliciesCall,
   type Incident,
   incidentCall,
   incidentsCall,
   metricsCall,
   pagesCall,
-  policiesCall,
   schedulesCall,
 } from './calls.ts';
-import { OpenIncident } from './incident-panel.tsx';
+import { IncidentPanel } from './incident-panel.tsx';
 
-const list = new Paged(incidentsCall, ({ items }) => items);
+const incidentPages = new Paged(incidentsCall, ({ items }) => items);
 
-const setOpen = (incident: string): void => change({ incident }, { replace: inAddress('incident') !== '' });
+const openIncident = (incident: string): void => change({ incident }, { replace: inAddress('incident') !== '' });
 
-const close = (): void => setOpen('');
+const close = (): void => openIncident('');
 
-const goesOn = ({ status }: Incident): boolean => status === 'open' || status === 'acknowledged';
+const isActive = ({ status }: Incident): boolean => status === 'open' || status === 'acknowledged';
 
-const cellsOf = (incident: Incident) => [
+const renderCells = (incident: Incident) => [
   <span key="status" class={incident.status === 'open' ? 'text-error' : ''}>
     {incident.status}
   </span>,
@@ -47,14 +47,14 @@ const cellsOf = (incident: Incident) => [
   shownTime(Date.parse(incident.openedAt)),
 ];
 
-const Declare = () => {
-  const [action] = useState(() => new Action(declareCall));
+const DeclareForm = () => {
+  const [action] = useState(() => new Action(declareIncidentCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const made = await action.run({ body: { title: String(new FormData(form).get('title')).trim() } });
-    if (made === undefined) return;
+    const declaredIncident = await action.run({ body: { title: String(new FormData(form).get('title')).trim() } });
+    if (declaredIncident === undefined) return;
     form.reset();
     refresh();
-    setOpen(made.id);
+    openIncident(declaredIncident.id);
   };
   return (
     <ActionForm action={action} label="Declare incident" onSubmit={run}>
@@ -67,33 +67,33 @@ const Declare = () => {
 
 const states = ['open', 'acknowledged', 'resolved', 'merged'];
 
-const Listed = ({ open }: { readonly open: string }) => (
+const IncidentTable = ({ open }: { readonly open: string }) => (
   <Found
-    of={list}
+    of={incidentPages}
     nothing="No incidents found."
     label="Incidents"
     class="incidents"
     columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}
     keyOf={({ id }) => id}
-    classOf={(incident) => (goesOn(incident) ? `level-${levelOf(incident.severity ?? null)}` : '')}
-    cellsOf={cellsOf}
+    classOf={(incident) => (isActive(incident) ? `level-${levelOf(incident.severity ?? null)}` : '')}
+    cellsOf={renderCells}
     open={open}
-    onOpen={setOpen}
+    onOpen={openIncident}
   />
 );
 
-const IncidentsPart = () => {
+const IncidentList = () => {
   const status = inAddress('status');
   const assigneeId = inAddress('assigneeId');
   useEffect(() => {
-    list.load({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
-    return () => list.cancel();
+    incidentPages.load({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
+    return () => incidentPages.cancel();
   }, [status, assigneeId, refreshes.value]);
   useEscape(() => {
-    if (inAddress('incident') !== '') setOpen('');
+    if (inAddress('incident') !== '') openIncident('');
   });
   const open = inAddress('incident');
-  const incident = list.items.value.find(({ id }) => id === open);
+  const incident = incidentPages.items.value.find(({ id }) => id === open);
   return (
     <>
       <div class="toolbar">
@@ -112,27 +112,27 @@ const IncidentsPart = () => {
           </select>
         </label>
         <Whose />
-        {isPermitted(declareCall) ? <Declare /> : null}
+        {isPermitted(declareIncidentCall) ? <DeclareForm /> : null}
       </div>
-      <Problem error={list.first.state.value.error} />
+      <Problem error={incidentPages.first.state.value.error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
-        <Listed open={open} />
-        {open === '' || list.first.state.value.answer === undefined ? null : incident === undefined ? (
+        <IncidentTable open={open} />
+        {open === '' || incidentPages.first.state.value.answer === undefined ? null : incident === undefined ? (
           <ReadOne key={`read ${open}`} call={incidentCall} id={open} label="Incident" onClose={close}>
-            {(found) => <OpenIncident incident={found} onClose={close} />}
+            {(found) => <IncidentPanel incident={found} onClose={close} />}
           </ReadOne>
         ) : (
-          <OpenIncident key={incident.id} incident={incident} onClose={close} />
+          <IncidentPanel key={incident.id} incident={incident} onClose={close} />
         )}
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <Problem error={incidentPages.furtherError.value} />
+      <Freshness of={incidentPages.first.state.value} />
     </>
   );
 };
 
 export const Incidents = partsOf('Incidents', [
-  { name: '', title: 'Incidents', View: IncidentsPart, requiredCall: incidentsCall },
+  { name: '', title: 'Incidents', View: IncidentList, requiredCall: incidentsCall },
   {
     name: 'on-call',
     title: 'On call',
@@ -142,7 +142,7 @@ export const Incidents = partsOf('Incidents', [
   {
     name: 'escalation',
     title: 'Escalation',
-    requiredCall: policiesCall,
+    requiredCall: escalationPoliciesCall,
     View: later(async () => (await import('./policies.tsx')).Policies),
   },
   {
@@ -155,12 +155,12 @@ export const Incidents = partsOf('Incidents', [
     name: 'figures',
     title: 'Insights',
     requiredCall: metricsCall,
-    View: later(async () => (await import('./figures.tsx')).IncidentFigures),
+    View: later(async () => (await import('./figures.tsx')).IncidentInsights),
   },
   {
     name: 'calendars',
     title: 'Calendars',
-    requiredCall: feedsCall,
+    requiredCall: calendarFeedsCall,
     View: later(async () => (await import('./calendars.tsx')).Calendars),
   },
 ]);

@@ -9,7 +9,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type MergeSuggestion } from './calls.ts';
 
-const evidenceOf = ({ services, calls }: MergeSuggestion): string =>
+const describeEvidence = ({ services, calls }: MergeSuggestion): string =>
   [
     ...(services.length === 0 ? [] : [`both affect ${services.join(', ')}`]),
     ...calls.map(
@@ -18,20 +18,20 @@ const evidenceOf = ({ services, calls }: MergeSuggestion): string =>
     ),
   ].join('; ');
 
-const Merge = ({ id, into }: { readonly id: string; readonly into: MergeSuggestion }) => {
+const MergeSuggestionItem = ({ id, target }: { readonly id: string; readonly target: MergeSuggestion }) => {
   const [action] = useState(() => new Action(changeCall));
   const run = async (): Promise<void> => {
-    const body = { status: 'merged', mergedInto: into.incidentId } as const;
+    const body = { status: 'merged', mergedInto: target.incidentId } as const;
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   return (
     <li>
-      <Link to={toArea('/incidents', { incident: into.incidentId })}>{shownText(into.title)}</Link>:{' '}
-      {shownText(evidenceOf(into))}{' '}
+      <Link to={toArea('/incidents', { incident: target.incidentId })}>{shownText(target.title)}</Link>:{' '}
+      {shownText(describeEvidence(target))}{' '}
       {isPermitted(changeCall) ? (
         <button
           type="button"
-          aria-label={`Merge into ${into.title}`}
+          aria-label={`Merge into ${target.title}`}
           disabled={action.isRunning.value}
           onClick={() => void run()}
         >
@@ -43,7 +43,7 @@ const Merge = ({ id, into }: { readonly id: string; readonly into: MergeSuggesti
   );
 };
 
-export const Merges = ({
+export const PossibleDuplicates = ({
   id,
   suggestions,
 }: {
@@ -55,7 +55,7 @@ export const Merges = ({
       <h3>Possible duplicates</h3>
       <ul>
         {suggestions.map((into) => (
-          <Merge key={into.incidentId} id={id} into={into} />
+          <MergeSuggestionItem key={into.incidentId} id={id} target={into} />
         ))}
       </ul>
     </>

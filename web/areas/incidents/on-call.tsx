@@ -20,7 +20,7 @@ import { schedulesCall } from './calls.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
 const shiftsCall = callOf<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
-const overrideCall = callOf<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
+const addOverrideCall = callOf<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
 const endOverrideCall = callOf<typeof deleteOverride>('DELETE', '/api/on-call/schedules/{id}/overrides/{overrideId}');
 
 type Shifts = Answered<typeof listShifts>;
@@ -29,30 +29,31 @@ const reasons: Readonly<Record<string, string>> = {
   'no-one': 'the shift has no one assigned',
   unreachable: 'the assignees of the shift cannot be reached',
 };
-const explainNobody = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
+const explainGap = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
 
-const Nobody = ({ reason }: { readonly reason: string | null }) => (
-  <span class="text-error">No one: {explainNobody(reason)}</span>
+const NoOneOnCall = ({ reason }: { readonly reason: string | null }) => (
+  <span class="text-error">No one: {explainGap(reason)}</span>
 );
 
 /** Users who are on call in a schedule now. */
-const Now = ({ id }: { readonly id: string }) => {
+const CurrentOnCall = ({ id }: { readonly id: string }) => {
   const { answer, error } = onCall.state.value;
-  const found = answer?.items.find(({ scheduleId }) => scheduleId === id);
-  if (answer === undefined || found === undefined) return <Problem error={error} />;
-  return found.userIds.length === 0 ? (
-    <Nobody reason={found.reason} />
+  const scheduleOnCall = answer?.items.find(({ scheduleId }) => scheduleId === id);
+  if (answer === undefined || scheduleOnCall === undefined) return <Problem error={error} />;
+  return scheduleOnCall.userIds.length === 0 ? (
+    <NoOneOnCall reason={scheduleOnCall.reason} />
   ) : (
-    <b>{shownText(named(found.userIds, answer.names))}</b>
+    <b>{shownText(named(scheduleOnCall.userIds, answer.names))}</b>
   );
 };
 
-const hours = [1, 4, 8, 12, 24, 72, 168];
+const overrideHours = [1, 4, 8, 12, 24, 72, 168];
 
-const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names }) => {
-  const [action] = useState(() => new Action(overrideCall));
-  const me = session.value?.user;
-  if (!isPermitted(overrideCall)) return <p class="soft">{explainDenial(overrideCall, 'Overriding the schedule')}</p>;
+const OverrideForm = ({ id, names }: { readonly id: string; readonly names: Names }) => {
+  const [action] = useState(() => new Action(addOverrideCall));
+  const currentUser = session.value?.user;
+  if (!isPermitted(addOverrideCall))
+    return <p class="soft">{explainDenial(addOverrideCall, 'Overriding the schedule')}</p>;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const from = new Date();
@@ -65,9 +66,9 @@ const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names })
       <label>
         User{' '}
         <select name="who">
-          {me === undefined ? null : <option value={me.id}>me</option>}
+          {currentUser === undefined ? null : <option value={currentUser.id}>me</option>}
           {Object.entries(names)
-            .filter(([user]) => user !== me?.id)
+            .filter(([user]) => user !== currentUser?.id)
             .map(([user, name]) => (
               <option key={user} value={user}>
                 {name}
@@ -78,7 +79,7 @@ const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names })
       <label>
         from now for{' '}
         <select name="hours">
-          {hours.map((count) => (
+          {overrideHours.map((count) => (
             <option key={count} value={count}>
               {count === 1 ? 'an hour' : `${count} hours`}
             </option>
@@ -105,7 +106,7 @@ const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrid
 };
 
 /** Returns shifts and gaps in time order. */
-const inOrder = ({ items, gaps }: Shifts) =>
+const mergeShiftsAndGaps = ({ items, gaps }: Shifts) =>
   [
     ...items.map((shift) => ({ ...shift, reason: null })),
     ...gaps.map((gap) => ({ ...gap, userIds: [], layer: null, overrideId: null })),
@@ -115,11 +116,11 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
   <table class="figures texts">
     <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
     <tbody>
-      {inOrder(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
+      {mergeShiftsAndGaps(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
         <tr key={from}>
           <td>{shownMoment(from).slice(0, 16)}</td>
           <td>{shownMoment(to).slice(0, 16)}</td>
-          <td>{userIds.length === 0 ? <Nobody reason={reason} /> : shownText(named(userIds, of.names))}</td>
+          <td>{userIds.length === 0 ? <NoOneOnCall reason={reason} /> : shownText(named(userIds, of.names))}</td>
           <td>
             {overrideId === null ? shownText(layer ?? '') : 'override '}
             {overrideId === null || !isPermitted(endOverrideCall) ? null : (
@@ -133,7 +134,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
 );
 
 /** On-call hours per person in the displayed days. */
-const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
+const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
   people.length === 0 ? null : (
     <>
       <h3>On-call load</h3>
@@ -164,10 +165,10 @@ const Details = ({ item: { id, description } }: { readonly item: Schedule }) => 
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
-          <TakeOver id={id} names={people} />
+          <OverrideForm id={id} names={people} />
           <h3>The next 14 days</h3>
           <ShiftTable id={id} of={answer} />
-          <Carried of={answer} />
+          <OnCallLoad of={answer} />
           <a
             href={addressOf(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
             download="on-call.ics"
@@ -182,7 +183,7 @@ const Details = ({ item: { id, description } }: { readonly item: Schedule }) => 
 
 const noun = 'schedule';
 
-const List = listed({
+const ScheduleList = listed({
   title: 'On call',
   call: schedulesCall,
   search: 'Search by name',
@@ -190,7 +191,7 @@ const List = listed({
   keyOf: ({ id }) => id,
   columns: {
     Schedule: ({ name }) => name,
-    'On call now': ({ id }) => <Now id={id} />,
+    'On call now': ({ id }) => <CurrentOnCall id={id} />,
     'Time zone': ({ timeZone }) => timeZone,
     Description: ({ description }) => description,
   },
@@ -203,5 +204,5 @@ export const OnCall = () => {
     onCall.run({});
     return () => onCall.cancel();
   }, [refreshes.value]);
-  return <List />;
+  return <ScheduleList />;
 };

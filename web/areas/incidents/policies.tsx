@@ -9,26 +9,26 @@ import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { createPolicyCall, type Policy, policiesCall, policyCall } from './calls.ts';
+import { createPolicyCall, escalationPoliciesCall, type Policy, policyCall } from './calls.ts';
 import { PolicyForm } from './policy-form.tsx';
 import { useTargets } from './targets.ts';
 
 const noun = 'escalation policy';
 
-const openings = { now: 'now', 'now+6h': 'in 6 hours', 'now+12h': 'in 12 hours', 'now+24h': 'tomorrow' } as const;
-const reasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'no one on call' } as const;
+const openingTimes = { now: 'now', 'now+6h': 'in 6 hours', 'now+12h': 'in 12 hours', 'now+24h': 'tomorrow' } as const;
+const skipReasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'no one on call' } as const;
 
 /** Preview of who would be paged when, if nobody acknowledges. */
 const Preview = ({ id }: { readonly id: string }) => {
-  const [at, setAt] = useState<string>('now');
-  const { answer, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at } });
+  const [openingTime, setOpeningTime] = useState<string>('now');
+  const { answer, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at: openingTime } });
   return (
     <>
       <h3>Preview for an unacknowledged incident</h3>
       <label>
         Opening time{' '}
-        <select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
-          {Object.entries(openings).map(([value, title]) => (
+        <select value={openingTime} onChange={({ currentTarget }) => setOpeningTime(currentTarget.value)}>
+          {Object.entries(openingTimes).map(([value, title]) => (
             <option key={value} value={value}>
               {title}
             </option>
@@ -53,7 +53,7 @@ const Preview = ({ id }: { readonly id: string }) => {
             ...skipped.map(({ step, reason }) => (
               <tr key={`${at} ${step}`}>
                 <td>{shownMoment(at).slice(0, 16)}</td>
-                <td class="text-error">no one: {reasons[reason]}</td>
+                <td class="text-error">no one: {skipReasons[reason]}</td>
                 <td>{step + 1}</td>
                 <td />
               </tr>
@@ -95,7 +95,7 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
 
 export const Policies = listed({
   title: 'Escalation policies',
-  call: policiesCall,
+  call: escalationPoliciesCall,
   nothing: 'No escalation policies yet. Without one, incidents page no one.',
   keyOf: ({ id }) => id,
   columns: {

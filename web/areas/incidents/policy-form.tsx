@@ -9,10 +9,10 @@ import { Problem } from '../../frame/freshness.tsx';
 import { createPolicyCall, type Policy, replacePolicyCall } from './calls.ts';
 import { useTargets } from './targets.ts';
 
-type Written = z.input<typeof EscalationPolicyFields>;
-type Step = Written['steps'][number];
+type PolicyInput = z.input<typeof EscalationPolicyFields>;
+type Step = PolicyInput['steps'][number];
 
-const empty: Written = {
+const emptyPolicy: PolicyInput = {
   name: '',
   steps: [{ targets: [] }],
   repeat: 0,
@@ -22,9 +22,10 @@ const empty: Written = {
   reopenWithinMinutes: 30,
 };
 
-const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Policy): Written => fields;
+const pickWritableFields = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Policy): PolicyInput =>
+  fields;
 
-const times = [
+const numberFields = [
   ['Repetitions', 'repeat'],
   ['Repeat delay (minutes)', 'repeatAfterMinutes'],
   ['Acknowledgement timeout (minutes; empty: never)', 'acknowledgeTimeoutMinutes'],
@@ -48,7 +49,7 @@ const StepFields = ({
   readonly onRemove: (() => void) | undefined;
 }) => {
   const set = (fields: Partial<Step>): void => onChange({ targets, afterMinutes, hours, ...fields });
-  const targetIn = (text: string): Step['targets'][number] => {
+  const parseTarget = (text: string): Step['targets'][number] => {
     const [kind = '', id = ''] = text.split(/ (.*)/s);
     return { kind: kind as 'person', id };
   };
@@ -67,7 +68,7 @@ const StepFields = ({
         options={options}
         value={targets.map(({ kind, id }) => `${kind} ${id}`)}
         problem={wrong(`steps.${index}.targets`)}
-        onChange={(texts) => set({ targets: texts.map(targetIn) })}
+        onChange={(texts) => set({ targets: texts.map(parseTarget) })}
       />
       <Intervals
         title="Only during"
@@ -86,12 +87,14 @@ const StepFields = ({
   );
 };
 
-export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) => {
-  const [policy, setPolicy] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
-  const { save, wrong, error, isRunning } = useSaving(createPolicyCall, replacePolicyCall, before);
+export const PolicyForm = ({ before: storedPolicy }: { readonly before: Policy | undefined }) => {
+  const [policy, setPolicy] = useState<PolicyInput>(() =>
+    storedPolicy === undefined ? emptyPolicy : pickWritableFields(storedPolicy),
+  );
+  const { save, wrong, error, isRunning } = useSaving(createPolicyCall, replacePolicyCall, storedPolicy);
   const options = useTargets();
   const { steps } = policy;
-  const set = (fields: Partial<Written>): void => setPolicy((now) => ({ ...now, ...fields }));
+  const set = (fields: Partial<PolicyInput>): void => setPolicy((now) => ({ ...now, ...fields }));
   return (
     <div class="form">
       <TextInput label="Name" value={policy.name} problem={wrong('name')} onChange={(name) => set({ name })} />
@@ -109,7 +112,7 @@ export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) 
       <button type="button" class="plain" onClick={() => set({ steps: [...steps, { targets: [], afterMinutes: 15 }] })}>
         Add step
       </button>
-      {times.map(([label, name]) => (
+      {numberFields.map(([label, name]) => (
         <NumberInput
           key={name}
           label={label}
@@ -120,7 +123,7 @@ export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) 
       ))}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(policy)}>
-          {before === undefined ? 'Create policy' : 'Save policy'}
+          {storedPolicy === undefined ? 'Create policy' : 'Save policy'}
         </button>
         <Problem error={error} />
       </div>

@@ -11,24 +11,32 @@ import { useQuery } from '../../frame/use-query.ts';
 import { type Postmortem, postmortemCall, setPostmortemCall } from './calls.ts';
 
 /** Formats actions, one per line; `[x]` marks a completed one. */
-const writtenActions = (actions: Postmortem['actions']): string =>
+const formatActions = (actions: Postmortem['actions']): string =>
   actions.map(({ text, isDone }) => `${isDone ? '[x] ' : ''}${text}`).join('\n');
 
 /** Parses actions from lines. Other fields, such as the owner, are preserved for an action with the same text. */
-const actionsIn = (written: string, before: Postmortem['actions']): Postmortem['actions'] =>
+const parseActions = (written: string, storedActions: Postmortem['actions']): Postmortem['actions'] =>
   linesIn(written).map((line) => {
     const isDone = /^\[x\]/i.test(line);
     const text = isDone ? line.slice(3).trimStart() : line;
-    const known = before.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
-    return { ...known, text, isDone };
+    const storedAction = storedActions.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
+    return { ...storedAction, text, isDone };
   });
 
-const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem; readonly onDone: () => void }) => {
+const PostmortemForm = ({
+  id,
+  of,
+  onDone,
+}: {
+  readonly id: string;
+  readonly of: Postmortem;
+  readonly onDone: () => void;
+}) => {
   const [action] = useState(() => new Action(setPostmortemCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const text = (name: string): string => String(formData.get(name));
-    const actions = actionsIn(text('actions'), of.actions);
+    const actions = parseActions(text('actions'), of.actions);
     const body = { impact: text('impact'), causes: text('causes'), actions: [...actions] };
     if ((await action.run({ params: { id }, body, ifMatch: of.version })) === undefined) return;
     onDone();
@@ -45,14 +53,14 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem
         </label>
         <label>
           Action items, one per line; [x] marks a completed item{' '}
-          <textarea name="actions" rows={4} defaultValue={writtenActions(of.actions)} />
+          <textarea name="actions" rows={4} defaultValue={formatActions(of.actions)} />
         </label>
       </div>
     </ActionForm>
   );
 };
 
-const Written = ({ of: { impact, causes, actions } }: { readonly of: Postmortem }) => (
+const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: Postmortem }) => (
   <>
     {Object.entries({ Impact: impact, Causes: causes }).map(([title, text]) =>
       text === '' ? null : (
@@ -73,18 +81,18 @@ const Written = ({ of: { impact, causes, actions } }: { readonly of: Postmortem 
   </>
 );
 
-export const PostmortemPart = ({ id }: { readonly id: string }) => {
+export const PostmortemSection = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(postmortemCall, { params: { id } });
-  const [isEdited, setEdited] = useState(false);
+  const [isEditing, setEdited] = useState(false);
   return (
     <>
       <h3>Postmortem</h3>
       <Problem error={error} />
-      {answer === undefined ? null : isEdited ? (
-        <Edit key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
+      {answer === undefined ? null : isEditing ? (
+        <PostmortemForm key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
       ) : (
         <>
-          {answer.version === 0 ? <p class="soft">No postmortem yet.</p> : <Written of={answer} />}
+          {answer.version === 0 ? <p class="soft">No postmortem yet.</p> : <PostmortemDetails of={answer} />}
           {isPermitted(setPostmortemCall) ? (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
               Create postmortem

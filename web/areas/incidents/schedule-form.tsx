@@ -16,8 +16,8 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 
 export type Schedule = ViewOf<typeof scheduleResource>;
-type Written = z.input<typeof OnCallScheduleFields>;
-type Layer = Written['layers'][number];
+type ScheduleInput = z.input<typeof OnCallScheduleFields>;
+type Layer = ScheduleInput['layers'][number];
 
 export const createScheduleCall = creationOf<typeof scheduleResource, typeof OnCallScheduleFields>(
   '/api/on-call/schedules',
@@ -32,7 +32,7 @@ const newLayer = (name: string): Layer => ({
   restrictions: [],
 });
 
-const empty = (): Written => ({
+const newSchedule = (): ScheduleInput => ({
   name: '',
   description: '',
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -134,7 +134,7 @@ const LayerFields = ({
 
 type Differences = NonNullable<Answered<typeof replaceSchedule>['differences']>;
 
-const Table = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
+const DifferenceTable = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
   <table class="figures texts differences">
     <TableHeader columns={['From', 'Until', 'Current', 'New']} />
     <tbody>
@@ -154,13 +154,13 @@ const Table = ({ differences, names }: { readonly differences: Differences; read
 );
 
 /** Shifts that would differ in the next 30 days. */
-const Differing = ({
+const ChangesPreview = ({
   id,
   written,
   names,
 }: {
   readonly id: string;
-  readonly written: Written;
+  readonly written: ScheduleInput;
   readonly names: Names;
 }) => {
   const [query] = useState(() => new ApiQuery(replaceCall));
@@ -185,35 +185,35 @@ const Differing = ({
             : `${differences.length} on-call changes in the next 30 days.`}
       </p>
       {differences === undefined || error !== undefined || differences.length === 0 ? null : (
-        <Table differences={differences} names={names} />
+        <DifferenceTable differences={differences} names={names} />
       )}
     </>
   );
 };
 
-export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined }) => {
-  const [written, setWritten] = useState<Written>(() => {
-    if (before === undefined) return empty();
-    const { name, description, timeZone, layers } = before;
+export const ScheduleForm = ({ before: storedSchedule }: { readonly before: Schedule | undefined }) => {
+  const [draftSchedule, setDraftSchedule] = useState<ScheduleInput>(() => {
+    if (storedSchedule === undefined) return newSchedule();
+    const { name, description, timeZone, layers } = storedSchedule;
     return { name, description, timeZone, layers };
   });
-  const { save, wrong, error, isRunning } = useSaving(createScheduleCall, replaceCall, before);
+  const { save, wrong, error, isRunning } = useSaving(createScheduleCall, replaceCall, storedSchedule);
   const names = usePeople();
-  const { layers } = written;
-  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { layers } = draftSchedule;
+  const set = (fields: Partial<ScheduleInput>): void => setDraftSchedule((now) => ({ ...now, ...fields }));
   return (
     <div class="form">
-      <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput label="Name" value={draftSchedule.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="Description"
         maxLength={4096}
-        value={written.description ?? ''}
+        value={draftSchedule.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => set({ description })}
       />
       <TextInput
         label="Time zone"
-        value={written.timeZone}
+        value={draftSchedule.timeZone}
         problem={wrong('timeZone')}
         onChange={(timeZone) => set({ timeZone })}
       />
@@ -236,10 +236,12 @@ export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined
       >
         Add layer
       </button>
-      {before === undefined ? null : <Differing id={before.id} written={written} names={names} />}
+      {storedSchedule === undefined ? null : (
+        <ChangesPreview id={storedSchedule.id} written={draftSchedule} names={names} />
+      )}
       <div class="act">
-        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create schedule' : 'Save schedule'}
+        <button type="button" disabled={isRunning} onClick={() => void save(draftSchedule)}>
+          {storedSchedule === undefined ? 'Create schedule' : 'Save schedule'}
         </button>
         <Problem error={error} />
       </div>

@@ -5,7 +5,7 @@ import { useQuery } from '../../frame/use-query.ts';
 import { channelsCall } from '../alerts/channels/calls.ts';
 import { schedulesCall } from './calls.ts';
 
-interface Named {
+interface NamedItem {
   readonly id: string;
   readonly name: string;
 }
@@ -14,10 +14,11 @@ export const useTargets = (): OptionGroups => {
   const schedules = useQuery(schedulesCall, { query: { limit: 1000 } }).answer?.items ?? [];
   const channels = useQuery(channelsCall, { query: { limit: 1000 } }).answer?.items ?? [];
   const people = Object.entries(usePeople()).map(([id, name]) => ({ id, name }));
-  const of = (kind: string, items: readonly Named[]) => items.map(({ id, name }) => [`${kind} ${id}`, name] as const);
+  const toOptions = (kind: string, items: readonly NamedItem[]) =>
+    items.map(({ id, name }) => [`${kind} ${id}`, name] as const);
   return {
-    'On-call responder at': of('schedule', schedules),
-    People: of('person', people),
-    Channels: of('channel', channels),
+    'On-call responder at': toOptions('schedule', schedules),
+    People: toOptions('person', people),
+    Channels: toOptions('channel', channels),
   };
 };

@@ -19,7 +19,7 @@ type Host = Answered<typeof listHosts>['items'][number];
 const hostCall = callOf<typeof showHost>('GET', '/api/infrastructure/hosts/{id}');
 const seriesCall = callOf<typeof showHostTimeseries>('GET', '/api/infrastructure/hosts/{id}/timeseries');
 
-const Series = ({ id }: { readonly id: string }) => {
+const HostCharts = ({ id }: { readonly id: string }) => {
   const { from, to } = writtenRange.value;
   const { answer, error } = useQuery(seriesCall, { params: { id }, query: { from, to, ...projectScope.value } });
   const byName = Map.groupBy(answer?.series ?? [], ({ name }) => name);
@@ -46,7 +46,7 @@ const Series = ({ id }: { readonly id: string }) => {
   );
 };
 
-export const OpenHost = ({
+export const HostPanel = ({
   id,
   item,
   onClose,
@@ -85,7 +85,7 @@ export const OpenHost = ({
           }}
         />
       )}
-      <Series id={id} />
+      <HostCharts id={id} />
     </SidePanel>
   );
 };

@@ -8,9 +8,9 @@ import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
-import { OpenHost } from './host.tsx';
+import { HostPanel } from './host.tsx';
 
-const state = {
+const stateFilter = {
   name: 'state',
   label: 'Status',
   options: [
@@ -27,7 +27,7 @@ const Hosts = listed({
   isRanged: true,
   search: 'Search by name',
   choices: [
-    state,
+    stateFilter,
     {
       name: 'sort',
       label: 'Sort by',
@@ -57,7 +57,7 @@ const Hosts = listed({
     'Last seen': ({ lastSeen }) => (lastSeen.value === null ? knownText(lastSeen) : shownMoment(lastSeen.value)),
   },
   numbers: ['CPU', 'Memory', 'Disks', 'Load'],
-  Open: OpenHost,
+  Open: HostPanel,
 });
 
 const Disks = listed({

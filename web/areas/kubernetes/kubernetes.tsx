@@ -11,9 +11,9 @@ import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/declared-list.tsx';
-import { OpenPod } from './pod.tsx';
+import { PodPanel } from './pod.tsx';
 
-const phasesOf = (phases: Readonly<Record<string, number>>): string =>
+const formatPhases = (phases: Readonly<Record<string, number>>): string =>
   Object.entries(phases)
     .filter(([, count]) => count > 0)
     .map(([phase, count]) => `${count} ${phase.toLowerCase()}`)
@@ -31,7 +31,7 @@ const Clusters = listed({
     Nodes: ({ nodes }) => nodes.count,
     Workloads: ({ workloads }) => workloads.count,
     Degraded: ({ workloads }) => <span class={workloads.degraded > 0 ? 'text-error' : ''}>{workloads.degraded}</span>,
-    Pods: ({ pods }) => phasesOf(pods),
+    Pods: ({ pods }) => formatPhases(pods),
     Restarts: ({ restarts }) => knownNumber(restarts),
     'CPU used': ({ cpu }) => knownNumber(cpu.used),
     'Memory used': ({ memory }) => knownNumber(memory.used, 'By'),
@@ -81,7 +81,7 @@ const Namespaces = listed({
     Cluster: ({ cluster }) => knownText(cluster),
     Workloads: ({ workloads }) => workloads.count,
     Degraded: ({ workloads }) => workloads.degraded,
-    Pods: ({ pods }) => phasesOf(pods),
+    Pods: ({ pods }) => formatPhases(pods),
     Restarts: ({ restarts }) => knownNumber(restarts),
     'CPU used': ({ cpu }) => knownNumber(cpu.used),
     'Memory used': ({ memory }) => knownNumber(memory.used, 'By'),
@@ -152,7 +152,7 @@ const Pods = listed({
     Memory: ({ memory }) => knownNumber(memory, 'By'),
   },
   numbers: ['Restarts', 'CPU', 'Memory'],
-  Open: OpenPod,
+  Open: PodPanel,
 });
 
 const Containers = listed({

@@ -17,7 +17,7 @@ import { TableHeader } from '../../lists/table-header.tsx';
 
 const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 
-export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+export const PodPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { from, to } = writtenRange.value;
   const { answer, error } = useQuery(podCall, { params: { uid: id }, query: { from, to, ...projectScope.value } });
   const name = answer?.name.value ?? id;

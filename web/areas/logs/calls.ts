@@ -21,8 +21,10 @@ export const fieldsCall = callOf<typeof listLogFields>('GET', '/api/logs/fields'
 export const valuesCall = callOf<typeof listLogFieldValues>('GET', '/api/logs/fields/{name}/values');
 export const patternsCall = callOf<typeof listLogPatterns>('GET', '/api/logs/patterns');
 export const patternCall = callOf<typeof showLogPattern>('GET', '/api/logs/patterns/{id}');
-export const comparedCall = callOf<typeof compareLogPatterns>('GET', '/api/logs/patterns/compare');
-export const savedQueryCall = creationOf<typeof savedQueryResource, typeof SavedQueryFields>('/api/saved-queries');
+export const comparePatternsCall = callOf<typeof compareLogPatterns>('GET', '/api/logs/patterns/compare');
+export const createSavedQueryCall = creationOf<typeof savedQueryResource, typeof SavedQueryFields>(
+  '/api/saved-queries',
+);
 
 export type Histogram = Answered<typeof showLogHistogram>;
 /** A complete record, because the page requests all fields */

@@ -7,20 +7,21 @@ import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { valuesCall } from './calls.ts';
-import { facets, logQuery, narrowed, search, setFacets, setSearch } from './log-search.ts';
+import { addCondition, changeSearch, facets, logQuery, search, setFacets } from './log-search.ts';
 
 const maxFacetValues = 10;
 const number = new Intl.NumberFormat('en');
 
 const Facet = ({ name }: { readonly name: string }) => {
-  const [values] = useState(() => new ApiQuery(valuesCall));
+  const [valuesQuery] = useState(() => new ApiQuery(valuesCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    values.run({ params: { name }, query: { ...logQuery(), limit: maxFacetValues } });
-    return () => values.cancel();
+    valuesQuery.run({ params: { name }, query: { ...logQuery(), limit: maxFacetValues } });
+    return () => valuesQuery.cancel();
   }, [name, from, to, search.value, projectScope.value, refreshes.value]);
-  const { answer, error, isLoading } = values.state.value;
-  const filter = (value: string, not: boolean) => (): void => setSearch(narrowed(search.peek(), name, value, { not }));
+  const { answer, error, isLoading } = valuesQuery.state.value;
+  const filter = (value: string, isExcluded: boolean) => (): void =>
+    changeSearch(addCondition(search.peek(), name, value, { isExcluded }));
   return (
     <details open class={isLoading ? 'facet old' : 'facet'}>
       <summary>

@@ -10,17 +10,17 @@ import { aggregateCall } from './calls.ts';
 import { logQuery } from './log-search.ts';
 
 /** API parameters with a form field */
-const written = ['measure', 'groupBy', 'sort', 'step'] as const;
-type Given = Partial<Record<(typeof written)[number], string>>;
+const queryParameters = ['measure', 'groupBy', 'sort', 'step'] as const;
+type AggregationParameters = Partial<Record<(typeof queryParameters)[number], string>>;
 
 const QueryForm = ({ problem }: { readonly problem: (path: string) => string | undefined }) => (
   <form
     class="toolbar"
-    key={JSON.stringify(written.map((name) => inAddress(name)))}
+    key={JSON.stringify(queryParameters.map((name) => inAddress(name)))}
     onSubmit={(event) => {
       event.preventDefault();
-      const given = new FormData(event.currentTarget);
-      change(Object.fromEntries(written.map((name) => [name, String(given.get(name) ?? '').trim()])));
+      const formData = new FormData(event.currentTarget);
+      change(Object.fromEntries(queryParameters.map((name) => [name, String(formData.get(name) ?? '').trim()])));
     }}
   >
     <Field label="Aggregations" problem={problem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
@@ -62,17 +62,17 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
   </form>
 );
 
-export const Figures = () => {
-  const given: Given = Object.fromEntries(
-    written.map((name) => [name, inAddress(name)]).filter(([, value]) => value !== ''),
+export const AggregationView = () => {
+  const parameters: AggregationParameters = Object.fromEntries(
+    queryParameters.map((name) => [name, inAddress(name)]).filter(([, value]) => value !== ''),
   );
-  const queryState = useQuery(aggregateCall, { query: { ...logQuery(), ...given } });
+  const queryState = useQuery(aggregateCall, { query: { ...logQuery(), ...parameters } });
   const { answer, error } = queryState;
-  const atField = written.some((name) => error?.of(name) !== undefined);
+  const hasFieldProblem = queryParameters.some((name) => error?.of(name) !== undefined);
   return (
     <>
       <QueryForm problem={(path) => error?.of(path)} />
-      {atField ? null : <Problem error={error} />}
+      {hasFieldProblem ? null : <Problem error={error} />}
       {answer === undefined ? null : answer.rows.length + answer.series.length === 0 ? (
         <p class="said" role="status">
           No records in this range. {shownText(answer.hint ?? '')}

@@ -10,7 +10,7 @@ import { Scrolled } from '../../lists/scrolled.tsx';
 import type { Histogram } from './calls.ts';
 
 const height = 80;
-const styles = 8;
+const styleCount = 8;
 
 interface Bar {
   readonly start: number;
@@ -19,25 +19,25 @@ interface Bar {
 }
 
 /** A value of the field, with its color in both themes */
-interface Part {
+interface HistogramSeries {
   readonly name: string;
   readonly style: string;
   readonly records: number;
 }
 
 /** Returns the values of the field, and the remainder. */
-const partsOf = ({ series, rest }: Histogram, field: string): Part[] => {
+const toSeries = ({ series, rest }: Histogram, field: string): HistogramSeries[] => {
   const isSeverity = field === 'severity';
-  const none = isSeverity ? 'no severity' : `no ${field}`;
+  const missingValueLabel = isSeverity ? 'no severity' : `no ${field}`;
   const parts = series.map(({ value, records }, index) => ({
-    name: value === '' ? none : value,
+    name: value === '' ? missingValueLabel : value,
     records,
-    style: isSeverity ? `level-${levelOf(value)}` : `line-${index % styles}`,
+    style: isSeverity ? `level-${levelOf(value)}` : `line-${index % styleCount}`,
   }));
   return rest === null ? parts : [...parts, { name: 'others', style: 'level-none', records: rest.records }];
 };
 
-const barsOf = ({ steps, series, rest }: Histogram): Bar[] =>
+const toBars = ({ steps, series, rest }: Histogram): Bar[] =>
   steps.map(({ start }, index) => {
     const all = rest === null ? series : [...series, rest];
     const counts = all.map(({ counts }) => counts[index] ?? 0);
@@ -46,7 +46,7 @@ const barsOf = ({ steps, series, rest }: Histogram): Bar[] =>
 
 const number = new Intl.NumberFormat('en');
 
-const Stack = ({
+const StackedBar = ({
   bar,
   index,
   maxCount,
@@ -55,21 +55,21 @@ const Stack = ({
   readonly bar: Bar;
   readonly index: number;
   readonly maxCount: number;
-  readonly parts: readonly Part[];
+  readonly parts: readonly HistogramSeries[];
 }) => {
-  let below = 0;
+  let stackedHeight = 0;
   return (
     <>
       {bar.counts.map((count, part) => {
         const size = (count / maxCount) * height;
-        below += size;
+        stackedHeight += size;
         return (
           <rect
             key={parts[part]?.name}
             class={parts[part]?.style}
             x={index + 0.05}
             width={0.9}
-            y={height - below}
+            y={height - stackedHeight}
             height={size}
           />
         );
@@ -78,13 +78,13 @@ const Stack = ({
   );
 };
 
-interface Charted {
+interface HistogramData {
   readonly answer: Histogram;
   readonly bars: readonly Bar[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly HistogramSeries[];
 }
 
-const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
+const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
   <details>
     <summary>Data table</summary>
     <Scrolled class="numbers" label="Chart data">
@@ -127,10 +127,10 @@ const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
   </details>
 );
 
-const Chart = ({ answer, bars, parts }: Charted) => {
+const Chart = ({ answer, bars, parts }: HistogramData) => {
   const maxCount = Math.max(1, ...bars.map(({ total }) => total));
   const countsText = parts.map(({ name, records }) => `${markedText(name)} ${number.format(records)}`).join(', ');
-  const { chosen, dragHandlers } = useDrag(bars.length, (low, high) => {
+  const { chosen: selection, dragHandlers } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
     if (first !== undefined && last !== undefined) setMoments(first.start, last.start + answer.stepMs - 1);
   });
@@ -144,10 +144,10 @@ const Chart = ({ answer, bars, parts }: Charted) => {
       {...dragHandlers}
     >
       {bars.map((bar, index) => (
-        <Stack key={bar.start} bar={bar} index={index} maxCount={maxCount} parts={parts} />
+        <StackedBar key={bar.start} bar={bar} index={index} maxCount={maxCount} parts={parts} />
       ))}
-      {chosen === undefined ? null : (
-        <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />
+      {selection === undefined ? null : (
+        <rect class="chosen" x={selection.first} width={selection.last - selection.first + 1} y={0} height={height} />
       )}
     </svg>
   );
@@ -165,7 +165,7 @@ export const LogHistogram = ({
   readonly isOld: boolean;
 }) => {
   if (answer === undefined) return <div class="chart" />;
-  const charted = { answer, bars: barsOf(answer), parts: partsOf(answer, field) };
+  const charted = { answer, bars: toBars(answer), parts: toSeries(answer, field) };
   return (
     <div class={isOld ? 'chart old' : 'chart'}>
       <p class="legend">
@@ -182,7 +182,7 @@ export const LogHistogram = ({
         <span>{shortTime(Date.parse(answer.from))}</span>
         <span>{shortTime(Date.parse(answer.to))}</span>
       </p>
-      <Numbers {...charted} />
+      <DataTable {...charted} />
     </div>
   );
 };

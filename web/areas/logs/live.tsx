@@ -4,14 +4,14 @@ import { LiveTail, type TailedRecord } from '../../client/live-tail.ts';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Rows } from '../../lists/rows.tsx';
-import { cellsOf, classOf, lineForm } from './lines.tsx';
-import { openId, search, setOpen } from './log-search.ts';
+import { renderCells, rowClass, rowLayout } from './lines.tsx';
+import { openId, openRecord, search } from './log-search.ts';
 
 export const tail = new LiveTail();
 
 const number = new Intl.NumberFormat('en');
 
-const stateOf = (): string => {
+const describeState = (): string => {
   const { is, reason } = tail.state.value;
   if (is === 'waiting') return reason;
   if (is === 'connecting') return 'Connecting …';
@@ -21,7 +21,7 @@ const stateOf = (): string => {
 };
 
 /** Returns the gaps that the server reported. */
-const missedIn = (): string[] => {
+const describeMissedRecords = (): string[] => {
   const { dropped, skipped, hasGap } = tail.missed.value;
   return [
     ...(dropped > 0 ? [`${number.format(dropped)} records were dropped: the rate is too high for this page.`] : []),
@@ -32,11 +32,11 @@ const missedIn = (): string[] => {
   ];
 };
 
-const Bar = () => {
+const LiveToolbar = () => {
   const isPaused = tail.state.value.is === 'paused';
   return (
     <div class="toolbar live-bar">
-      <span role="status">{shownText(stateOf())}</span>
+      <span role="status">{shownText(describeState())}</span>
       <span>
         <b id="came">{number.format(tail.came.value)}</b> records received
         {tail.came.value > tail.records.value.length ? `, last ${number.format(tail.records.value.length)} shown` : ''}.
@@ -44,7 +44,7 @@ const Bar = () => {
       <button type="button" class="plain" onClick={() => (isPaused ? tail.goOn() : tail.pause())}>
         {isPaused ? 'Resume' : 'Pause'}
       </button>
-      {missedIn().map((notice) => (
+      {describeMissedRecords().map((notice) => (
         <span key={notice} class="text-warn" role="status">
           {notice}
         </span>
@@ -53,7 +53,7 @@ const Bar = () => {
   );
 };
 
-export const Live = () => {
+export const LiveRecords = () => {
   const scope = projectScope.value;
   useEffect(() => {
     tail.open({ signal: 'logs', ...(search.value === '' ? {} : { search: search.value }), ...scope });
@@ -61,20 +61,20 @@ export const Live = () => {
   }, [search.value, scope]);
   return (
     <>
-      <Bar />
+      <LiveToolbar />
       <Rows<TailedRecord>
         items={tail.records.value}
         label="Live log records"
         class="records"
-        {...lineForm()}
+        {...rowLayout()}
         keyOf={({ id }) => id}
-        classOf={classOf}
-        cellsOf={cellsOf}
+        classOf={rowClass}
+        cellsOf={renderCells}
         open={openId.value}
         onOpen={(id) => {
           // The displayed records do not move while reading.
           tail.pause();
-          setOpen(id);
+          openRecord(id);
         }}
       />
     </>

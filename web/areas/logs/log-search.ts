@@ -29,25 +29,25 @@ export const patternId = computed(() => inAddress('pattern'));
 export const wraps = computed(() => inAddress('wrap') === 'on');
 
 /** Returns a list of names in the URL; names with a comma are quoted, as in the API. */
-const namesIn = (text: string): string[] =>
+const parseNames = (text: string): string[] =>
   [...text.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([all, quoted]) =>
     quoted === undefined ? all : quoted.replace(/\\(.)/g, '$1'),
   );
-export const listOfNames = (names: readonly string[]): string =>
+export const formatNames = (names: readonly string[]): string =>
   names.map((name) => (/[",]/.test(name) ? JSON.stringify(name) : name)).join(',');
 
 /** Fields with a column in the list */
-export const columns = computed(() => namesIn(inAddress('columns')));
+export const columns = computed(() => parseNames(inAddress('columns')));
 export const setColumns = (names: readonly string[]): void =>
-  change({ columns: listOfNames([...new Set(names)]) }, { replace: true });
+  change({ columns: formatNames([...new Set(names)]) }, { replace: true });
 
 /** Fields whose values are displayed next to the list */
 const defaultFacets = ['severity', 'service'];
-export const facets = computed(() => (inAddress('facets') === '' ? defaultFacets : namesIn(inAddress('facets'))));
+export const facets = computed(() => (inAddress('facets') === '' ? defaultFacets : parseNames(inAddress('facets'))));
 export const setFacets = (names: readonly string[]): void =>
-  change({ facets: listOfNames([...new Set(names)]) }, { replace: true });
+  change({ facets: formatNames([...new Set(names)]) }, { replace: true });
 
-export const list = new Paged(logsCall, ({ items }) => items as readonly LogRecord[], { furtherLimit });
+export const logPages = new Paged(logsCall, ({ items }) => items as readonly LogRecord[], { furtherLimit });
 export const histogram = new ApiQuery(histogramCall);
 
 /** Returns the common query parameters of logs. */
@@ -55,25 +55,25 @@ export const logQuery = () => ({ ...writtenRange.value, ...projectScope.value, s
 
 /** Requests the records and their counts. */
 export const loadLogs = (): void => {
-  list.load({
+  logPages.load({
     query: { ...logQuery(), limit: firstPage, order: order.value, patternId: patternId.value || undefined },
   });
   // With a pattern filter, the pattern has its own counts.
   if (patternId.value === '') histogram.run({ query: { ...logQuery(), groupBy: groupBy.value } });
 };
 
-export const setSearch = (text: string): void => change({ search: text.trim(), record: '' });
-export const setOpen = (id: string): void => change({ record: id }, { replace: openId.peek() !== '' });
+export const changeSearch = (text: string): void => change({ search: text.trim(), record: '' });
+export const openRecord = (id: string): void => change({ record: id }, { replace: openId.peek() !== '' });
 
 /** Returns the search with an additional condition that includes or excludes a field value. */
-export const narrowed = (before: string, name: string, value: string, { not = false } = {}): string => {
-  const condition = `${not ? 'NOT ' : ''}${conditionOf(name, value)}`;
-  const isOr = /\bOR\b/.test(before);
-  return before.trim() === '' ? condition : `${isOr ? `(${before.trim()})` : before.trim()} ${condition}`;
+export const addCondition = (before: string, name: string, value: string, { isExcluded = false } = {}): string => {
+  const condition = `${isExcluded ? 'NOT ' : ''}${conditionOf(name, value)}`;
+  const hasOr = /\bOR\b/.test(before);
+  return before.trim() === '' ? condition : `${hasOr ? `(${before.trim()})` : before.trim()} ${condition}`;
 };
 
 /** Returns all fields of a record: name in search syntax, and value. */
-export const fieldsOf = (record: LogRecord): (readonly [name: string, value: unknown])[] => [
+export const listFields = (record: LogRecord): (readonly [name: string, value: unknown])[] => [
   ['service', record.service],
   ['severity', record.severity],
   ['traceId', record.traceId],
@@ -85,11 +85,11 @@ export const fieldsOf = (record: LogRecord): (readonly [name: string, value: unk
   ...Object.entries(record.resource).map(([name, value]) => [`resource.${name}`, value] as const),
 ];
 
-const own = new Set(['service', 'severity', 'traceId', 'spanId', 'eventName', 'projectId']);
+const topLevelFields = new Set(['service', 'severity', 'traceId', 'spanId', 'eventName', 'projectId']);
 
 /** Returns the value of a record for a search field name. */
-export const valueIn = (record: LogRecord, name: string): unknown => {
-  if (own.has(name)) return record[name as keyof LogRecord];
+export const fieldValue = (record: LogRecord, name: string): unknown => {
+  if (topLevelFields.has(name)) return record[name as keyof LogRecord];
   if (name.startsWith('attribute.')) return record.attributes[name.slice('attribute.'.length)];
   if (name.startsWith('resource.')) return record.resource[name.slice('resource.'.length)];
   return record.attributes[name] ?? record.resource[name];
@@ -98,5 +98,5 @@ export const valueIn = (record: LogRecord, name: string): unknown => {
 /** Context of a record, inline in the list */
 export const context = new ApiQuery(contextCall);
 /** Number of context records before and after */
-export const around = signal({ before: 10, after: 10 });
-export const contextOf = computed(() => inAddress('context'));
+export const contextSize = signal({ before: 10, after: 10 });
+export const contextRecordId = computed(() => inAddress('context'));

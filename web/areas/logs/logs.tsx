@@ -10,27 +10,27 @@ import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { Facets } from './facets.tsx';
 import { LogHistogram } from './histogram.tsx';
-import { Listed } from './listed.tsx';
-import { Live, tail } from './live.tsx';
+import { RecordList } from './listed.tsx';
+import { LiveRecords, tail } from './live.tsx';
 import {
+  changeSearch,
   context,
   groupBy,
   histogram,
-  list,
   loadLogs,
+  logPages,
   openId,
+  openRecord,
   order,
   patternId,
   search,
-  setOpen,
-  setSearch,
   type View,
   view,
   views,
 } from './log-search.ts';
 import { Patterns } from './patterns.tsx';
 import { OpenRecord } from './record.tsx';
-import { suggestOfLogs } from './suggest.ts';
+import { suggestLogFields } from './suggest.ts';
 import { FieldNames, Toolbar } from './toolbar.tsx';
 
 const Tabs = () => (
@@ -47,7 +47,7 @@ const Tabs = () => (
   </nav>
 );
 
-const Editor = ({ problem }: { readonly problem: string | undefined }) => (
+const LogSearchEditor = ({ problem }: { readonly problem: string | undefined }) => (
   <SearchEditor
     key={search.value}
     label="Search logs"
@@ -55,45 +55,49 @@ const Editor = ({ problem }: { readonly problem: string | undefined }) => (
     value={search.value}
     problem={problem}
     signal="logs"
-    suggest={suggestOfLogs}
-    onSearch={setSearch}
+    suggest={suggestLogFields}
+    onSearch={changeSearch}
   />
 );
 
-const RecordPanel = ({ of: known }: { readonly of: (id: string) => Parameters<typeof OpenRecord>[0]['listed'] }) => {
+const RecordPanel = ({
+  of: findLoaded,
+}: {
+  readonly of: (id: string) => Parameters<typeof OpenRecord>[0]['listedRecord'];
+}) => {
   const id = openId.value;
-  return id === '' ? null : <OpenRecord id={id} listed={known(id)} />;
+  return id === '' ? null : <OpenRecord id={id} listedRecord={findLoaded(id)} />;
 };
 
-const Records = () => {
+const RecordsView = () => {
   const { from, to } = writtenRange.value;
   const scope = projectScope.value;
   useEffect(loadLogs, [from, to, search.value, order.value, groupBy.value, patternId.value, scope, refreshes.value]);
   useEffect(
     () => () => {
-      list.cancel();
+      logPages.cancel();
       histogram.cancel();
       context.cancel();
     },
     [],
   );
-  const { error } = list.first.state.value;
-  const atSearch = error?.of('search');
-  const counted = histogram.state.value;
+  const { error } = logPages.first.state.value;
+  const searchProblem = error?.of('search');
+  const histogramState = histogram.state.value;
   const known = (id: string) =>
-    list.items.value.find((record) => record.id === id) ??
+    logPages.items.value.find((record) => record.id === id) ??
     [...(context.state.value.answer?.before?.items ?? []), ...(context.state.value.answer?.after?.items ?? [])].find(
       (record) => record.id === id,
     );
   return (
     <>
-      <Editor problem={atSearch} />
+      <LogSearchEditor problem={searchProblem} />
       <Toolbar />
-      {atSearch === undefined ? <Problem error={error} /> : null}
+      {searchProblem === undefined ? <Problem error={error} /> : null}
       {patternId.value === '' ? (
         <>
-          <Problem error={counted.error?.of('groupBy') === undefined ? undefined : counted.error} />
-          <LogHistogram answer={counted.answer} field={groupBy.value} isOld={counted.isLoading} />
+          <Problem error={histogramState.error?.of('groupBy') === undefined ? undefined : histogramState.error} />
+          <LogHistogram answer={histogramState.answer} field={groupBy.value} isOld={histogramState.isLoading} />
         </>
       ) : (
         <p>
@@ -105,54 +109,54 @@ const Records = () => {
       )}
       <div class={openId.value === '' ? 'explored' : 'explored with-record'}>
         <Facets />
-        <Listed />
+        <RecordList />
         <RecordPanel of={known} />
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <Problem error={logPages.furtherError.value} />
+      <Freshness of={logPages.first.state.value} />
     </>
   );
 };
 
-const Arriving = () => (
+const LiveView = () => (
   <>
-    <Editor problem={undefined} />
+    <LogSearchEditor problem={undefined} />
     <Toolbar />
     <div class={openId.value === '' ? 'list' : 'list with-record'}>
       <div class="listed">
-        <Live />
+        <LiveRecords />
       </div>
       <RecordPanel of={(id) => tail.records.value.find((record) => record.id === id)} />
     </div>
   </>
 );
 
-const FiguresOf = later(async () => (await import('./figures.tsx')).Figures);
-const Counted = () => (
+const Aggregation = later(async () => (await import('./figures.tsx')).AggregationView);
+const AggregationTab = () => (
   <>
-    <Editor problem={undefined} />
-    <FiguresOf />
+    <LogSearchEditor problem={undefined} />
+    <Aggregation />
   </>
 );
 
-const shown: Readonly<Record<View, preact.ComponentType>> = {
-  '': Records,
+const viewComponents: Readonly<Record<View, preact.ComponentType>> = {
+  '': RecordsView,
   patterns: Patterns,
-  figures: Counted,
-  live: Arriving,
+  figures: AggregationTab,
+  live: LiveView,
 };
 
 export const Logs = () => {
   useEscape(() => {
-    if (openId.peek() !== '') setOpen('');
+    if (openId.peek() !== '') openRecord('');
   });
-  const Shown = shown[view.value];
+  const CurrentView = viewComponents[view.value];
   return (
     <div class="logs">
       <h1 class="sr-only">Logs</h1>
       <Tabs />
       <FieldNames />
-      <Shown />
+      <CurrentView />
     </div>
   );
 };

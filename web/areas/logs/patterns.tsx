@@ -13,18 +13,18 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Found } from '../../lists/empty-state.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { comparedCall, type Pattern, patternCall, patternsCall } from './calls.ts';
+import { comparePatternsCall, type Pattern, patternCall, patternsCall } from './calls.ts';
 
-const list = new Paged(patternsCall, ({ items }) => items);
-const disappearedQuery = new ApiQuery(comparedCall);
+const patternPages = new Paged(patternsCall, ({ items }) => items);
+const disappearedQuery = new ApiQuery(comparePatternsCall);
 
 const number = new Intl.NumberFormat('en');
-const percent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
+const formatPercent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
 
-const openPattern = (): string => inAddress('shown');
-const setOpen = (id: string): void => change({ shown: id }, { replace: openPattern() !== '' });
+const openPatternId = (): string => inAddress('shown');
+const openPatternById = (id: string): void => change({ shown: id }, { replace: openPatternId() !== '' });
 
-const verdictOf = ({ isNew, isGone, isSpiking }: Pattern): string =>
+const describeChange = ({ isNew, isGone, isSpiking }: Pattern): string =>
   [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'Increased' : '']
     .filter((word) => word !== '')
     .join(', ');
@@ -47,28 +47,28 @@ const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
   );
 };
 
-const templateOf = (template: string | null): string => template ?? 'pending';
+const templateText = (template: string | null): string => template ?? 'pending';
 
-const cellsOf = (pattern: Pattern) => [
+const renderCells = (pattern: Pattern) => [
   number.format(pattern.count),
-  percent(pattern.share),
+  formatPercent(pattern.share),
   <Trend key="trend" counts={pattern.trend.counts} />,
   <b key="verdict" class={pattern.isSpiking === true || pattern.isGone === true ? 'text-error' : 'text-warn'}>
-    {verdictOf(pattern)}
+    {describeChange(pattern)}
   </b>,
   <bdi key="services">{shownText(pattern.services.join(', '))}</bdi>,
-  <bdi key="template">{shownText(templateOf(pattern.template))}</bdi>,
+  <bdi key="template">{shownText(templateText(pattern.template))}</bdi>,
 ];
 
 /** Returns the query that counts the records of a pattern. */
-const countOf = (id: string) => ({
+const toCountQuery = (id: string) => ({
   kind: 'aggregate' as const,
   signal: 'log-patterns' as const,
   search: `pattern:${id}`,
   measures: [{ function: 'count' as const }],
 });
 
-const OpenPattern = ({ id }: { readonly id: string }) => {
+const PatternPanel = ({ id }: { readonly id: string }) => {
   const [query] = useState(() => new ApiQuery(patternCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
@@ -77,26 +77,26 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
   }, [id, from, to, projectScope.value]);
   const { answer: pattern, error } = query.state.value;
   return (
-    <SidePanel label="Pattern" title="Pattern" onClose={() => setOpen('')}>
+    <SidePanel label="Pattern" title="Pattern" onClose={() => openPatternById('')}>
       <Problem error={error} />
       {pattern === undefined ? null : (
         <>
-          <p class="body">{shownText(templateOf(pattern.template), { lines: true })}</p>
+          <p class="body">{shownText(templateText(pattern.template), { lines: true })}</p>
           <ul class="links">
             <li>
               <Link to={toArea('/logs', { pattern: pattern.id })}>View records</Link>
             </li>
             <li>
-              <QueryLinks query={countOf(pattern.id)} title={templateOf(pattern.template).slice(0, 100)} />
+              <QueryLinks query={toCountQuery(pattern.id)} title={templateText(pattern.template).slice(0, 100)} />
             </li>
           </ul>
           <Fields
             values={{
               records: number.format(pattern.count),
-              share: percent(pattern.share),
+              share: formatPercent(pattern.share),
               'first seen': shownMoment(pattern.firstSeen),
               'last seen': shownMoment(pattern.lastSeen),
-              change: verdictOf(pattern),
+              change: describeChange(pattern),
               services: pattern.services.join(', '),
               ...pattern.severities,
             }}
@@ -128,8 +128,8 @@ const DisappearedPatterns = () => {
       <ul>
         {answer.items.map(({ id, template, baseline }) => (
           <li key={id}>
-            <Link to={toArea('/logs', { view: 'patterns', shown: id })}>{shownText(templateOf(template))}</Link>, before{' '}
-            {number.format(baseline.count)}
+            <Link to={toArea('/logs', { view: 'patterns', shown: id })}>{shownText(templateText(template))}</Link>,
+            before {number.format(baseline.count)}
           </li>
         ))}
       </ul>
@@ -139,7 +139,7 @@ const DisappearedPatterns = () => {
 
 const kinds = { '': 'all', new: 'new', gone: 'gone', spiking: 'Increased' } as const;
 type Kind = Exclude<keyof typeof kinds, ''>;
-const kindOf = (text: string): Kind | undefined =>
+const parseChangeFilter = (text: string): Kind | undefined =>
   text === 'new' || text === 'gone' || text === 'spiking' ? text : undefined;
 
 export const Patterns = () => {
@@ -147,15 +147,15 @@ export const Patterns = () => {
   const [words, only] = [inAddress('words'), inAddress('only')];
   useEffect(() => {
     const scope = { from, to, ...projectScope.value };
-    list.load({ query: { ...scope, search: words || undefined, only: kindOf(only), limit: 100 } });
+    patternPages.load({ query: { ...scope, search: words || undefined, only: parseChangeFilter(only), limit: 100 } });
     disappearedQuery.run({ query: { ...scope, change: 'gone', limit: 20 } });
     return () => {
-      list.cancel();
+      patternPages.cancel();
       disappearedQuery.cancel();
     };
   }, [from, to, words, only, projectScope.value, refreshes.value]);
-  const { error } = list.first.state.value;
-  const id = openPattern();
+  const { error } = patternPages.first.state.value;
+  const id = openPatternId();
   return (
     <>
       <Search
@@ -182,20 +182,20 @@ export const Patterns = () => {
       <DisappearedPatterns />
       <div class={id === '' ? 'list' : 'list with-record'}>
         <Found
-          of={list}
+          of={patternPages}
           nothing="No patterns in this range."
           label="Patterns"
           class="patterns"
           columns={['Records', 'Share', 'Trend', 'Change', 'Services', 'Pattern']}
           keyOf={(pattern) => pattern.id}
-          cellsOf={cellsOf}
+          cellsOf={renderCells}
           open={id}
-          onOpen={setOpen}
+          onOpen={openPatternById}
         />
-        {id === '' ? null : <OpenPattern key={id} id={id} />}
+        {id === '' ? null : <PatternPanel key={id} id={id} />}
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <Problem error={patternPages.furtherError.value} />
+      <Freshness of={patternPages.first.state.value} />
     </>
   );
 };

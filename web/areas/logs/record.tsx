@@ -13,43 +13,44 @@ import { Scrolled } from '../../lists/scrolled.tsx';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type LogRecord, logCall } from './calls.ts';
 import {
+  addCondition,
+  changeSearch,
   columns,
-  contextOf,
+  contextRecordId,
   facets,
-  fieldsOf,
   groupBy,
-  narrowed,
+  listFields,
+  openRecord,
   patternId,
   search,
   setColumns,
   setFacets,
-  setOpen,
-  setSearch,
   view,
 } from './log-search.ts';
 
 const Body = ({ body }: { readonly body: unknown }) => {
-  const [asText, setAsText] = useState(false);
+  const [isShownAsText, setIsShownAsText] = useState(false);
   const tree = treeOf(body);
   return (
     <>
       <Scrolled class="body" label="Body">
-        {tree === undefined || asText ? <Long text={textOf(body)} lines /> : <JsonTree of={tree} />}
+        {tree === undefined || isShownAsText ? <Long text={textOf(body)} lines /> : <JsonTree of={tree} />}
       </Scrolled>
       {tree === undefined ? null : (
-        <button type="button" class="mini" onClick={() => setAsText(!asText)}>
-          {asText ? 'Show as tree' : 'Show as text'}
+        <button type="button" class="mini" onClick={() => setIsShownAsText(!isShownAsText)}>
+          {isShownAsText ? 'Show as tree' : 'Show as text'}
         </button>
       )}
     </>
   );
 };
 
-const Value = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
+const FieldValue = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
   const tree = treeOf(value);
   const text = textOf(value);
-  const plain = markedText(name.replace(/^attribute\./, ''));
-  const filter = (not: boolean) => (): void => setSearch(narrowed(search.peek(), name, text, { not }));
+  const plainName = markedText(name.replace(/^attribute\./, ''));
+  const filter = (isExcluded: boolean) => (): void =>
+    changeSearch(addCondition(search.peek(), name, text, { isExcluded }));
   return (
     <dd>
       {tree === undefined && text.length <= 1_000 ? (
@@ -61,14 +62,19 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
       )}
       <span class="minis">
         {tree === undefined && text.length <= 1_000 ? (
-          <button type="button" class="mini" aria-label={`Exclude records with this ${plain}`} onClick={filter(true)}>
+          <button
+            type="button"
+            class="mini"
+            aria-label={`Exclude records with this ${plainName}`}
+            onClick={filter(true)}
+          >
             exclude
           </button>
         ) : null}
         <button
           type="button"
           class="mini"
-          aria-label={`Add column ${plain}`}
+          aria-label={`Add column ${plainName}`}
           aria-pressed={columns.value.includes(name)}
           onClick={() =>
             setColumns(
@@ -83,7 +89,7 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
         <button
           type="button"
           class="mini"
-          aria-label={`Group records by ${plain}`}
+          aria-label={`Group records by ${plainName}`}
           aria-pressed={groupBy.value === name}
           onClick={() => {
             setFacets([...facets.peek(), name]);
@@ -98,20 +104,20 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
 };
 
 const Fields = ({ record }: { readonly record: LogRecord }) => (
-  <ManyFields of={fieldsOf(record)} class="fields acts">
+  <ManyFields of={listFields(record)} class="fields acts">
     {([name, value]) => (
       <>
         <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>
-        <Value name={name} value={value} />
+        <FieldValue name={name} value={value} />
       </>
     )}
   </ManyFields>
 );
 
 /** Links from a record to related views. */
-const Ways = ({ record }: { readonly record: LogRecord }) => (
+const RecordLinks = ({ record }: { readonly record: LogRecord }) => (
   <ul class="links">
-    {contextOf.value === record.id || view.value === 'live' ? null : (
+    {contextRecordId.value === record.id || view.value === 'live' ? null : (
       <li>
         <button type="button" class="plain" onClick={() => change({ context: record.id })}>
           Show context
@@ -132,24 +138,30 @@ const Ways = ({ record }: { readonly record: LogRecord }) => (
 );
 
 /** The record with this id: from the list if it is loaded, otherwise requested. */
-export const OpenRecord = ({ id, listed }: { readonly id: string; readonly listed: LogRecord | undefined }) => {
+export const OpenRecord = ({
+  id,
+  listedRecord,
+}: {
+  readonly id: string;
+  readonly listedRecord: LogRecord | undefined;
+}) => {
   const [query] = useState(() => new ApiQuery(logCall));
   useEffect(() => {
-    if (listed === undefined) query.run({ params: { id } });
+    if (listedRecord === undefined) query.run({ params: { id } });
     return () => query.cancel();
-  }, [id, listed === undefined]);
-  const record = listed ?? query.state.value.answer;
+  }, [id, listedRecord === undefined]);
+  const record = listedRecord ?? query.state.value.answer;
   return (
     <SidePanel
       label="Record"
       title={record === undefined ? 'Record' : shownTime(Date.parse(record.timestamp))}
-      onClose={() => setOpen('')}
+      onClose={() => openRecord('')}
     >
-      {listed === undefined ? <Problem error={query.state.value.error} /> : null}
+      {listedRecord === undefined ? <Problem error={query.state.value.error} /> : null}
       {record === undefined ? null : (
         <>
           <Body key={`body ${id}`} body={record.body} />
-          <Ways record={record} />
+          <RecordLinks record={record} />
           <Fields key={`fields ${id}`} record={record} />
         </>
       )}

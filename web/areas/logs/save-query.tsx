@@ -5,13 +5,13 @@ import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';
-import { savedQueryCall } from './calls.ts';
+import { createSavedQueryCall } from './calls.ts';
 import { columns, search } from './log-search.ts';
 
 const defaultFields = ['timestamp', 'severity', 'service', 'body'];
 
 /** Returns the selected records as a `Query`. */
-const recordsOf = () => {
+const currentSearch = () => {
   const scope = projectScope.peek();
   return {
     signal: 'logs' as const,
@@ -21,16 +21,16 @@ const recordsOf = () => {
 };
 
 export const SaveQuery = () => {
-  const [action] = useState(() => new Action(savedQueryCall));
+  const [action] = useState(() => new Action(createSavedQueryCall));
   const [message, setMessage] = useState<string>();
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form);
+    const formData = new FormData(form);
     const saved = await action.run({
       body: {
-        name: String(given.get('name')),
-        visibility: given.get('private') === 'on' ? 'private' : 'organization',
+        name: String(formData.get('name')),
+        visibility: formData.get('private') === 'on' ? 'private' : 'organization',
         ...writtenRange.peek(),
-        query: { kind: 'rows', ...recordsOf(), fields: [...defaultFields, ...columns.peek()] },
+        query: { kind: 'rows', ...currentSearch(), fields: [...defaultFields, ...columns.peek()] },
       },
     });
     setMessage(saved === undefined ? undefined : `Saved as “${saved.name}”. Open it with Ctrl K.`);

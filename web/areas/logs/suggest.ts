@@ -9,7 +9,7 @@ import { fieldsCall, valuesCall } from './calls.ts';
 const maxSuggestions = 12;
 const number = new Intl.NumberFormat('en');
 
-export const suggestOfLogs: Suggest = async (typed, signal) => {
+export const suggestLogFields: Suggest = async (typed, signal) => {
   const scope = { ...writtenRange.peek(), ...projectScope.peek() };
   if (typed.is === 'value') {
     const query = { ...scope, prefix: typed.prefix || undefined, limit: maxSuggestions };
@@ -22,10 +22,12 @@ export const suggestOfLogs: Suggest = async (typed, signal) => {
     { query: { ...scope, contains: typed.prefix || undefined, limit: maxSuggestions } },
     signal,
   );
-  const counted = items.map(({ name, records }) => ({ text: name, note: number.format(records) }));
-  const known = fieldNames('logs')
-    .filter((name) => name.toLowerCase().startsWith(prefix) && !counted.some(({ text }) => text === name))
+  const storedFields = items.map(({ name, records }) => ({ text: name, note: number.format(records) }));
+  const knownFields = fieldNames('logs')
+    .filter((name) => name.toLowerCase().startsWith(prefix) && !storedFields.some(({ text }) => text === name))
     .map((text) => ({ text }));
-  const begins = ({ text }: { readonly text: string }): number => Number(!text.toLowerCase().startsWith(prefix));
-  return [...counted, ...known].sort((one, two) => begins(one) - begins(two)).slice(0, maxSuggestions);
+  const prefixRank = ({ text }: { readonly text: string }): number => Number(!text.toLowerCase().startsWith(prefix));
+  return [...storedFields, ...knownFields]
+    .sort((one, two) => prefixRank(one) - prefixRank(two))
+    .slice(0, maxSuggestions);
 };

@@ -7,30 +7,30 @@ import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { fieldsCall, savedQueryCall } from './calls.ts';
-import { columns, groupBy, listOfNames, logQuery, order, patternId, setColumns, view, wraps } from './log-search.ts';
+import { createSavedQueryCall, fieldsCall } from './calls.ts';
+import { columns, formatNames, groupBy, logQuery, order, patternId, setColumns, view, wraps } from './log-search.ts';
 import { SaveQuery, SearchLinks } from './save-query.tsx';
 
-const names = new ApiQuery(fieldsCall);
+const fieldNamesQuery = new ApiQuery(fieldsCall);
 const maxNames = 300;
 
 /** Field names for inputs with suggestions. */
 export const FieldNames = () => {
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    names.run({ query: { from, to, ...projectScope.value, limit: maxNames } });
-    return () => names.cancel();
+    fieldNamesQuery.run({ query: { from, to, ...projectScope.value, limit: maxNames } });
+    return () => fieldNamesQuery.cancel();
   }, [from, to, projectScope.value]);
   return (
     <datalist id="log-fields">
-      {names.state.value.answer?.items.map(({ name, kind }) => (
+      {fieldNamesQuery.state.value.answer?.items.map(({ name, kind }) => (
         <option key={`${kind} ${name}`} value={name} />
       ))}
     </datalist>
   );
 };
 
-const CountBy = () => (
+const GroupByInput = () => (
   <label>
     Group by{' '}
     <input
@@ -48,15 +48,15 @@ const CountBy = () => (
   </label>
 );
 
-const Columns = () => {
-  const [typed, setTyped] = useState('');
+const ColumnEditor = () => {
+  const [typedName, setTypedName] = useState('');
   return (
     <form
       class="toolbar"
       onSubmit={(event) => {
         event.preventDefault();
-        if (typed.trim() !== '') setColumns([...columns.peek(), typed.trim()]);
-        setTyped('');
+        if (typedName.trim() !== '') setColumns([...columns.peek(), typedName.trim()]);
+        setTypedName('');
       }}
     >
       <label>
@@ -64,11 +64,11 @@ const Columns = () => {
         <input
           list="log-fields"
           class="field-name"
-          value={typed}
+          value={typedName}
           placeholder="http.route"
           autocomplete="off"
           spellcheck={false}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          onInput={({ currentTarget }) => setTypedName(currentTarget.value)}
         />
       </label>
       {columns.value.map((name) => (
@@ -87,8 +87,8 @@ const Columns = () => {
 };
 
 /** Returns the URL of an export of the found records. */
-const exportOf = (format: 'csv' | 'ndjson'): string => {
-  const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${listOfNames(columns.value)},body`;
+const exportUrl = (format: 'csv' | 'ndjson'): string => {
+  const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${formatNames(columns.value)},body`;
   return asQuery('/api/logs/export', { ...logQuery(), order: order.value, format, fields });
 };
 
@@ -103,7 +103,7 @@ export const Toolbar = () => (
   <div class="toolbar">
     {view.value === 'live' ? null : (
       <>
-        {patternId.value === '' ? <CountBy /> : null}
+        {patternId.value === '' ? <GroupByInput /> : null}
         <label>
           Order{' '}
           <select value={order.value} onChange={({ currentTarget }) => change({ order: currentTarget.value })}>
@@ -121,18 +121,18 @@ export const Toolbar = () => (
       />{' '}
       Wrap
     </label>
-    <Columns />
+    <ColumnEditor />
     {view.value === 'live' ? null : (
       <Menu title="Export">
-        <a href={exportOf('csv')} download>
+        <a href={exportUrl('csv')} download>
           CSV
         </a>
-        <a href={exportOf('ndjson')} download>
+        <a href={exportUrl('ndjson')} download>
           JSON Lines
         </a>
       </Menu>
     )}
-    {isPermitted(savedQueryCall) ? (
+    {isPermitted(createSavedQueryCall) ? (
       <Menu title="Save">
         <SaveQuery />
       </Menu>

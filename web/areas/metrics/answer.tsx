@@ -11,16 +11,16 @@ import { later } from '../../frame/lazy-load.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { forecastCall, queryCall } from './calls.ts';
+import { forecastCall, queryMetricsCall } from './calls.ts';
 import { Exemplars } from './exemplars.tsx';
-import { Promql } from './promql.tsx';
-import { chosen, groupBy, overTime, promql, question } from './query.ts';
+import { PromqlInput } from './promql.tsx';
+import { groupBy, metricQuery, promql, selectedMetric, timeFunction } from './query.ts';
 
 const Forecast = later(async () => (await import('./forecast.tsx')).Forecast);
 
-const metricsQuery = new ApiQuery(queryCall);
+const metricsQuery = new ApiQuery(queryMetricsCall);
 
-const Builder = () => (
+const QueryBuilder = () => (
   <form
     class="toolbar"
     onSubmit={(event) => {
@@ -28,10 +28,10 @@ const Builder = () => (
       change({ by: String(new FormData(event.currentTarget).get('by')).trim() });
     }}
   >
-    <b>{shownText(chosen.value)}</b>
+    <b>{shownText(selectedMetric.value)}</b>
     <label>
       Over time{' '}
-      <select value={overTime.value} onChange={({ currentTarget }) => change({ over: currentTarget.value })}>
+      <select value={timeFunction.value} onChange={({ currentTarget }) => change({ over: currentTarget.value })}>
         {Object.entries(overTimes).map(([key, title]) => (
           <option key={key} value={key}>
             {title}
@@ -54,7 +54,7 @@ const Builder = () => (
   </form>
 );
 
-const Drawn = () => {
+const MetricChart = () => {
   const { answer } = metricsQuery.state.value;
   const result = answer?.results['a'];
   const { steps, lines } = useMemo(() => linesOf(result ?? { series: [] }), [result]);
@@ -67,7 +67,7 @@ const Drawn = () => {
     );
   return (
     <Lines
-      title={promql.value || `${chosen.value}, ${overTimes[overTime.value]}`}
+      title={promql.value || `${selectedMetric.value}, ${overTimes[timeFunction.value]}`}
       unit={result.series[0]?.unit ?? ''}
       steps={steps}
       stepMs={result.stepMs ?? 0}
@@ -78,33 +78,33 @@ const Drawn = () => {
 
 export const MetricQuery = () => {
   const { from, to } = writtenRange.value;
-  const query = question.value;
+  const query = metricQuery.value;
   useEffect(() => {
     if (query === undefined) metricsQuery.clear();
     else metricsQuery.run({ body: { from, to, queries: { a: query } } });
     return () => metricsQuery.cancel();
   }, [from, to, query, refreshes.value]);
   const { error } = metricsQuery.state.value;
-  const atExpression = error?.details.find(({ path }) => path.endsWith('expression'))?.message;
+  const expressionProblem = error?.details.find(({ path }) => path.endsWith('expression'))?.message;
   return (
     <>
-      <Promql
+      <PromqlInput
         key={promql.value}
         value={promql.value}
-        problem={atExpression}
+        problem={expressionProblem}
         onRun={(expression) => change({ promql: expression, metric: '', over: '', by: '' })}
       />
-      {chosen.value === '' || promql.value !== '' ? null : <Builder />}
-      {atExpression === undefined ? <Problem error={error} /> : null}
+      {selectedMetric.value === '' || promql.value !== '' ? null : <QueryBuilder />}
+      {expressionProblem === undefined ? <Problem error={error} /> : null}
       {query === undefined ? null : (
         <>
           <p class="links">
-            <QueryLinks query={query} title={chosen.value || promql.value} />
+            <QueryLinks query={query} title={selectedMetric.value || promql.value} />
           </p>
-          <Drawn />
-          {chosen.value === '' || promql.value !== '' ? null : (
+          <MetricChart />
+          {selectedMetric.value === '' || promql.value !== '' ? null : (
             <Exemplars
-              metric={chosen.value}
+              metric={selectedMetric.value}
               unit={metricsQuery.state.value.answer?.results['a']?.series[0]?.unit ?? ''}
             />
           )}

@@ -7,9 +7,9 @@ import { type Answered, callOf, type Sent } from '../../client/call.ts';
 
 export const metricsCall = callOf<typeof listMetrics>('GET', '/api/metrics');
 export const cardinalityCall = callOf<typeof showCardinality>('GET', '/api/metrics/cardinality');
-export const queryCall = callOf<typeof queryMetrics>('POST', '/api/metrics/query');
+export const queryMetricsCall = callOf<typeof queryMetrics>('POST', '/api/metrics/query');
 export const forecastCall = callOf<typeof forecastSeries>('POST', '/api/ai/forecast');
 
 export type Metric = Answered<typeof listMetrics>['items'][number];
 export type ForecastSeries = Answered<typeof forecastSeries>['series'][number];
-export type MetricQuestion = NonNullable<Sent<typeof queryMetrics>['body']>['queries'][string];
+export type MetricQueryBody = NonNullable<Sent<typeof queryMetrics>['body']>['queries'][string];

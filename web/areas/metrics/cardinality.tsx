@@ -14,21 +14,21 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { cardinalityCall } from './calls.ts';
 
-type Item = Answered<typeof showCardinality>['items'][number];
-type Uses = Item['used']['uses'];
+type MetricCardinality = Answered<typeof showCardinality>['items'][number];
+type Uses = MetricCardinality['used']['uses'];
 type Use = Extract<Uses, readonly unknown[]>[number];
 
-const countOf = (uses: Uses) => ('reason' in uses ? knownText(uses) : uses.length);
+const formatUseCount = (uses: Uses) => ('reason' in uses ? knownText(uses) : uses.length);
 
 /** URLs of the places where a metric is used */
-const addresses: Readonly<Record<string, (id: string) => string>> = {
+const usageUrls: Readonly<Record<string, (id: string) => string>> = {
   dashboards: (id) => toArea(`/dashboards/${id}`),
   'alert rules': (id) => toArea('/alerts/rules', { rule: id }),
 };
 
-const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
+const UsageItem = ({ of: { what, id, name } }: { readonly of: Use }) => {
   if (id === null) return <>{what}: private saved query</>;
-  const address = addresses[what]?.(id);
+  const address = usageUrls[what]?.(id);
   const title = <bdi>{shownText(name ?? id)}</bdi>;
   return (
     <>
@@ -37,7 +37,7 @@ const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
   );
 };
 
-const Used = ({ of: { uses, searchedIn } }: { readonly of: Item['used'] }) => (
+const UsedBy = ({ of: { uses, searchedIn } }: { readonly of: MetricCardinality['used'] }) => (
   <section aria-label="Used by">
     <h3>Used by</h3>
     {'reason' in uses ? (
@@ -48,7 +48,7 @@ const Used = ({ of: { uses, searchedIn } }: { readonly of: Item['used'] }) => (
       <ul>
         {uses.map((use, index) => (
           <li key={index}>
-            <One of={use} />
+            <UsageItem of={use} />
           </li>
         ))}
       </ul>
@@ -108,7 +108,7 @@ export const Cardinality = listed({
     Growth: ({ growth }) => (growth > 0 ? `+${growth}` : growth),
     New: ({ appeared }) => appeared,
     Gone: ({ disappeared }) => disappeared,
-    Uses: ({ used }) => countOf(used.uses),
+    Uses: ({ used }) => formatUseCount(used.uses),
   },
   numbers: ['Series', 'Growth', 'New', 'Gone', 'Uses'],
   Open: ({
@@ -117,7 +117,7 @@ export const Cardinality = listed({
     onClose,
   }: {
     readonly id: string;
-    readonly item: Item | undefined;
+    readonly item: MetricCardinality | undefined;
     readonly onClose: () => void;
   }) => (
     <SidePanel label="Metric" title={id} onClose={onClose}>
@@ -136,7 +136,7 @@ export const Cardinality = listed({
               gone: item.disappeared,
             }}
           />
-          <Used of={item.used} />
+          <UsedBy of={item.used} />
         </>
       )}
       <Labels metric={id} />

@@ -13,9 +13,9 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-const call = callOf<typeof listExemplars>('GET', '/api/metrics/exemplars');
+const exemplarsCall = callOf<typeof listExemplars>('GET', '/api/metrics/exemplars');
 
-const shownLabels = (labels: Readonly<Record<string, string>>): string =>
+const formatLabels = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .filter(([name]) => !name.startsWith('resource.'))
     .map(([name, value]) => `${name}=${value}`)
@@ -23,7 +23,7 @@ const shownLabels = (labels: Readonly<Record<string, string>>): string =>
 
 /** Renders nothing without exemplars, which most metrics lack. */
 export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly unit: string }) => {
-  const { answer, error } = useQuery(call, {
+  const { answer, error } = useQuery(exemplarsCall, {
     query: { metric, ...writtenRange.value, ...projectScope.value, limit: 50 },
   });
   if (error !== undefined) return <Problem error={error} />;
@@ -51,7 +51,7 @@ export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly 
                     </Link>
                   )}
                 </td>
-                <td>{shownText(shownLabels(labels))}</td>
+                <td>{shownText(formatLabels(labels))}</td>
               </tr>
             ))}
           </tbody>

@@ -8,55 +8,55 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { forecastCall, type MetricQuestion, type ForecastSeries as Series } from './calls.ts';
+import { forecastCall, type MetricQueryBody, type ForecastSeries as Series } from './calls.ts';
 
-type Limit = { readonly above: number } | { readonly below: number };
+type ForecastThreshold = { readonly above: number } | { readonly below: number };
 
 /** Maximum number of displayed charts */
 const maxCharts = 6;
-const level = 0.95;
+const confidenceLevel = 0.95;
 
-const limitInAddress = (): Limit | undefined => {
+const thresholdFromUrl = (): ForecastThreshold | undefined => {
   const value = inAddress('limit');
   if (value === '' || !Number.isFinite(Number(value))) return undefined;
   return inAddress('side') === 'below' ? { below: Number(value) } : { above: Number(value) };
 };
 
-const titleOf = ({ name, labels }: Series): string => {
+const seriesTitle = ({ name, labels }: Series): string => {
   const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
-const Crossing = ({
+const CrossingEstimate = ({
   of,
   unit,
   limit,
 }: {
   readonly of: Series['until'];
   readonly unit: string;
-  readonly limit: Limit;
+  readonly limit: ForecastThreshold;
 }) => {
   if (of === null) return null;
-  const crossed =
+  const crossingText =
     'above' in limit ? `above ${shownValue(limit.above, unit)}` : `below ${shownValue(limit.below, unit)}`;
-  const likely =
+  const probabilityText =
     of.probability === null ? '' : ` Probability within the horizon: ${Math.round(100 * of.probability)} %.`;
   return of.at === null ? (
     <p>
-      No estimate of when the value is {crossed} : {shownText(of.reason ?? '')}.{likely}
+      No estimate of when the value is {crossingText} : {shownText(of.reason ?? '')}.{probabilityText}
     </p>
   ) : (
     <p>
-      Estimated to be {crossed} at {shownMoment(of.at).slice(0, 16)}; 90 % interval between{' '}
+      Estimated to be {crossingText} at {shownMoment(of.at).slice(0, 16)}; 90 % interval between{' '}
       {shownMoment(of.low).slice(0, 16) || 'now'} and {shownMoment(of.high).slice(0, 16) || 'after the horizon'}.
-      {likely}
+      {probabilityText}
     </p>
   );
 };
 
-const One = ({ of, limit }: { readonly of: Series; readonly limit: Limit | undefined }) => {
+const SeriesForecast = ({ of, limit }: { readonly of: Series; readonly limit: ForecastThreshold | undefined }) => {
   const { points, unit, reason, until } = of;
-  const title = titleOf(of);
+  const title = seriesTitle(of);
   const { steps, series } = useMemo(() => {
     const line = (name: string, part: (point: Series['points'][number]) => number | undefined): TimeSeries => ({
       name,
@@ -98,12 +98,12 @@ const One = ({ of, limit }: { readonly of: Series; readonly limit: Limit | undef
           {...(value === undefined ? {} : { limits: [[value, 'red']] as const })}
         />
       )}
-      {limit === undefined || first === undefined ? null : <Crossing of={until} unit={unit} limit={limit} />}
+      {limit === undefined || first === undefined ? null : <CrossingEstimate of={until} unit={unit} limit={limit} />}
     </section>
   );
 };
 
-const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
+const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => (
   <form
     class="toolbar"
     onSubmit={(event) => {
@@ -169,27 +169,27 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
   </form>
 );
 
-const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonly ahead: string }) => {
-  const limit = limitInAddress();
+const ForecastResult = ({ question, ahead }: { readonly question: MetricQueryBody; readonly ahead: string }) => {
+  const limit = thresholdFromUrl();
   const queryState = useQuery(forecastCall, {
     body: {
       query: question,
       ...writtenRange.value,
       horizon: ahead,
-      levels: [level],
+      levels: [confidenceLevel],
       ...(limit === undefined ? {} : { until: limit }),
       ...(inAddress('each') === '' ? {} : { step: inAddress('each') }),
     },
   });
   const { answer, error } = queryState;
-  const atHorizon = error?.at('horizon') ?? error?.at('step');
+  const horizonProblem = error?.at('horizon') ?? error?.at('step');
   return (
     <>
-      <Ahead problem={atHorizon} />
-      {atHorizon === undefined ? <Problem error={error} /> : null}
+      <ForecastForm problem={horizonProblem} />
+      {horizonProblem === undefined ? <Problem error={error} /> : null}
       {answer?.series.length === 0 ? <p role="status">No values in this range.</p> : null}
       {answer?.series.slice(0, maxCharts).map((each) => (
-        <One key={titleOf(each)} of={each} limit={limit} />
+        <SeriesForecast key={seriesTitle(each)} of={each} limit={limit} />
       ))}
       {(answer?.series.length ?? 0) > maxCharts ? <p class="soft">First {maxCharts} series shown.</p> : null}
       <Freshness of={queryState} />
@@ -198,12 +198,12 @@ const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonl
 };
 
 /** The URL contains the horizon; without it, no request is sent. */
-export const Forecast = ({ question }: { readonly question: MetricQuestion }) => {
+export const Forecast = ({ question }: { readonly question: MetricQueryBody }) => {
   const ahead = inAddress('ahead');
   return (
     <details open={ahead !== ''}>
       <summary>Forecast</summary>
-      {ahead === '' ? <Ahead problem={undefined} /> : <Drawn question={question} ahead={ahead} />}
+      {ahead === '' ? <ForecastForm problem={undefined} /> : <ForecastResult question={question} ahead={ahead} />}
     </details>
   );
 };

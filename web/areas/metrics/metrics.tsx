@@ -12,16 +12,16 @@ import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Found } from '../../lists/empty-state.tsx';
 import { MetricQuery } from './answer.tsx';
 import { cardinalityCall, type Metric, metricsCall } from './calls.ts';
-import { chosen, defaultOverTime } from './query.ts';
+import { defaultTimeFunction, selectedMetric } from './query.ts';
 
-const catalogue = new Paged(metricsCall, ({ items }) => items);
+const metricPages = new Paged(metricsCall, ({ items }) => items);
 
-const setChosen = (name: string): void => {
-  const metric = catalogue.items.peek().find((each) => each.name === name);
-  if (metric !== undefined) change({ metric: name, over: defaultOverTime(metric), promql: '', by: '' });
+const selectMetric = (name: string): void => {
+  const metric = metricPages.items.peek().find((each) => each.name === name);
+  if (metric !== undefined) change({ metric: name, over: defaultTimeFunction(metric), promql: '', by: '' });
 };
 
-const cellsOf = ({ name, type, unit, seriesCount, services, description }: Metric) => [
+const renderCells = ({ name, type, unit, seriesCount, services, description }: Metric) => [
   <bdi key="name">{shownText(name)}</bdi>,
   type,
   <bdi key="unit">{shownText(unit)}</bdi>,
@@ -30,17 +30,17 @@ const cellsOf = ({ name, type, unit, seriesCount, services, description }: Metri
   <bdi key="description">{shownText(description)}</bdi>,
 ];
 
-const Listed = () => (
+const MetricTable = () => (
   <Found
-    of={catalogue}
+    of={metricPages}
     nothing="No metrics in this range."
     label="Metrics"
     class="metrics"
     columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}
     keyOf={({ name }) => name}
-    cellsOf={cellsOf}
-    open={chosen.value}
-    onOpen={setChosen}
+    cellsOf={renderCells}
+    open={selectedMetric.value}
+    onOpen={selectMetric}
   />
 );
 
@@ -48,10 +48,10 @@ const Explore = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    catalogue.load({ query: { from, to, ...projectScope.value, search, limit: 200 } });
-    return () => catalogue.cancel();
+    metricPages.load({ query: { from, to, ...projectScope.value, search, limit: 200 } });
+    return () => metricPages.cancel();
   }, [from, to, search, projectScope.value, refreshes.value]);
-  const { error } = catalogue.first.state.value;
+  const { error } = metricPages.first.state.value;
   return (
     <>
       <MetricQuery />
@@ -65,10 +65,10 @@ const Explore = () => {
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class="list">
-        <Listed />
+        <MetricTable />
       </div>
-      <Problem error={catalogue.furtherError.value} />
-      <Freshness of={catalogue.first.state.value} />
+      <Problem error={metricPages.furtherError.value} />
+      <Freshness of={metricPages.first.state.value} />
     </>
   );
 };

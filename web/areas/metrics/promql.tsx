@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { shownText } from '../../frame/shown-text.tsx';
 
-export const Promql = ({
+export const PromqlInput = ({
   value,
   problem,
   onRun,
@@ -11,30 +11,30 @@ export const Promql = ({
   readonly problem: string | undefined;
   readonly onRun: (expression: string) => void;
 }) => {
-  const [typed, setTyped] = useState(value);
+  const [expression, setExpression] = useState(value);
   return (
     <form
       class="search"
       onSubmit={(event) => {
         event.preventDefault();
-        onRun(typed.trim());
+        onRun(expression.trim());
       }}
     >
       <label for="promql">PromQL</label>
       <textarea
         id="promql"
         rows={2}
-        value={typed}
+        value={expression}
         maxLength={16_384}
         spellcheck={false}
         placeholder="sum by (job) (rate(http_requests_total[5m]))"
         aria-invalid={problem !== undefined}
         aria-describedby="promql-problem"
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onInput={({ currentTarget }) => setExpression(currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey) return;
           event.preventDefault();
-          onRun(typed.trim());
+          onRun(expression.trim());
         }}
       />
       <button type="submit">Run query</button>

@@ -12,48 +12,48 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { views } from './views.ts';
+import { endpointKinds } from './views.ts';
 
 type Topology = Answered<typeof showTopology>;
 type Edge = Topology['edges'][number];
-type View = keyof typeof views;
+type View = keyof typeof endpointKinds;
 
 /** Maximum number of displayed edges; the API returns those with the most bytes */
 const maxEdges = 300;
 
-const isView = (text: string): text is View => text in views;
-const inBytes = (bytes: number): string => shownValue(bytes, 'By');
+const isView = (text: string): text is View => text in endpointKinds;
+const formatBytes = (bytes: number): string => shownValue(bytes, 'By');
 
-const titleOf = (node: Pick<Topology['nodes'][number], 'name'> | undefined): string => node?.name || 'unknown';
+const nodeTitle = (node: Pick<Topology['nodes'][number], 'name'> | undefined): string => node?.name || 'unknown';
 
-const nodesOf = ({ nodes }: Topology, view: View): GraphNode[] =>
+const toGraphNodes = ({ nodes }: Topology, view: View): GraphNode[] =>
   nodes.map(({ id, kind, name, bytesOut, bytesIn }) => ({
     id,
-    title: titleOf({ name }),
-    figures: `out ${inBytes(bytesOut)}, in ${inBytes(bytesIn)}`,
+    title: nodeTitle({ name }),
+    figures: `out ${formatBytes(bytesOut)}, in ${formatBytes(bytesIn)}`,
     ...(kind === view || kind === 'unknown' ? {} : { kind }),
   }));
 
-const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): GraphEdge[] => {
+const toGraphEdges = ({ edges }: Topology, names: ReadonlyMap<string, string>): GraphEdge[] => {
   const maxBytes = Math.max(1, ...edges.map(({ bytes }) => bytes));
   return edges.map(({ source, destination, bytes, bytesPerSecond }) => ({
     from: source,
     to: destination,
     weight: Math.log1p(bytes) / Math.log1p(maxBytes),
-    title: `${names.get(source)} to ${names.get(destination)}: ${inBytes(bytes)}, ${inBytes(bytesPerSecond)} per second`,
+    title: `${names.get(source)} to ${names.get(destination)}: ${formatBytes(bytes)}, ${formatBytes(bytesPerSecond)} per second`,
   }));
 };
 
 /** Summarizes the map: `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
-const sentenceOf = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
+const describeMap = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
   const [largestEdge] = edges;
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'edge' : 'edges'} between them`;
   return largestEdge === undefined
     ? `${counts}.`
-    : `${counts}; the largest flow is from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${inBytes(largestEdge.bytes)}.`;
+    : `${counts}; the largest flow is from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${formatBytes(largestEdge.bytes)}.`;
 };
 
-const Numbers = ({
+const EdgeTable = ({
   edges,
   names,
 }: {
@@ -74,8 +74,8 @@ const Numbers = ({
               <td>
                 <bdi>{shownText(names.get(destination) ?? destination)}</bdi>
               </td>
-              <td>{inBytes(bytes)}</td>
-              <td>{inBytes(bytesPerSecond)}</td>
+              <td>{formatBytes(bytes)}</td>
+              <td>{formatBytes(bytesPerSecond)}</td>
               <td>{isCountedOnce === true ? 'once' : 'possibly at both ends'}</td>
             </tr>
           ))}
@@ -85,31 +85,31 @@ const Numbers = ({
   </details>
 );
 
-const Drawn = ({ of, view }: { readonly of: Topology; readonly view: View }) => {
+const TopologyGraph = ({ of, view }: { readonly of: Topology; readonly view: View }) => {
   const [open, setOpen] = useState<string>();
   const { names, ...graph } = useMemo(() => {
-    const names = new Map(of.nodes.map((node) => [node.id, titleOf(node)]));
-    return { names, nodes: nodesOf(of, view), edges: edgesOf(of, names) };
+    const names = new Map(of.nodes.map((node) => [node.id, nodeTitle(node)]));
+    return { names, nodes: toGraphNodes(of, view), edges: toGraphEdges(of, names) };
   }, [of, view]);
   return (
     <div class="listed">
       <Graph
-        label={sentenceOf(of, names)}
+        label={describeMap(of, names)}
         {...graph}
         open={open}
         onOpen={(id) => setOpen(id === open ? undefined : id)}
       />
-      <Numbers edges={of.edges} names={names} />
+      <EdgeTable edges={of.edges} names={names} />
     </div>
   );
 };
 
 export const NetworkMap = () => {
   const { from, to } = writtenRange.value;
-  const written = inAddress('by');
-  const by = isView(written) ? written : 'workload';
+  const groupByParameter = inAddress('by');
+  const groupBy = isView(groupByParameter) ? groupByParameter : 'workload';
   const queryState = useQuery(callOf<typeof showTopology>('GET', '/api/network/topology'), {
-    query: { from, to, by, limit: maxEdges, ...projectScope.value },
+    query: { from, to, by: groupBy, limit: maxEdges, ...projectScope.value },
   });
   const { answer, error } = queryState;
   return (
@@ -117,8 +117,8 @@ export const NetworkMap = () => {
       <div class="toolbar">
         <label>
           Group by{' '}
-          <select value={by} onChange={({ currentTarget }) => change({ by: currentTarget.value })}>
-            {Object.entries(views).map(([view, title]) => (
+          <select value={groupBy} onChange={({ currentTarget }) => change({ by: currentTarget.value })}>
+            {Object.entries(endpointKinds).map(([view, title]) => (
               <option key={view} value={view}>
                 {title}
               </option>
@@ -133,7 +133,7 @@ export const NetworkMap = () => {
             {shownText(answer.reason ?? 'No flows in this range.')}
           </p>
         ) : (
-          <Drawn of={answer} view={by} />
+          <TopologyGraph of={answer} view={groupBy} />
         )}
       </div>
       <Freshness of={queryState} />

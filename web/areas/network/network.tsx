@@ -14,14 +14,14 @@ import { useQuery } from '../../frame/use-query.ts';
 import { listed } from '../../lists/declared-list.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { views } from './views.ts';
+import { endpointKinds } from './views.ts';
 
 const Flows = listed({
   title: 'Flows',
   call: callOf<typeof listFlows>('GET', '/api/network/flows'),
   isOfProject: true,
   isRanged: true,
-  choices: [{ name: 'by', label: 'Group by', options: Object.entries(views) }],
+  choices: [{ name: 'by', label: 'Group by', options: Object.entries(endpointKinds) }],
   nothing: 'No flows in this range. Install an agent on the hosts, or export flows from a router.',
   keyOf: ({ source, destination, transport, destinationPort, seenBy }) =>
     [source.id, destination.id, transport, destinationPort, seenBy].join(' '),

@@ -1,2 +1,2 @@
 /** Kinds of endpoints of a flow */
-export const views = { workload: 'workloads', host: 'hosts', zone: 'zones', address: 'addresses' } as const;
+export const endpointKinds = { workload: 'workloads', host: 'hosts', zone: 'zones', address: 'addresses' } as const;

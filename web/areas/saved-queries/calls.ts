@@ -9,7 +9,7 @@ export const savedQueriesCall = listOf<typeof savedQueryResource>('/api/saved-qu
 export const createCall = creationOf<typeof savedQueryResource, typeof SavedQueryFields>('/api/saved-queries');
 export const replaceCall = replacementOf<typeof savedQueryResource, typeof SavedQueryFields>('/api/saved-queries/{id}');
 export const runCall = callOf<typeof runSavedQuery>('POST', '/api/saved-queries/{id}/run');
-export const markCall = callOf<typeof markSavedQuery>('PUT', '/api/saved-queries/{id}/favourite');
+export const setFavouriteCall = callOf<typeof markSavedQuery>('PUT', '/api/saved-queries/{id}/favourite');
 export const templatesCall = callOf<typeof listQueryTemplates>('GET', '/api/query-templates');
 
 export type SavedQuery = ViewOf<typeof savedQueryResource>;

@@ -12,11 +12,11 @@ import { Problem } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
 import { createCall, replaceCall, type SavedQuery } from './calls.ts';
 
-type Written = z.input<typeof SavedQueryFields>;
+type SavedQueryInput = z.input<typeof SavedQueryFields>;
 
-const itself = (text: string): string => text;
+const identity = (text: string): string => text;
 
-const defaultQuery: Written['query'] = {
+const defaultQuery: SavedQueryInput['query'] = {
   kind: 'aggregate',
   signal: 'logs',
   search: 'severity:error',
@@ -25,7 +25,7 @@ const defaultQuery: Written['query'] = {
 };
 
 /** Returns a new saved query with the query and name from the link. */
-const begun = (): Written => {
+const savedQueryFromUrl = (): SavedQueryInput => {
   const step = inAddress('step');
   return {
     name: inAddress('name'),
@@ -39,7 +39,16 @@ const begun = (): Written => {
   };
 };
 
-const fieldsIn = ({ name, description, tags, visibility, from, to, step, query }: SavedQuery): Written => ({
+const pickWritableFields = ({
+  name,
+  description,
+  tags,
+  visibility,
+  from,
+  to,
+  step,
+  query,
+}: SavedQuery): SavedQueryInput => ({
   name,
   description,
   tags,
@@ -50,60 +59,62 @@ const fieldsIn = ({ name, description, tags, visibility, from, to, step, query }
   ...(step === undefined ? {} : { step }),
 });
 
-export const SavedQueryForm = ({ before }: { readonly before: SavedQuery | undefined }) => {
-  const [written, setWritten] = useState<Written>(() => (before === undefined ? begun() : fieldsIn(before)));
-  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
-  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
-  const { step: _, ...withoutStep } = written;
-  const isOwn = before === undefined || before.ownerId === session.value?.user.id;
+export const SavedQueryForm = ({ before: storedQuery }: { readonly before: SavedQuery | undefined }) => {
+  const [draftQuery, setDraftQuery] = useState<SavedQueryInput>(() =>
+    storedQuery === undefined ? savedQueryFromUrl() : pickWritableFields(storedQuery),
+  );
+  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, storedQuery);
+  const set = (fields: Partial<SavedQueryInput>): void => setDraftQuery((now) => ({ ...now, ...fields }));
+  const { step: _, ...withoutStep } = draftQuery;
+  const isOwnedByUser = storedQuery === undefined || storedQuery.ownerId === session.value?.user.id;
   return (
     <div class="form">
-      <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput label="Name" value={draftQuery.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <LinesInput
         label="Description"
-        value={written.description ?? ''}
+        value={draftQuery.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => set({ description })}
       />
       <ListInput
         label="Tags"
-        value={written.tags ?? []}
-        read={itself}
-        write={itself}
+        value={draftQuery.tags ?? []}
+        read={identity}
+        write={identity}
         problem={wrong('tags')}
         onChange={(tags) => set({ tags: [...tags] })}
       />
-      {isOwn ? (
+      {isOwnedByUser ? (
         <CheckInput
           label="Private"
-          value={written.visibility === 'private'}
+          value={draftQuery.visibility === 'private'}
           onChange={(isPrivate) => set({ visibility: isPrivate ? 'private' : 'organization' })}
         />
       ) : null}
       <QuestionFields
         name="The query"
-        query={written.query as Query}
+        query={draftQuery.query as Query}
         problem={wrong('query')}
         onChange={(query) => set({ query })}
       />
       <TextInput
         label="From"
         hint="now-1h, or a time"
-        value={written.from ?? ''}
+        value={draftQuery.from ?? ''}
         problem={wrong('from')}
         onChange={(from) => set({ from })}
       />
-      <TextInput label="To" value={written.to ?? ''} problem={wrong('to')} onChange={(to) => set({ to })} />
+      <TextInput label="To" value={draftQuery.to ?? ''} problem={wrong('to')} onChange={(to) => set({ to })} />
       <TextInput
         label="Interval"
         hint="5m, for a chart; empty for a table"
-        value={written.step ?? ''}
+        value={draftQuery.step ?? ''}
         problem={wrong('step')}
-        onChange={(step) => setWritten(step === '' ? withoutStep : { ...written, step })}
+        onChange={(step) => setDraftQuery(step === '' ? withoutStep : { ...draftQuery, step })}
       />
       <div class="act">
-        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Save query' : 'Save changes'}
+        <button type="button" disabled={isRunning} onClick={() => void save(draftQuery)}>
+          {storedQuery === undefined ? 'Save query' : 'Save changes'}
         </button>
         <Problem error={error} />
       </div>

@@ -23,10 +23,10 @@ import { Raw } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
   createCall,
-  markCall,
   runCall,
   type SavedQuery,
   savedQueriesCall,
+  setFavouriteCall,
   type Template,
   templatesCall,
 } from './calls.ts';
@@ -36,12 +36,12 @@ const describeQuery = (query: Query): string => {
   return kind === 'json' ? query.kind : questions[kind];
 };
 
-const sharedWith = ({ visibility, ownerId }: SavedQuery): string =>
+const formatVisibility = ({ visibility, ownerId }: SavedQuery): string =>
   visibility !== 'private' ? 'organization' : ownerId === session.value?.user.id ? 'private (me)' : 'private (owner)';
 
-const Mark = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
-  const [action] = useState(() => new Action(markCall));
-  const mark = async (): Promise<void> => {
+const FavouriteButton = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
+  const [action] = useState(() => new Action(setFavouriteCall));
+  const toggleFavourite = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { isFavourite: !isFavourite } })) !== undefined) refresh();
   };
   return (
@@ -51,7 +51,7 @@ const Mark = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
         class="plain"
         aria-pressed={isFavourite}
         disabled={action.isRunning.value}
-        onClick={() => void mark()}
+        onClick={() => void toggleFavourite()}
       >
         {isFavourite ? '★' : '☆'} Favorite
       </button>
@@ -60,7 +60,7 @@ const Mark = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
   );
 };
 
-const Run = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
+const QueryRunner = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
   const [action] = useState(() => new Action(runCall));
   const [result, setResult] = useState<Answered<NonNullable<(typeof runCall)['of']>>>();
   const run = async (): Promise<void> => setResult(await action.run({ params: { id }, body: {} }));
@@ -96,16 +96,16 @@ const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['valid
 
 const Details = ({ item }: { readonly item: SavedQuery }) => {
   const query = item.query as Query;
-  const ways = waysTo({ query, from: item.from ?? '', to: item.to ?? '' });
+  const queryLinks = waysTo({ query, from: item.from ?? '', to: item.to ?? '' });
   return (
     <>
       <p>{shownText(item.description ?? '', { lines: true })}</p>
       <div class="act">
-        <Mark of={item} />
-        <Run key={item.version} of={item} />
+        <FavouriteButton of={item} />
+        <QueryRunner key={item.version} of={item} />
       </div>
       <ul class="links">
-        {ways.map(([title, address]) => (
+        {queryLinks.map(([title, address]) => (
           <li key={address}>
             <Link to={address}>{title}</Link>
           </li>
@@ -119,7 +119,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
           to: item.to,
           interval: item.step,
           tags: item.tags?.join(', '),
-          visibility: sharedWith(item),
+          visibility: formatVisibility(item),
           runs: item.runs,
           'last run': shownMoment(item.lastRunAt),
           updated: shownMoment(item.updatedAt),
@@ -133,7 +133,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
 
 const noun = 'saved query';
 
-const Saved = listed({
+const SavedQueryList = listed({
   title: 'Saved queries',
   call: savedQueriesCall,
   search: 'Search by name',
@@ -155,7 +155,7 @@ const Saved = listed({
     Query: ({ name, isFavourite }) => `${isFavourite ? '★ ' : ''}${name}`,
     Type: ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags?.join(', '),
-    Visibility: sharedWith,
+    Visibility: formatVisibility,
     Runs: ({ runs }) => runs,
     'Last run': ({ lastRunAt }) => shownMoment(lastRunAt).slice(0, 16),
   },
@@ -221,6 +221,6 @@ const Templates = listed({
 });
 
 export const SavedQueries = partsOf('Saved queries', [
-  { name: '', title: 'Saved', View: Saved },
+  { name: '', title: 'Saved', View: SavedQueryList },
   { name: 'templates', title: 'Templates', View: Templates },
 ]);

@@ -29,7 +29,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
 };
 
 /** Returns the location in the page with more details. */
-const placeOf = ({ kind, name }: AttentionItem): string | undefined => {
+const detailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
   if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });
   if (kind === 'anomaly') return toArea('/anomalies');
@@ -40,12 +40,11 @@ const placeOf = ({ kind, name }: AttentionItem): string | undefined => {
 };
 
 const Item = ({ item }: { readonly item: AttentionItem }) => {
-  const place = placeOf(item);
+  const url = detailsUrl(item);
   const name = <bdi>{shownText(item.name)}</bdi>;
   return (
     <li>
-      {titles[item.kind]}: {place === undefined ? <b>{name}</b> : <Link to={place}>{name}</Link>}.{' '}
-      {shownText(item.reason)}
+      {titles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link to={url}>{name}</Link>}. {shownText(item.reason)}
     </li>
   );
 };

@@ -7,14 +7,14 @@ import type { showServiceMap } from '../../../api/groups/services/map.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 
 export const servicesCall = callOf<typeof listServices>('GET', '/api/services');
-export const mapCall = callOf<typeof showServiceMap>('GET', '/api/service-map');
+export const serviceMapCall = callOf<typeof showServiceMap>('GET', '/api/service-map');
 export const endpointsCall = callOf<typeof listEndpoints>('GET', '/api/services/{name}/endpoints');
-export const recordCall = callOf<typeof recordDeployment>('POST', '/api/deployments');
+export const recordDeploymentCall = callOf<typeof recordDeployment>('POST', '/api/deployments');
 export const overviewCall = callOf<typeof showOverview>('GET', '/api/overview');
 
 export type Service = Answered<typeof listServices>['items'][number];
 /** Metrics of requests */
-export type Figures = Answered<typeof listEndpoints>['items'][number]['figures'];
+export type RequestMetrics = Answered<typeof listEndpoints>['items'][number]['figures'];
 export type Edge = Answered<typeof showServiceMap>['edges'][number];
 export type MapNode = Answered<typeof showServiceMap>['nodes'][number];
 export type AttentionItem = NonNullable<Answered<typeof showOverview>['attention']>['items'][number];

@@ -9,24 +9,24 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { shownErrors, shownQuantile } from './figures.ts';
+import { formatErrors, formatQuantile } from './figures.ts';
 
 const RecordDeployment = later(async () => (await import('./record-deployment.tsx')).RecordDeployment);
 
 const call = callOf<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
 type Deployment = Answered<typeof listServiceDeployments>['items'][number];
-type Hour = Deployment['before'];
+type HourMetrics = Deployment['before'];
 
 const verdictClasses: Readonly<Record<string, string>> = { degradations: 'text-error', unknown: 'soft' };
 
-const versionsOf = ({ version, previousVersion, isRollback }: Deployment): string =>
+const formatVersions = ({ version, previousVersion, isRollback }: Deployment): string =>
   [
     version === '' ? 'unnamed version' : version,
     previousVersion === null ? '' : `${isRollback === true ? 'rollback from' : 'after'} ${previousVersion}`,
   ].join(' ');
 
 /** Hour before and hour after a deployment: failed requests and durations. */
-const Hours = ({ before, after }: Deployment) => (
+const BeforeAfterTable = ({ before, after }: Deployment) => (
   <table class="figures">
     <TableHeader columns={['Hour', 'Requests', 'Errors', 'p50', 'p95']} />
     <tbody>
@@ -34,16 +34,16 @@ const Hours = ({ before, after }: Deployment) => (
         [
           ['before', before],
           ['after', after],
-        ] as const satisfies readonly (readonly [string, Hour])[]
+        ] as const satisfies readonly (readonly [string, HourMetrics])[]
       ).map(([name, hour]) => (
         <tr key={name}>
           <th scope="row">{name}</th>
           {'figures' in hour ? (
             <>
               <td>{hour.figures.requests}</td>
-              <td class="text-error">{shownErrors(hour.figures)}</td>
-              <td>{shownQuantile(hour.figures, 'p50')}</td>
-              <td>{shownQuantile(hour.figures, 'p95')}</td>
+              <td class="text-error">{formatErrors(hour.figures)}</td>
+              <td>{formatQuantile(hour.figures, 'p50')}</td>
+              <td>{formatQuantile(hour.figures, 'p95')}</td>
             </>
           ) : (
             <td colSpan={4}>no data: {shownText(hour.reason)}</td>
@@ -67,12 +67,12 @@ export const Deployments = ({ name }: { readonly name: string }) => {
       {answer?.items.map((deployment) => (
         <details key={deployment.id}>
           <summary>
-            {shownMoment(deployment.time).slice(0, 19)} <bdi>{shownText(versionsOf(deployment))}</bdi>:{' '}
+            {shownMoment(deployment.time).slice(0, 19)} <bdi>{shownText(formatVersions(deployment))}</bdi>:{' '}
             <b class={verdictClasses[deployment.verdict] ?? ''}>{deployment.verdict}</b>
           </summary>
           <p>{shownText(deployment.reason)}</p>
           <p>{shownText(deployment.description, { lines: true })}</p>
-          <Hours {...deployment} />
+          <BeforeAfterTable {...deployment} />
         </details>
       ))}
       {answer?.nextCursor == null ? null : <p class="soft">Earlier deployments in this range are not shown.</p>}

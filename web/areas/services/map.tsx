@@ -7,14 +7,14 @@ import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import type { Edge, MapNode, mapCall, Service, servicesCall } from './calls.ts';
-import { figuresOf, quantileOf } from './figures.ts';
+import type { Edge, MapNode, Service, serviceMapCall, servicesCall } from './calls.ts';
+import { latencyQuantile, requestMetrics } from './figures.ts';
 
 /** Maximum number of displayed rows */
 const maxRows = 300;
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-const connections: Readonly<Record<Edge['connection'], string>> = {
+const connectionVerbs: Readonly<Record<Edge['connection'], string>> = {
   request: 'calls',
   query: 'queries',
   publish: 'sends to',
@@ -22,19 +22,19 @@ const connections: Readonly<Record<Edge['connection'], string>> = {
   process: 'processes data from',
   message: 'sends messages to',
 };
-const unnamed: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'unknown' };
+const fallbackNames: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'unknown' };
 
 type NodeName = Pick<MapNode, 'kind' | 'name' | 'system'>;
-const titleOf = ({ kind, name, system }: NodeName): string => name || system || (unnamed[kind] ?? kind);
-const rateIn = (perSecond: number): string => `${number.format(perSecond)}/s`;
-const failedIn = (errors: number, requests: number): number => (requests === 0 ? 0 : errors / requests);
-const shownShare = (share: number): string => `${number.format(100 * share)} % fail`;
+const nodeTitle = ({ kind, name, system }: NodeName): string => name || system || (fallbackNames[kind] ?? kind);
+const formatRate = (perSecond: number): string => `${number.format(perSecond)}/s`;
+const errorRate = (errors: number, requests: number): number => (requests === 0 ? 0 : errors / requests);
+const formatErrorRate = (share: number): string => `${number.format(100 * share)} % fail`;
 
 /** Formats an edge: `12/s, 3 % fail, p95 98 ms`; unknown values are omitted. */
 const describeEdge = (perSecond: number, failed: number, p95: number | undefined): string =>
   [
-    rateIn(perSecond),
-    ...(failed > 0 ? [shownShare(failed)] : []),
+    formatRate(perSecond),
+    ...(failed > 0 ? [formatErrorRate(failed)] : []),
     ...(p95 === undefined ? [] : [`p95 ${shownDuration(p95)}`]),
   ].join(', ');
 
@@ -46,7 +46,7 @@ interface Answer {
 }
 
 /** Returns the slowest call of each node, as callers measured it. */
-const slowestOf = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
+const maxP95ByNode = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
   const slowest = new Map<string, number>();
   for (const { server, duration } of edges)
     if (duration !== null) slowest.set(server.id, Math.max(slowest.get(server.id) ?? 0, duration.p95));
@@ -54,19 +54,19 @@ const slowestOf = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
 };
 
 /** A service has the metrics of its own spans, otherwise those of the calls to it. */
-const nodesOf = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<string, Service>): GraphNode[] => {
+const toGraphNodes = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<string, Service>): GraphNode[] => {
   const seconds = Math.max(1, (Date.parse(to) - Date.parse(from)) / 1000);
-  const slowest = slowestOf(edges);
+  const slowest = maxP95ByNode(edges);
   return nodes.map((node) => {
     const service = node.kind === 'service' ? services.get(node.name) : undefined;
-    const own = service && figuresOf(service);
+    const own = service && requestMetrics(service);
     const { requests, errors } = own ?? node;
-    const failed = failedIn(errors, requests);
-    const p95 = own === undefined ? slowest.get(node.id) : quantileOf(own, 'p95');
+    const failed = errorRate(errors, requests);
+    const p95 = own === undefined ? slowest.get(node.id) : latencyQuantile(own, 'p95');
     const isQuiet = requests === 0;
     return {
       id: node.id,
-      title: titleOf(node),
+      title: nodeTitle(node),
       failed,
       figures: isQuiet ? '' : describeEdge(requests / seconds, failed, p95),
       ...(node.kind === 'service' ? {} : { kind: node.system || node.kind }),
@@ -74,11 +74,11 @@ const nodesOf = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<strin
   });
 };
 
-const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
+const toGraphEdges = (edges: readonly Edge[]): GraphEdge[] => {
   const maxRequests = Math.max(1, ...edges.map(({ requests }) => requests));
   return edges.map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => {
-    const failed = failedIn(errors, requests);
-    const way = `${titleOf(client)} ${connections[connection]} ${titleOf(server)}${via === '' ? '' : ` via ${via}`}`;
+    const failed = errorRate(errors, requests);
+    const way = `${nodeTitle(client)} ${connectionVerbs[connection]} ${nodeTitle(server)}${via === '' ? '' : ` via ${via}`}`;
     return {
       from: client.id,
       to: server.id,
@@ -90,7 +90,7 @@ const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
 };
 
 /** Summarizes the map: `12 nodes and 14 ways between them; most fails of web calls payments: 3 %.` */
-const sentenceOf = ({ nodes, edges }: Answer): string => {
+const describeMap = ({ nodes, edges }: Answer): string => {
   const worst = edges.reduce<Edge | undefined>(
     (worst, edge) => (edge.errorRate > (worst?.errorRate ?? 0) ? edge : worst),
     undefined,
@@ -98,7 +98,7 @@ const sentenceOf = ({ nodes, edges }: Answer): string => {
   const counts = `Map of ${nodes.length} nodes and ${edges.length} connections between them`;
   return worst === undefined
     ? `${counts}.`
-    : `${counts}; highest error rate: ${titleOf(worst.client)} ${connections[worst.connection]} ${titleOf(worst.server)}, ${number.format(100 * worst.errorRate)} %.`;
+    : `${counts}; highest error rate: ${nodeTitle(worst.client)} ${connectionVerbs[worst.connection]} ${nodeTitle(worst.server)}, ${number.format(100 * worst.errorRate)} %.`;
 };
 
 const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly onOpen: (name: string) => void }) => {
@@ -108,7 +108,7 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
         <bdi>{shownText(node.name)}</bdi>
       </button>
     ) : (
-      <bdi>{shownText(titleOf(node))}</bdi>
+      <bdi>{shownText(nodeTitle(node))}</bdi>
     );
   return (
     <details class="numbers-of">
@@ -122,12 +122,12 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
               .map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => (
                 <tr key={`${client.id} ${server.id} ${connection} ${via}`}>
                   <td>{end(client)}</td>
-                  <td>{connections[connection]}</td>
+                  <td>{connectionVerbs[connection]}</td>
                   <td>{end(server)}</td>
                   <td>{number.format(requests)}</td>
-                  <td>{rateIn(ratePerSecond)}</td>
+                  <td>{formatRate(ratePerSecond)}</td>
                   <td class="text-error">
-                    {errors === 0 ? '' : `${number.format(errors)}, ${shownShare(errors / requests)}`}
+                    {errors === 0 ? '' : `${number.format(errors)}, ${formatErrorRate(errors / requests)}`}
                   </td>
                   <td>{duration === null ? '' : shownDuration(duration.p50)}</td>
                   <td>{duration === null ? '' : shownDuration(duration.p95)}</td>
@@ -149,7 +149,7 @@ export const ServiceMap = ({
   open,
   onOpen,
 }: {
-  readonly map: ApiQuery<NonNullable<typeof mapCall.of>>;
+  readonly map: ApiQuery<NonNullable<typeof serviceMapCall.of>>;
   readonly services: ApiQuery<NonNullable<typeof servicesCall.of>>;
   /** Name of the open service */
   readonly open: string;
@@ -161,7 +161,7 @@ export const ServiceMap = ({
   const shown = useMemo(() => {
     if (answer === undefined) return undefined;
     const byName = new Map((listed ?? []).map((service) => [service.name, service]));
-    return { nodes: nodesOf(answer, byName), edges: edgesOf(answer.edges) };
+    return { nodes: toGraphNodes(answer, byName), edges: toGraphEdges(answer.edges) };
   }, [answer, listed]);
   if (answer === undefined || shown === undefined)
     return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <Problem error={error} />;
@@ -176,7 +176,7 @@ export const ServiceMap = ({
     <div class="listed">
       <Problem error={error} />
       <Graph
-        label={sentenceOf(answer)}
+        label={describeMap(answer)}
         {...shown}
         open={service?.id ?? only}
         onOpen={(id) => {

@@ -14,7 +14,7 @@ import { useQuery } from '../../frame/use-query.ts';
 
 const seriesCall = callOf<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
 const settingsCall = callOf<typeof getServiceSettings>('GET', '/api/service-settings');
-const setCall = callOf<typeof putServiceSettings>('PUT', '/api/service-settings');
+const saveSettingsCall = callOf<typeof putServiceSettings>('PUT', '/api/service-settings');
 
 type Settings = Answered<typeof getServiceSettings>;
 
@@ -29,34 +29,37 @@ const titles = {
   apdex: 'Apdex',
 } as const;
 
-const Thresholds = ({ name, before }: { readonly name: string; readonly before: Settings }) => {
-  const [action] = useState(() => new Action(setCall));
-  const [own, setOwn] = useState(
-    () => before.services.find(({ service }) => service === name)?.apdexThresholdMs ?? null,
+const ApdexForm = ({ name, settings }: { readonly name: string; readonly settings: Settings }) => {
+  const [action] = useState(() => new Action(saveSettingsCall));
+  const [serviceThreshold, setServiceThreshold] = useState(
+    () => settings.services.find(({ service }) => service === name)?.apdexThresholdMs ?? null,
   );
-  const [all, setAll] = useState<number | null>(before.apdexThresholdMs);
+  const [defaultThreshold, setDefaultThreshold] = useState<number | null>(settings.apdexThresholdMs);
   const error = action.error.value;
   const save = async (): Promise<void> => {
-    const others = before.services.filter(({ service }) => service !== name);
-    const services = [...others, ...(own === null ? [] : [{ service: name, apdexThresholdMs: own }])];
-    const body = { services, ...(all === null ? {} : { apdexThresholdMs: all }) };
+    const otherServices = settings.services.filter(({ service }) => service !== name);
+    const services = [
+      ...otherServices,
+      ...(serviceThreshold === null ? [] : [{ service: name, apdexThresholdMs: serviceThreshold }]),
+    ];
+    const body = { services, ...(defaultThreshold === null ? {} : { apdexThresholdMs: defaultThreshold }) };
     if ((await action.run({ body })) !== undefined) refresh();
   };
   return (
     <div class="form">
       <NumberInput
         label="Apdex threshold in ms (this service)"
-        value={own}
+        value={serviceThreshold}
         problem={error?.at('services')}
         hint="Default: the threshold of all services"
-        onChange={setOwn}
+        onChange={setServiceThreshold}
       />
       <NumberInput
         label="Default threshold (ms)"
-        value={all}
+        value={defaultThreshold}
         problem={error?.at('apdexThresholdMs')}
         hint="Left empty, 500"
-        onChange={setAll}
+        onChange={setDefaultThreshold}
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
@@ -68,22 +71,22 @@ const Thresholds = ({ name, before }: { readonly name: string; readonly before: 
   );
 };
 
-const Judged = ({ name }: { readonly name: string }) => {
+const ApdexSettings = ({ name }: { readonly name: string }) => {
   const { answer, error } = useQuery(settingsCall, {});
   if (answer === undefined) return <Problem error={error} />;
-  const own = answer.services.find(({ service }) => service === name);
-  const apdexText = `Apdex threshold: ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms`;
-  return isPermitted(setCall) ? (
+  const serviceSettings = answer.services.find(({ service }) => service === name);
+  const apdexText = `Apdex threshold: ${serviceSettings?.apdexThresholdMs ?? answer.apdexThresholdMs} ms`;
+  return isPermitted(saveSettingsCall) ? (
     <details>
       <summary>{apdexText}</summary>
-      <Thresholds key={JSON.stringify(answer)} name={name} before={answer} />
+      <ApdexForm key={JSON.stringify(answer)} name={name} settings={answer} />
     </details>
   ) : (
     <p class="soft">{apdexText}.</p>
   );
 };
 
-export const ServiceOverTime = ({ name }: { readonly name: string }) => {
+export const ServiceCharts = ({ name }: { readonly name: string }) => {
   const { answer, error } = useQuery(seriesCall, {
     params: { name },
     query: { ...writtenRange.value, ...projectScope.value },
@@ -92,7 +95,7 @@ export const ServiceOverTime = ({ name }: { readonly name: string }) => {
     <>
       <Problem error={error} />
       <OneSeries titles={titles} defaultName="rate" answer={answer} />
-      <Judged name={name} />
+      <ApdexSettings name={name} />
     </>
   );
 };

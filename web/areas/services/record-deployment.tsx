@@ -6,9 +6,9 @@ import { Problem } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { recordCall } from './calls.ts';
+import { recordDeploymentCall } from './calls.ts';
 
-const texts = {
+const textFields = {
   version: ['Version', ''],
   environment: ['Environment', ''],
   commit: ['Commit', ''],
@@ -16,22 +16,22 @@ const texts = {
   time: ['Time', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
   description: ['Changes', ''],
 } as const;
-type Written = Readonly<Record<keyof typeof texts, string>>;
+type DeploymentFields = Readonly<Record<keyof typeof textFields, string>>;
 
-const empty: Written = { version: '', environment: '', commit: '', link: '', time: '', description: '' };
+const emptyFields: DeploymentFields = { version: '', environment: '', commit: '', link: '', time: '', description: '' };
 
 export const RecordDeployment = ({ service }: { readonly service: string }) => {
-  const [action] = useState(() => new Action(recordCall));
-  const [written, setWritten] = useState(empty);
+  const [action] = useState(() => new Action(recordDeploymentCall));
+  const [draftFields, setDraftFields] = useState(emptyFields);
   const [message, setMessage] = useState('');
   const error = action.error.value;
-  if (!isPermitted(recordCall)) return null;
+  if (!isPermitted(recordDeploymentCall)) return null;
   const record = async (): Promise<void> => {
     setMessage('');
-    const { time, ...fields } = written;
+    const { time, ...fields } = draftFields;
     const body = { ...fields, service, projectId: projectId.peek(), ...(time === '' ? {} : { time }) };
     if ((await action.run({ body })) === undefined) return;
-    setWritten(empty);
+    setDraftFields(emptyFields);
     setMessage('The deployment was recorded and appears in the list within a few seconds.');
     setTimeout(refresh, 2_000);
   };
@@ -39,15 +39,15 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
     <details>
       <summary>Record deployment</summary>
       <div class="form">
-        {Object.entries(texts).map(([name, [label, hint]]) => (
+        {Object.entries(textFields).map(([name, [label, hint]]) => (
           <TextInput
             key={name}
             label={label}
             maxLength={2048}
-            value={written[name as keyof Written]}
+            value={draftFields[name as keyof DeploymentFields]}
             problem={error?.at(name)}
             {...(hint === '' ? {} : { hint })}
-            onChange={(value) => setWritten((now) => ({ ...now, [name]: value }))}
+            onChange={(value) => setDraftFields((now) => ({ ...now, [name]: value }))}
           />
         ))}
         <div class="act">

@@ -10,14 +10,14 @@ import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-const call = callOf<typeof showService>('GET', '/api/services/{name}');
+const serviceCall = callOf<typeof showService>('GET', '/api/services/{name}');
 /** Maximum number of displayed instances */
 const maxInstances = 50;
 
-const named = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part).join(' ');
+const joinNonEmpty = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part).join(' ');
 
-export const Running = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useQuery(call, {
+export const ServiceInstances = ({ name }: { readonly name: string }) => {
+  const { answer, error } = useQuery(serviceCall, {
     params: { name },
     query: { ...writtenRange.value, ...projectScope.value },
   });
@@ -32,9 +32,9 @@ export const Running = ({ name }: { readonly name: string }) => {
               versions: answer.versions.map(({ version }) => version).join(', '),
               environments: answer.environments.join(', '),
               runtimes: answer.runtimes
-                .map(({ language, name, version }) => named([language, name, version]))
+                .map(({ language, name, version }) => joinNonEmpty([language, name, version]))
                 .join(', '),
-              SDKs: answer.sdks.map(({ name, version }) => named([name, version])).join(', '),
+              SDKs: answer.sdks.map(({ name, version }) => joinNonEmpty([name, version])).join(', '),
             }}
           />
           <table class="figures texts">

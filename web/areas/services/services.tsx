@@ -13,25 +13,25 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Found } from '../../lists/empty-state.tsx';
 import { Attention } from './attention.tsx';
-import { mapCall, overviewCall, type Service, servicesCall } from './calls.ts';
+import { overviewCall, type Service, serviceMapCall, servicesCall } from './calls.ts';
 import {
-  figuresOf,
-  quantileOf,
-  shownErrors,
-  shownQuantile,
-  shownRequests,
-  shownWait,
-  slowestEdges,
+  formatDependency,
+  formatErrors,
+  formatQuantile,
+  formatRequests,
+  latencyQuantile,
+  requestMetrics,
+  slowestDependencies,
 } from './figures.ts';
-import { OpenService } from './side-panel.tsx';
+import { ServicePanel } from './side-panel.tsx';
 
 const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
 
-const list = new Paged(servicesCall, ({ items }) => items);
-const map = new ApiQuery(mapCall);
-const overview = new ApiQuery(overviewCall);
+const servicePages = new Paged(servicesCall, ({ items }) => items);
+const serviceMapQuery = new ApiQuery(serviceMapCall);
+const overviewQuery = new ApiQuery(overviewCall);
 /** Services of the map, independent of the search */
-const all = new ApiQuery(servicesCall);
+const mapServicesQuery = new ApiQuery(servicesCall);
 
 const sorts = {
   '-p95': 'p95 latency',
@@ -44,68 +44,68 @@ const sort = computed<Sort>(() => {
   const written = inAddress('sort');
   return written in sorts ? (written as Sort) : '-p95';
 });
-const open = computed(() => inAddress('service'));
+const openServiceName = computed(() => inAddress('service'));
 const isMap = computed(() => inAddress('view') === 'map');
-const waits = computed(() => slowestEdges(map.state.value.answer?.edges ?? []));
+const slowestDependencyByService = computed(() => slowestDependencies(serviceMapQuery.state.value.answer?.edges ?? []));
 const maxDuration = computed(() =>
-  Math.max(1, ...list.items.value.map((service) => quantileOf(figuresOf(service), 'p95') ?? 0)),
+  Math.max(1, ...servicePages.items.value.map((service) => latencyQuantile(requestMetrics(service), 'p95') ?? 0)),
 );
 
-const setOpen = (service: string): void => change({ service }, { replace: open.peek() !== '' });
+const openService = (service: string): void => change({ service }, { replace: openServiceName.peek() !== '' });
 
-const Bar = ({ of }: { readonly of: number }) => (
+const LatencyBar = ({ of }: { readonly of: number }) => (
   <span class="track">
     <span class="bar" style={{ width: `${(of / maxDuration.value) * 100}%` }} />
   </span>
 );
 
 const cellsOf = (service: Service) => {
-  const figures = figuresOf(service);
-  const wait = waits.value.get(service.name);
+  const figures = requestMetrics(service);
+  const wait = slowestDependencyByService.value.get(service.name);
   return [
     <bdi key="name">{shownText(service.name)}</bdi>,
-    shownRequests(figures),
+    formatRequests(figures),
     <span key="errors" class="text-error">
-      {shownErrors(figures)}
+      {formatErrors(figures)}
     </span>,
-    shownQuantile(figures, 'p50'),
-    <b key="p95">{shownQuantile(figures, 'p95')}</b>,
-    <Bar key="bar" of={quantileOf(figures, 'p95') ?? 0} />,
-    wait === undefined ? '' : <bdi key="wait">{shownText(shownWait(wait))}</bdi>,
+    formatQuantile(figures, 'p50'),
+    <b key="p95">{formatQuantile(figures, 'p95')}</b>,
+    <LatencyBar key="bar" of={latencyQuantile(figures, 'p95') ?? 0} />,
+    wait === undefined ? '' : <bdi key="wait">{shownText(formatDependency(wait))}</bdi>,
   ];
 };
 
-const Listed = () => (
+const ServiceTable = () => (
   <Found
-    of={list}
+    of={servicePages}
     nothing="No services in this range: no telemetry with a service.name was received."
     label="Services"
     class="services"
     columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'Latency', 'Slowest dependency']}
     keyOf={({ name }) => name}
     cellsOf={cellsOf}
-    open={open.value}
-    onOpen={setOpen}
+    open={openServiceName.value}
+    onOpen={openService}
   />
 );
 
 const load = (): void => {
   const query = { ...writtenRange.value, ...projectScope.value };
-  if (isMap.peek()) all.run({ query: { ...query, sort: '-requests', limit: 1000 } });
-  else list.load({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
-  map.run({ query: { ...query, limit: 2000 } });
-  overview.run({ query: { ...query, attention: 'true' } });
+  if (isMap.peek()) mapServicesQuery.run({ query: { ...query, sort: '-requests', limit: 1000 } });
+  else servicePages.load({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
+  serviceMapQuery.run({ query: { ...query, limit: 2000 } });
+  overviewQuery.run({ query: { ...query, attention: 'true' } });
 };
 
-const Chosen = ({ name }: { readonly name: string }) => {
-  const found = isMap.value ? all.state.value.answer?.items : list.items.value;
+const SelectedService = ({ name }: { readonly name: string }) => {
+  const found = isMap.value ? mapServicesQuery.state.value.answer?.items : servicePages.items.value;
   return (
-    <OpenService
+    <ServicePanel
       key={name}
       name={name}
       service={found?.find((service) => service.name === name)}
-      wait={waits.value.get(name)}
-      onClose={() => setOpen('')}
+      wait={slowestDependencyByService.value.get(name)}
+      onClose={() => openService('')}
     />
   );
 };
@@ -119,7 +119,7 @@ const ListFields = () => {
         label="Search services"
         placeholder="Search by name"
         value={search}
-        problem={list.first.state.value.error?.of('search')}
+        problem={servicePages.first.state.value.error?.of('search')}
         onSearch={(text) => change({ search: text.trim() })}
       />
       <label>
@@ -142,19 +142,19 @@ export const Services = () => {
   useEffect(() => {
     load();
     return () => {
-      for (const question of [list, map, overview, all]) question.cancel();
+      for (const query of [servicePages, serviceMapQuery, overviewQuery, mapServicesQuery]) query.cancel();
     };
   }, [from, to, search, sort.value, isMap.value, projectScope.value, refreshes.value]);
   useEscape(() => {
-    if (open.peek() !== '') setOpen('');
+    if (openServiceName.peek() !== '') openService('');
   });
-  const activeState = isMap.value ? all.state : list.first.state;
+  const activeState = isMap.value ? mapServicesQuery.state : servicePages.first.state;
   const { error } = activeState.value;
-  const name = open.value;
+  const name = openServiceName.value;
   return (
     <div class="logs">
       <h1 class="sr-only">Services</h1>
-      <Attention of={overview} />
+      <Attention of={overviewQuery} />
       <div class="toolbar">
         <button
           type="button"
@@ -168,11 +168,15 @@ export const Services = () => {
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class={name === '' ? 'list' : 'list with-record'}>
-        {isMap.value ? <ServiceMap map={map} services={all} open={name} onOpen={setOpen} /> : <Listed />}
-        {name === '' ? null : <Chosen name={name} />}
+        {isMap.value ? (
+          <ServiceMap map={serviceMapQuery} services={mapServicesQuery} open={name} onOpen={openService} />
+        ) : (
+          <ServiceTable />
+        )}
+        {name === '' ? null : <SelectedService name={name} />}
       </div>
-      <Problem error={isMap.value ? undefined : list.furtherError.value} />
-      <Freshness of={isMap.value ? map.state.value : activeState.value} />
+      <Problem error={isMap.value ? undefined : servicePages.furtherError.value} />
+      <Freshness of={isMap.value ? serviceMapQuery.state.value : activeState.value} />
     </div>
   );
 };

@@ -14,33 +14,41 @@ import { SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
-import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
-import { Running } from './running.tsx';
+import {
+  formatDependency,
+  formatErrors,
+  formatQuantile,
+  formatRequests,
+  latencyQuantile,
+  requestMetrics,
+  slowSpansSearch,
+} from './figures.ts';
+import { ServiceInstances } from './running.tsx';
 
-const ServiceOverTime = later(async () => (await import('./over-time.tsx')).ServiceOverTime);
+const ServiceOverTime = later(async () => (await import('./over-time.tsx')).ServiceCharts);
 const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 
-const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
-  const own = conditionOf('service', name);
-  const p95 = service === undefined ? undefined : quantileOf(figuresOf(service), 'p95');
+const ServiceLinks = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
+  const serviceCondition = conditionOf('service', name);
+  const p95 = service === undefined ? undefined : latencyQuantile(requestMetrics(service), 'p95');
   return (
     <ul class="links">
       <li>
-        <Link to={toArea('/traces', { search: own })}>Traces</Link>
+        <Link to={toArea('/traces', { search: serviceCondition })}>Traces</Link>
       </li>
       {p95 === undefined ? null : (
         <li>
-          <Link to={toArea('/traces', { search: slowSpansOf(name, p95) })}>Slowest traces</Link>
+          <Link to={toArea('/traces', { search: slowSpansSearch(name, p95) })}>Slowest traces</Link>
         </li>
       )}
       <li>
-        <Link to={toArea('/traces', { search: `${own} status:error` })}>Failed traces</Link>
+        <Link to={toArea('/traces', { search: `${serviceCondition} status:error` })}>Failed traces</Link>
       </li>
       <li>
-        <Link to={toArea('/logs', { search: own })}>Logs</Link>
+        <Link to={toArea('/logs', { search: serviceCondition })}>Logs</Link>
       </li>
       <li>
-        <Link to={toArea('/logs', { search: `${own} severity:>=error` })}>Error logs</Link>
+        <Link to={toArea('/logs', { search: `${serviceCondition} severity:>=error` })}>Error logs</Link>
       </li>
     </ul>
   );
@@ -67,11 +75,11 @@ const Endpoints = ({ name }: { readonly name: string }) => {
                 <td>
                   <bdi>{shownText(name)}</bdi>
                 </td>
-                <td>{shownRequests(figures)}</td>
-                <td class="text-error">{shownErrors(figures)}</td>
-                <td>{shownQuantile(figures, 'p50')}</td>
-                <td>{shownQuantile(figures, 'p95')}</td>
-                <td>{shownQuantile(figures, 'p99')}</td>
+                <td>{formatRequests(figures)}</td>
+                <td class="text-error">{formatErrors(figures)}</td>
+                <td>{formatQuantile(figures, 'p50')}</td>
+                <td>{formatQuantile(figures, 'p95')}</td>
+                <td>{formatQuantile(figures, 'p99')}</td>
               </tr>
             ))}
           </tbody>
@@ -82,10 +90,10 @@ const Endpoints = ({ name }: { readonly name: string }) => {
   );
 };
 
-export const OpenService = ({
+export const ServicePanel = ({
   name,
   service,
-  wait,
+  wait: slowestDependency,
   onClose,
 }: {
   readonly name: string;
@@ -94,14 +102,16 @@ export const OpenService = ({
   readonly onClose: () => void;
 }) => (
   <SidePanel label="Service" title={name} onClose={onClose}>
-    <Ways name={name} service={service} />
-    {wait === undefined ? null : (
+    <ServiceLinks name={name} service={service} />
+    {slowestDependency === undefined ? null : (
       <p>
         Spends most time in:{' '}
-        {wait.server.kind === 'service' ? (
-          <Link to={toArea('/services', { service: wait.server.name })}>{shownText(shownWait(wait))}</Link>
+        {slowestDependency.server.kind === 'service' ? (
+          <Link to={toArea('/services', { service: slowestDependency.server.name })}>
+            {shownText(formatDependency(slowestDependency))}
+          </Link>
         ) : (
-          shownText(shownWait(wait))
+          shownText(formatDependency(slowestDependency))
         )}
         .
       </p>
@@ -110,7 +120,7 @@ export const OpenService = ({
     <Causes of={{ service: name, ...writtenRange.value }} />
     <Endpoints name={name} />
     <Deployments name={name} />
-    <Running name={name} />
+    <ServiceInstances name={name} />
     <p class="links">
       <QueryLinks
         title={`p95 of ${name}`}

@@ -25,7 +25,7 @@ import {
   testContactCall,
 } from '../alerts/channels/calls.ts';
 import { SendTest } from '../alerts/channels/send-test.tsx';
-import { SettingFields, settingsIn } from '../alerts/channels/setting-fields.tsx';
+import { readSettings, SettingFields } from '../alerts/channels/setting-fields.tsx';
 
 type Order = Preferences['contacts'];
 
@@ -40,7 +40,7 @@ const Form = ({ before }: { readonly before: Contact | undefined }) => {
   const run = (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const name = String(formData.get('contact')).trim();
-    return save({ name, enabled: formData.has('enabled'), settings: settingsIn(formData, type) });
+    return save({ name, enabled: formData.has('enabled'), settings: readSettings(formData, type) });
   };
   return (
     <form

@@ -1,13 +1,13 @@
-import { canonicalJsonOfEarlier } from '../../../../runtime/canonical-json.ts';
+import { legacyCanonicalJson } from '../../../../runtime/canonical-json.ts';
 import type { GrowingHead } from '../../../../schemas/evidence.ts';
 import type { Clock } from '../../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
 import type { EvidenceKey, HeadStore } from '../../../../schemas/ports/evidence.ts';
 import type { Log } from '../../../../schemas/ports/log.ts';
-import { chainStart, hashOf } from './chain.ts';
+import { chainStart, hashRecord } from './chain.ts';
 import { mustHaveHeadsNow } from './lost-heads.ts';
-import { GrowingTree, leafHashOf } from './merkle.ts';
-import { recordsInOrder, type StoredRecord } from './record-pages.ts';
+import { GrowingTree, hashLeaf } from './merkle.ts';
+import { readRecordsInOrder, type StoredRecord } from './record-pages.ts';
 
 export interface SigningOptions {
   readonly documents: Documents;
@@ -16,7 +16,7 @@ export interface SigningOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** A head is signed at every multiple of this number, however late; default 1,000. */
-  readonly everyRecords?: number;
+  readonly recordsPerHead?: number;
   /**
    * Signs from record 1 even if heads must have been lost: the current records are then accepted as the recorded ones.
    */
@@ -27,14 +27,14 @@ export interface SigningOptions {
  * Signs the new records of one tenant after another. It continues from the last signed head and never from the
  * beginning: signed records are not read again, so changed old records never get a signature.
  */
-export interface ChainSigning {
+export interface ChainSigner {
   /**
    * Signs new records and returns the newest head; undefined while there are no records, or after all heads were lost.
    * Do not call it concurrently for a tenant.
    */
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
   /** Returns the number of records covered by the newest head that this process has seen. */
-  sizeOf(tenantId: string): number | undefined;
+  signedSize(tenantId: string): number | undefined;
   /** Returns false once a chain does not continue from the signed state, and while all its heads are missing. */
   isValid(tenantId: string): boolean;
   /** Reports, once per tenant, that its chain differs from the signed state. */
@@ -42,7 +42,7 @@ export interface ChainSigning {
 }
 
 /** Signed position of a tenant, and the tree to continue from. */
-interface Signed {
+interface SignedState {
   readonly tree: GrowingTree;
   readonly lastHash: string;
   readonly head: GrowingHead | undefined;
@@ -51,39 +51,39 @@ interface Signed {
 /** Heads in one publication */
 const publishBatchSize = 100;
 
-const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredRecord): boolean =>
+const continuesChain = (tenantId: string, { tree, lastHash }: SignedState, record: StoredRecord): boolean =>
   record.sequence === tree.size + 1 &&
   record.previousHash === lastHash &&
-  hashOf(tenantId, record, canonicalJsonOfEarlier) === record.hash;
+  hashRecord(tenantId, record, legacyCanonicalJson) === record.hash;
 
 /**
  * Returns the state to continue from after a head; `undefined` if this key did not sign it. The signature covers the
  * subtrees, since the root is computed from them.
  */
-const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {
+const restoreSignedState = (key: EvidenceKey, head: GrowingHead): SignedState | undefined => {
   const subtrees = head.subtrees.map((root) => Buffer.from(root, 'hex'));
   const tree = new GrowingTree(head.size, subtrees);
-  if (!key.signed(head) || tree.root().toString('hex') !== head.root) return undefined;
+  if (!key.isSignedBy(head) || tree.root().toString('hex') !== head.root) return undefined;
   return { tree, lastHash: head.lastHash, head };
 };
 
-export const chainSigning = ({ documents, heads, key, clock, log, ...options }: SigningOptions): ChainSigning => {
-  const { everyRecords = 1_000, fromBeginning = false } = options;
-  const signed = new Map<string, Signed>();
+export const createChainSigner = ({ documents, heads, key, clock, log, ...options }: SigningOptions): ChainSigner => {
+  const { recordsPerHead = 1_000, fromBeginning = false } = options;
+  const signed = new Map<string, SignedState>();
   const reported = new Set<string>();
   const lost = new Set<string>();
 
-  const begun = async (tenantId: string): Promise<Signed> => {
+  const loadSignedState = async (tenantId: string): Promise<SignedState> => {
     const known = signed.get(tenantId);
     if (known !== undefined) return known;
-    for (const head of await heads.newest(tenantId)) {
-      const found = signedBy(key, head);
+    for (const head of await heads.listNewest(tenantId)) {
+      const found = restoreSignedState(key, head);
       if (found !== undefined) return found;
     }
     return { tree: new GrowingTree(), lastHash: chainStart, head: undefined };
   };
 
-  const headOver = (tenantId: string, { tree, lastHash }: Signed): GrowingHead => {
+  const signHead = (tenantId: string, { tree, lastHash }: SignedState): GrowingHead => {
     const signedAt = new Date(clock.now()).toISOString();
     const root = tree.root().toString('hex');
     const head = key.sign({ tenantId, size: tree.size, root, lastHash, signedAt });
@@ -100,7 +100,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
   };
 
   /** Signing from record 1 again would sign any changes to the chain. Logged once per tenant. */
-  const lostHeads = async (tenantId: string, { head }: Signed): Promise<boolean> => {
+  const hasLostHeads = async (tenantId: string, { head }: SignedState): Promise<boolean> => {
     if (fromBeginning || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
       lost.delete(tenantId);
       return false;
@@ -114,42 +114,42 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
     return true;
   };
 
-  const publish = async (tenantId: string, made: readonly GrowingHead[], at: Signed): Promise<void> => {
+  const publish = async (tenantId: string, made: readonly GrowingHead[], at: SignedState): Promise<void> => {
     if (made.length === 0) return;
     await heads.publish(made);
     signed.set(tenantId, { ...at, tree: at.tree.copy(), head: made.at(-1) });
   };
 
-  const signFrom = async (tenantId: string, from: Signed): Promise<GrowingHead | undefined> => {
-    let at: Signed = { ...from, tree: from.tree.copy() };
+  const signFrom = async (tenantId: string, from: SignedState): Promise<GrowingHead | undefined> => {
+    let at: SignedState = { ...from, tree: from.tree.copy() };
     let made: GrowingHead[] = [];
-    for await (const record of recordsInOrder(documents, tenantId, { after: at.tree.size })) {
-      if (!continues(tenantId, at, record)) {
+    for await (const record of readRecordsInOrder(documents, tenantId, { after: at.tree.size })) {
+      if (!continuesChain(tenantId, at, record)) {
         report(tenantId, at.tree.size);
         break;
       }
-      at.tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
+      at.tree.append(hashLeaf(Buffer.from(record.hash, 'hex')));
       at = { ...at, lastHash: record.hash };
-      if (at.tree.size % everyRecords !== 0) continue;
-      const head = headOver(tenantId, at);
+      if (at.tree.size % recordsPerHead !== 0) continue;
+      const head = signHead(tenantId, at);
       at = { ...at, head };
       made.push(head);
       if (made.length < publishBatchSize) continue;
       await publish(tenantId, made, at);
       made = [];
     }
-    if (at.tree.size > (at.head?.size ?? 0)) made.push(headOver(tenantId, at));
+    if (at.tree.size > (at.head?.size ?? 0)) made.push(signHead(tenantId, at));
     await publish(tenantId, made, at);
     return made.at(-1) ?? at.head;
   };
 
   return {
     async signNew(tenantId) {
-      const from = await begun(tenantId);
-      return (await lostHeads(tenantId, from)) ? undefined : signFrom(tenantId, from);
+      const from = await loadSignedState(tenantId);
+      return (await hasLostHeads(tenantId, from)) ? undefined : signFrom(tenantId, from);
     },
     isValid: (tenantId) => !reported.has(tenantId) && !lost.has(tenantId),
-    sizeOf: (tenantId) => signed.get(tenantId)?.head?.size,
+    signedSize: (tenantId) => signed.get(tenantId)?.head?.size,
     report,
   };
 };

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { canonicalJson, toWellFormed } from '../../../../runtime/canonical-json.ts';
+import { toCanonicalJson, toWellFormed } from '../../../../runtime/canonical-json.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
 import {
   type AuditDetails,
@@ -7,8 +7,8 @@ import {
   type AuditRecord,
   auditHeadId,
   auditHeads,
-  auditRecordId,
   auditRecords,
+  buildAuditRecordId,
 } from '../../../../schemas/resources/audit-record.ts';
 
 /** `previousHash` of the first record of a chain */
@@ -19,13 +19,13 @@ export type NewAuditRecord = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'reso
   readonly details: Omit<AuditDetails, 'salt'>;
 };
 
-export const detailsHashOf = (details: AuditDetails, json = canonicalJson): string => hash('sha256', json(details));
+export const hashDetails = (details: AuditDetails, json = toCanonicalJson): string => hash('sha256', json(details));
 
 /** Returns the required hash of a tenant's record. Stored records are verified with `canonicalJsonOfEarlier`. */
-export const hashOf = (
+export const hashRecord = (
   tenantId: string,
   record: Omit<AuditRecord, 'hash' | 'details'>,
-  json = canonicalJson,
+  json = toCanonicalJson,
 ): string => {
   const { sequence, at, action, actor, resource, requestId, detailsHash, previousHash } = record;
   const hashInput = { tenantId, sequence, at, action, actor, resource, requestId, detailsHash };
@@ -34,18 +34,18 @@ export const hashOf = (
 
 type Sign = (recordHash: string) => string;
 
-const linkedTo = (
+const linkRecord = (
   end: AuditHead,
   tenantId: string,
-  { details: given, ...entry }: NewAuditRecord,
+  { details: newDetails, ...entry }: NewAuditRecord,
   sign: Sign | undefined,
 ): AuditRecord => {
   // The form in which the record is read later: dates are text, and undefined members are missing. Names from earlier
   // versions may contain an unpaired surrogate.
-  const stored = toWellFormed(JSON.parse(JSON.stringify(given))) as typeof given;
+  const stored = toWellFormed(JSON.parse(JSON.stringify(newDetails))) as typeof newDetails;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
-  const fields = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
-  const recordHash = hashOf(tenantId, fields);
+  const fields = { ...entry, sequence: end.sequence + 1, detailsHash: hashDetails(details), previousHash: end.hash };
+  const recordHash = hashRecord(tenantId, fields);
   return { ...fields, details, hash: recordHash, ...(sign !== undefined && { signature: sign(recordHash) }) };
 };
 
@@ -54,18 +54,18 @@ const linkedTo = (
  * tenant wait or restart, so the chain never forks. Erasures are signed with `sign`. Returns the new end of the chain.
  */
 export const appendRecords = async (
-  transaction: Pick<Documents, 'of'>,
+  transaction: Pick<Documents, 'forTenant'>,
   tenantId: string,
   entries: readonly NewAuditRecord[],
   sign?: Sign,
 ): Promise<AuditHead> => {
-  const documents = transaction.of(tenantId);
+  const documents = transaction.forTenant(tenantId);
   const heads = documents.collection(auditHeads);
   const records = documents.collection(auditRecords);
   const head = await heads.find(auditHeadId);
   let end: AuditHead = { sequence: head?.sequence ?? 0, hash: head?.hash ?? chainStart };
-  const linked = entries.map((entry) => {
-    const record = linkedTo(end, tenantId, entry, sign);
+  const linkedRecords = entries.map((entry) => {
+    const record = linkRecord(end, tenantId, entry, sign);
     end = record;
     return record;
   });
@@ -73,6 +73,6 @@ export const appendRecords = async (
   const next = { sequence: end.sequence, hash: end.hash };
   if (head === undefined) await heads.insert({ id: auditHeadId, ...next });
   else await heads.replace(auditHeadId, next, head.version);
-  for (const record of linked) await records.insert({ id: auditRecordId(record), ...record });
+  for (const record of linkedRecords) await records.insert({ id: buildAuditRecordId(record), ...record });
   return next;
 };

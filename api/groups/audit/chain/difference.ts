@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '../../../../schemas/resources/audit-record.ts';
 
 /** Replacement for a secret in a difference */
-export const masked = '(secret)';
+export const maskedValue = '(secret)';
 
 /** Members that never appear in a difference, in any object. */
 const secretNames =
@@ -16,39 +16,39 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const cleaned = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.replace(ownSecrets, masked);
-  if (Array.isArray(value)) return value.map(cleaned);
+const maskSecrets = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.replace(ownSecrets, maskedValue);
+  if (Array.isArray(value)) return value.map(maskSecrets);
   if (!isFields(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, secretNames.test(name) ? masked : cleaned(member)]),
+    Object.entries(value).map(([name, member]) => [name, secretNames.test(name) ? maskedValue : maskSecrets(member)]),
   );
 };
 
 /** Fields of the store, which differ after every write. */
-const bookkeeping = new Set(['id', 'version', 'createdAt', 'updatedAt']);
+const storeFields = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 /**
  * Returns the differences between two states of an object, recursively; arrays and scalars are compared as a whole.
  * Secrets are masked: a difference records that one changed, but not its values. A missing state has no members.
  */
-export const differencesOf = (before: unknown, after: unknown, path: readonly string[] = []): Difference[] => {
+export const findDifferences = (before: unknown, after: unknown, path: readonly string[] = []): Difference[] => {
   if (isDeepStrictEqual(before, after)) return [];
   const left = before ?? (isFields(after) ? {} : undefined);
   const right = after ?? (isFields(before) ? {} : undefined);
   if (isFields(left) && isFields(right)) {
     const names = [...new Set([...Object.keys(left), ...Object.keys(right)])];
     return names
-      .filter((name) => path.length > 0 || !bookkeeping.has(name))
-      .flatMap((name) => differencesOf(left[name], right[name], [...path, name]));
+      .filter((name) => path.length > 0 || !storeFields.has(name))
+      .flatMap((name) => findDifferences(left[name], right[name], [...path, name]));
   }
-  const secret = path.some((name) => secretNames.test(name));
-  const shown = (value: unknown): unknown => (secret ? masked : cleaned(value));
+  const isSecret = path.some((name) => secretNames.test(name));
+  const toRecordedValue = (value: unknown): unknown => (isSecret ? maskedValue : maskSecrets(value));
   return [
     {
       path: path.join('.'),
-      ...(before === undefined ? {} : { before: shown(before) }),
-      ...(after === undefined ? {} : { after: shown(after) }),
+      ...(before === undefined ? {} : { before: toRecordedValue(before) }),
+      ...(after === undefined ? {} : { after: toRecordedValue(after) }),
     },
   ];
 };

@@ -3,8 +3,8 @@ import type { Documents } from '../../../../schemas/ports/documents.ts';
 import type { EvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import { type Actor, auditRecords } from '../../../../schemas/resources/audit-record.ts';
 import { appendRecords } from './chain.ts';
-import { erasureAction, everybody } from './erasures.ts';
-import { recordsInOrder } from './record-pages.ts';
+import { erasureAction, everybodyId } from './erasures.ts';
+import { readRecordsInOrder } from './record-pages.ts';
 
 export interface Erasure {
   readonly tenantId: string;
@@ -36,28 +36,29 @@ export const eraseDetails = async (
     at: new Date(clock.now()).toISOString(),
     action: erasureAction,
     actor,
-    resource: { type: erasureAction.slice(0, erasureAction.indexOf('.')), id: subjectId ?? everybody },
+    resource: { type: erasureAction.slice(0, erasureAction.indexOf('.')), id: subjectId ?? everybodyId },
     requestId,
     details: { actorName: '', resourceName: '', address: '', changes: [] },
   };
   const { sequence } = await documents.transaction((transaction) =>
     appendRecords(transaction, tenantId, [entry], (recordHash) => key.signErasure(tenantId, recordHash)),
   );
-  const concerned = subjectId === undefined ? {} : { $or: [{ 'actor.id': subjectId }, { 'resource.id': subjectId }] };
+  const recordFilter =
+    subjectId === undefined ? {} : { $or: [{ 'actor.id': subjectId }, { 'resource.id': subjectId }] };
   let erased = 0;
-  let waiting: string[] = [];
-  const erase = async (): Promise<void> => {
+  let pendingIds: string[] = [];
+  const eraseBatch = async (): Promise<void> => {
     await documents.transaction(async (transaction) => {
-      const records = transaction.of(tenantId).collection(auditRecords);
-      for (const id of waiting) await records.update(id, { details: null });
+      const records = transaction.forTenant(tenantId).collection(auditRecords);
+      for (const id of pendingIds) await records.update(id, { details: null });
     });
-    erased += waiting.length;
-    waiting = [];
+    erased += pendingIds.length;
+    pendingIds = [];
   };
-  for await (const record of recordsInOrder(documents, tenantId, { upTo: sequence - 1 }, concerned)) {
-    if (record.details !== null && record.action !== erasureAction) waiting.push(record.id);
-    if (waiting.length >= eraseBatchSize) await erase();
+  for await (const record of readRecordsInOrder(documents, tenantId, { upTo: sequence - 1 }, recordFilter)) {
+    if (record.details !== null && record.action !== erasureAction) pendingIds.push(record.id);
+    if (pendingIds.length >= eraseBatchSize) await eraseBatch();
   }
-  if (waiting.length > 0) await erase();
+  if (pendingIds.length > 0) await eraseBatch();
   return erased;
 };

@@ -1,8 +1,8 @@
 import type { Actor, AuditRecord } from '../../../../schemas/resources/audit-record.ts';
 
-/** The action of recorded erasures of details; its resource is the person's id, or `everybody`. */
+/** The action of recorded erasures of details; its resource is the person's id, or `everybodyId`. */
 export const erasureAction = 'audit-log.erase';
-export const everybody = '*';
+export const everybodyId = '*';
 
 /** An erasure, as its record describes it. */
 export interface RecordedErasure {
@@ -19,7 +19,7 @@ export interface RecordedErasure {
 }
 
 /** Records without details that have the same actor and resource. */
-interface Missing {
+interface MissingDetails {
   readonly subjects: readonly string[];
   readonly first: number;
   readonly last: number;
@@ -31,28 +31,28 @@ interface Missing {
  * are passed in the order of the chain. Memory grows with the actors and resources of records without details, until
  * their erasure follows.
  */
-export class Erasures {
-  readonly #signed: (record: AuditRecord) => boolean;
-  readonly #missing = new Map<string, Missing>();
+export class ErasureTracker {
+  readonly #isSigned: (record: AuditRecord) => boolean;
+  readonly #missing = new Map<string, MissingDetails>();
   readonly #recorded: RecordedErasure[] = [];
 
   constructor(signed: (record: AuditRecord) => boolean) {
-    this.#signed = signed;
+    this.#isSigned = signed;
   }
 
   /** Adds a record without details; an erasure must follow. */
-  missing({ sequence, actor, resource }: AuditRecord): void {
-    const subjects = [everybody, actor.id, resource.id];
+  addMissing({ sequence, actor, resource }: AuditRecord): void {
+    const subjects = [everybodyId, actor.id, resource.id];
     const key = JSON.stringify(subjects);
     const { first = sequence, count = 0 } = this.#missing.get(key) ?? {};
     this.#missing.set(key, { subjects, first, last: sequence, count: count + 1 });
   }
 
   /** Adds a record that may be an erasure. */
-  record(record: AuditRecord): void {
-    if (record.action !== erasureAction) return;
-    const { sequence, at, actor, resource } = record;
-    const signed = this.#signed(record);
+  addRecord(addRecord: AuditRecord): void {
+    if (addRecord.action !== erasureAction) return;
+    const { sequence, at, actor, resource } = addRecord;
+    const signed = this.#isSigned(addRecord);
     let details = 0;
     for (const [key, { subjects, last, count }] of signed ? this.#missing : []) {
       if (last >= sequence || !subjects.includes(resource.id)) continue;
@@ -63,7 +63,7 @@ export class Erasures {
       sequence,
       at,
       actor,
-      subject: resource.id === everybody ? null : resource.id,
+      subject: resource.id === everybodyId ? null : resource.id,
       signed,
       details,
     });
@@ -73,14 +73,14 @@ export class Erasures {
    * The first record whose details are missing without a signed erasure, and the unsigned erasure, if any, that claims
    * them.
    */
-  unaccounted(): { readonly sequence: number; readonly claimedBy: RecordedErasure | undefined } | undefined {
-    let found: Missing | undefined;
+  findUnexplained(): { readonly sequence: number; readonly claimedBy: RecordedErasure | undefined } | undefined {
+    let earliest: MissingDetails | undefined;
     for (const missing of this.#missing.values())
-      if (found === undefined || missing.first < found.first) found = missing;
-    if (found === undefined) return undefined;
-    const { first, subjects } = found;
+      if (earliest === undefined || missing.first < earliest.first) earliest = missing;
+    if (earliest === undefined) return undefined;
+    const { first, subjects } = earliest;
     const claimedBy = this.#recorded.find(
-      ({ signed, sequence, subject }) => !signed && sequence > first && subjects.includes(subject ?? everybody),
+      ({ signed, sequence, subject }) => !signed && sequence > first && subjects.includes(subject ?? everybodyId),
     );
     return { sequence: first, claimedBy };
   }

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import { EvidenceHeader, EvidenceLine } from './evidence-file.ts';
-import { publicEvidenceKey } from './evidence-key.ts';
-import { type Findings, Verification } from './verification.ts';
+import { parsePublicEvidenceKey } from './evidence-key.ts';
+import { ChainVerifier, type Findings } from './verification.ts';
 
 /** The findings in a file, and its header. */
 export interface FileFindings extends Findings {
@@ -15,26 +15,26 @@ export class EvidenceFileError extends Error {}
 
 /** Reads a file line by line and verifies it. Throws `EvidenceFileError` for any other file. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings> => {
-  const header = await headerOf(path);
-  const verification = new Verification({
+  const header = await readHeader(path);
+  const verification = new ChainVerifier({
     tenantId: header.tenantId,
-    key: keyOf(header),
+    key: parsePublicKey(header),
     now: Date.parse(header.exportedAt),
   });
   let findings: FileFindings | undefined;
-  for await (const line of linesOf(path)) {
-    if (line.type === 'record') verification.record(line.record);
-    else if (line.type === 'head') verification.head(line.head);
+  for await (const line of readLines(path)) {
+    if (line.type === 'record') verification.addRecord(line.record);
+    else if (line.type === 'head') verification.addHead(line.head);
     else findings = { header, ...verification.finish(line) };
   }
   if (findings === undefined) throw new EvidenceFileError('the file was cut: its last line is missing');
   return findings;
 };
 
-const keyOf = ({ publicKey, keyId }: EvidenceHeader): PublicEvidenceKey => {
+const parsePublicKey = ({ publicKey, keyId }: EvidenceHeader): PublicEvidenceKey => {
   let key: PublicEvidenceKey;
   try {
-    key = publicEvidenceKey(publicKey);
+    key = parsePublicEvidenceKey(publicKey);
   } catch (cause) {
     throw new EvidenceFileError('the public key in the first line cannot be read', { cause });
   }
@@ -42,8 +42,8 @@ const keyOf = ({ publicKey, keyId }: EvidenceHeader): PublicEvidenceKey => {
   return key;
 };
 
-const headerOf = async (path: string): Promise<EvidenceHeader> => {
-  for await (const { value } of jsonLines(path)) {
+const readHeader = async (path: string): Promise<EvidenceHeader> => {
+  for await (const { value } of readJsonLines(path)) {
     const header = EvidenceHeader.safeParse(value);
     if (header.success) return header.data;
     break;
@@ -52,9 +52,9 @@ const headerOf = async (path: string): Promise<EvidenceHeader> => {
 };
 
 /** The lines after the header, up to the end. */
-async function* linesOf(path: string): AsyncGenerator<EvidenceLine> {
+async function* readLines(path: string): AsyncGenerator<EvidenceLine> {
   let ended = false;
-  for await (const { number, value } of jsonLines(path)) {
+  for await (const { number, value } of readJsonLines(path)) {
     if (number === 1) continue;
     const line = EvidenceLine.safeParse(value);
     if (!line.success || ended)
@@ -64,20 +64,20 @@ async function* linesOf(path: string): AsyncGenerator<EvidenceLine> {
   }
 }
 
-async function* jsonLines(path: string): AsyncGenerator<{ readonly number: number; readonly value: unknown }> {
+async function* readJsonLines(path: string): AsyncGenerator<{ readonly number: number; readonly value: unknown }> {
   const file = createReadStream(path, 'utf8');
   let number = 0;
   try {
     for await (const text of createInterface({ input: file, crlfDelay: Number.POSITIVE_INFINITY })) {
       number++;
-      yield { number, value: jsonOf(text, number) };
+      yield { number, value: parseJson(text, number) };
     }
   } finally {
     file.destroy();
   }
 }
 
-const jsonOf = (text: string, number: number): unknown => {
+const parseJson = (text: string, number: number): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {

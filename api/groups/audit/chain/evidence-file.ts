@@ -18,27 +18,27 @@ export const EvidenceHeader = z.strictObject({
 });
 export type EvidenceHeader = z.output<typeof EvidenceHeader>;
 
-const End = z.strictObject({ type: z.literal('end'), sequence: z.int(), hash: z.string() });
+const EvidenceEnd = z.strictObject({ type: z.literal('end'), sequence: z.int(), hash: z.string() });
 export const EvidenceLine = z.union([
   z.strictObject({ type: z.literal('record'), record: AuditRecord }),
   z.strictObject({ type: z.literal('head'), head: EvidenceHead }),
-  End,
+  EvidenceEnd,
 ]);
 export type EvidenceLine = z.output<typeof EvidenceLine>;
 
-const lineOf = (value: EvidenceLine | EvidenceHeader): string => `${JSON.stringify(value)}\n`;
+const formatLine = (value: EvidenceLine | EvidenceHeader): string => `${JSON.stringify(value)}\n`;
 
 /** Yields the lines of a file. `end` is the content of the head document. */
-export async function* evidenceLines(
+export async function* writeEvidenceLines(
   header: Omit<EvidenceHeader, 'type' | 'format'>,
   items: AsyncIterable<ChainItem>,
   end: { readonly sequence: number; readonly hash: string },
 ): AsyncGenerator<string> {
-  yield lineOf({ type: 'evidence', format: 1, ...header });
+  yield formatLine({ type: 'evidence', format: 1, ...header });
   for await (const item of items) {
     // Only the fields of the schemas, without the store's own fields.
-    if ('record' in item) yield lineOf({ type: 'record', record: AuditRecord.strip().parse(item.record) });
-    else yield lineOf({ type: 'head', head: EvidenceHead.strip().parse(item.head) });
+    if ('record' in item) yield formatLine({ type: 'record', record: AuditRecord.strip().parse(item.record) });
+    else yield formatLine({ type: 'head', head: EvidenceHead.strip().parse(item.head) });
   }
-  yield lineOf({ type: 'end', ...end });
+  yield formatLine({ type: 'end', ...end });
 }

@@ -6,9 +6,9 @@ import type { Columns } from '../../../../schemas/ports/columns.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
 import type { Evidence } from '../../../../schemas/ports/evidence.ts';
 import type { Log } from '../../../../schemas/ports/log.ts';
-import { evidenceKeyOf } from './evidence-key.ts';
-import { openHeadSigner } from './tree-head-signer.ts';
-import { openHeadStore } from './tree-head-store.ts';
+import { deriveEvidenceKey } from './evidence-key.ts';
+import { startHeadSigner } from './tree-head-signer.ts';
+import { createHeadStore } from './tree-head-store.ts';
 
 export const openEvidence = async (options: {
   readonly documents: Documents;
@@ -20,9 +20,9 @@ export const openEvidence = async (options: {
   readonly jobs: Jobs;
 }): Promise<Evidence> => {
   const { columns, bus, box } = options;
-  const heads = openHeadStore(bus, columns);
-  const key = evidenceKeyOf(box);
-  const signer = await openHeadSigner({ ...options, heads, key });
+  const heads = createHeadStore(bus, columns);
+  const key = deriveEvidenceKey(box);
+  const signer = await startHeadSigner({ ...options, heads, key });
   return {
     heads,
     key,

@@ -3,7 +3,7 @@ import { KeyedMutex } from '../../../../runtime/keyed-mutex.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
 
 const mutexes = new WeakMap<Documents, KeyedMutex>();
-const held = new AsyncLocalStorage<true>();
+const heldMutex = new AsyncLocalStorage<true>();
 
 /**
  * A mutex per chain: changes to a chain run one after the other within this process. All changes write the chain's end,
@@ -15,8 +15,8 @@ export const runExclusive = <Result>(
   work: () => Promise<Result>,
 ): Promise<Result> => {
   // A change within a change would wait for itself; the store rejects it.
-  if (held.getStore()) return work();
+  if (heldMutex.getStore()) return work();
   const mutex = mutexes.get(documents) ?? new KeyedMutex();
   mutexes.set(documents, mutex);
-  return mutex.run(tenantId, () => held.run(true, work));
+  return mutex.run(tenantId, () => heldMutex.run(true, work));
 };

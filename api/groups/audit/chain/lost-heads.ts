@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
-import { recordsInOrder } from './record-pages.ts';
+import { readRecordsInOrder } from './record-pages.ts';
 
 /** Heads are signed every minute; the bus or the process may have been down for up to this long. */
 const graceMs = 3_600_000;
@@ -16,7 +16,7 @@ export const mustHaveHeads = (firstAt: string, at: string, now: number): boolean
 /** Like `mustHaveHeads`, for a tenant's chain in the store. */
 export const mustHaveHeadsNow = async (documents: Documents, tenantId: string, clock: Clock): Promise<boolean> => {
   let firstAt: string | undefined;
-  for await (const { at } of recordsInOrder(documents, tenantId)) {
+  for await (const { at } of readRecordsInOrder(documents, tenantId)) {
     firstAt ??= at;
     if (mustHaveHeads(firstAt, at, clock.now())) return true;
   }

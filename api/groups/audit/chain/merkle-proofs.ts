@@ -1,5 +1,5 @@
 /** Proofs of RFC 9162, section 2.1: that a leaf is in a tree, and that a tree is a prefix of a larger one. */
-import { GrowingTree, parentOf } from './merkle.ts';
+import { GrowingTree, hashParent } from './merkle.ts';
 
 /** Leaves from `start` up to but excluding `end`; the subtree of these leaves is a node of the proof. */
 export interface LeafRange {
@@ -8,7 +8,7 @@ export interface LeafRange {
 }
 
 /** The largest power of two below `size` */
-const splitOf = (size: number): number => {
+const largestPowerBelow = (size: number): number => {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
@@ -22,7 +22,7 @@ export const inclusionRanges = (index: number, size: number): LeafRange[] => {
   let start = 0;
   let end = size;
   while (end - start > 1) {
-    const middle = start + splitOf(end - start);
+    const middle = start + largestPowerBelow(end - start);
     if (index < middle) {
       ranges.push({ start: middle, end });
       end = middle;
@@ -43,7 +43,7 @@ export const consistencyRanges = (older: number, newer: number): LeafRange[] => 
   let start = 0;
   let end = newer;
   while (end > older) {
-    const middle = start + splitOf(end - start);
+    const middle = start + largestPowerBelow(end - start);
     if (older <= middle) {
       ranges.push({ start: middle, end });
       end = middle;
@@ -58,13 +58,13 @@ export const consistencyRanges = (older: number, newer: number): LeafRange[] => 
 };
 
 /** Returns the roots of the subtrees of the ranges, from all leaves in order. Memory holds one path at a time. */
-export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterable<Buffer>): Promise<Buffer[]> => {
+export const computeRoots = async (ranges: readonly LeafRange[], leaves: AsyncIterable<Buffer>): Promise<Buffer[]> => {
   const trees = new Map(ranges.map((range) => [range, new GrowingTree()]));
-  const waiting = ranges.toSorted((left, right) => left.start - right.start);
+  const pendingRanges = ranges.toSorted((left, right) => left.start - right.start);
   let index = 0;
   for await (const leaf of leaves) {
-    while (waiting[0] !== undefined && waiting[0].end <= index) waiting.shift();
-    const [next] = waiting;
+    while (pendingRanges[0] !== undefined && pendingRanges[0].end <= index) pendingRanges.shift();
+    const [next] = pendingRanges;
     if (next === undefined) break;
     if (index >= next.start) trees.get(next)?.append(leaf);
     index++;
@@ -78,33 +78,36 @@ export const rootsOf = async (ranges: readonly LeafRange[], leaves: AsyncIterabl
 
 /** Position of a node in its row, and of the last node of the row. */
 interface NodePosition {
-  readonly at: number;
+  readonly index: number;
   readonly last: number;
 }
 
 const isOdd = (value: number): boolean => value % 2 === 1;
-const above = ({ at, last }: NodePosition): NodePosition => ({ at: Math.floor(at / 2), last: Math.floor(last / 2) });
-const isRight = ({ at, last }: NodePosition): boolean => isOdd(at) || at === last;
+const positionAbove = ({ index, last }: NodePosition): NodePosition => ({
+  index: Math.floor(index / 2),
+  last: Math.floor(last / 2),
+});
+const isRight = ({ index, last }: NodePosition): boolean => isOdd(index) || index === last;
 
 /** The position of the parent. A last node without a sibling moves up until it has a sibling on its left. */
 const parentPosition = (position: NodePosition): NodePosition => {
   let from = position;
-  if (isRight(position)) while (!isOdd(from.at) && from.at !== 0) from = above(from);
-  return above(from);
+  if (isRight(position)) while (!isOdd(from.index) && from.index !== 0) from = positionAbove(from);
+  return positionAbove(from);
 };
 
 /** Returns the root that follows from a leaf's inclusion proof; `undefined` if the proof has the wrong length. */
-export const rootOfInclusion = (
+export const computeInclusionRoot = (
   { index, size }: { readonly index: number; readonly size: number },
   leaf: Buffer,
   proof: readonly Buffer[],
 ): Buffer | undefined => {
   if (index < 0 || index >= size) return undefined;
-  let position: NodePosition = { at: index, last: size - 1 };
+  let position: NodePosition = { index: index, last: size - 1 };
   let root = leaf;
   for (const node of proof) {
     if (position.last === 0) return undefined;
-    root = isRight(position) ? parentOf(node, root) : parentOf(root, node);
+    root = isRight(position) ? hashParent(node, root) : hashParent(root, node);
     position = parentPosition(position);
   }
   return position.last === 0 ? root : undefined;
@@ -119,16 +122,16 @@ interface SizedRoot {
 export const isConsistent = (older: SizedRoot, newer: SizedRoot, proof: readonly Buffer[]): boolean => {
   if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root);
   if (older.size < 1 || older.size > newer.size) return false;
-  let position: NodePosition = { at: older.size - 1, last: newer.size - 1 };
-  while (isOdd(position.at)) position = above(position);
-  const [first, ...rest] = position.at === 0 ? [older.root, ...proof] : proof;
+  let position: NodePosition = { index: older.size - 1, last: newer.size - 1 };
+  while (isOdd(position.index)) position = positionAbove(position);
+  const [first, ...rest] = position.index === 0 ? [older.root, ...proof] : proof;
   if (first === undefined) return false;
   let oldRoot = first;
   let newRoot = first;
   for (const node of rest) {
     if (position.last === 0) return false;
-    if (isRight(position)) oldRoot = parentOf(node, oldRoot);
-    newRoot = isRight(position) ? parentOf(node, newRoot) : parentOf(newRoot, node);
+    if (isRight(position)) oldRoot = hashParent(node, oldRoot);
+    newRoot = isRight(position) ? hashParent(node, newRoot) : hashParent(newRoot, node);
     position = parentPosition(position);
   }
   return position.last === 0 && oldRoot.equals(older.root) && newRoot.equals(newer.root);

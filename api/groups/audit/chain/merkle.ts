@@ -13,8 +13,8 @@ const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
   return hash.digest();
 };
 
-export const leafHashOf = (data: Uint8Array): Buffer => sha256(leafPrefix, data);
-export const parentOf = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
+export const hashLeaf = (data: Uint8Array): Buffer => sha256(leafPrefix, data);
+export const hashParent = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
 
 /**
  * An append-only tree, stored as the roots of its complete subtrees, the largest first: one for each 1 in the binary
@@ -42,7 +42,7 @@ export class GrowingTree {
     for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
       const left = this.#subtrees.pop();
       if (left === undefined) throw new Error(`a tree of ${this.#size} leaves has too few subtrees`);
-      node = parentOf(left, node);
+      node = hashParent(left, node);
     }
     this.#subtrees.push(node);
     this.#size++;
@@ -50,7 +50,7 @@ export class GrowingTree {
 
   root(): Buffer {
     let root: Buffer | undefined;
-    for (const subtree of this.#subtrees.toReversed()) root = root === undefined ? subtree : parentOf(subtree, root);
+    for (const subtree of this.#subtrees.toReversed()) root = root === undefined ? subtree : hashParent(subtree, root);
     return root ?? sha256();
   }
 

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Documents, Filter } from '../../../../schemas/ports/documents.ts';
-import { afterAuditRecord, auditRecords } from '../../../../schemas/resources/audit-record.ts';
-import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
+import { auditRecords, buildAuditUpperBound } from '../../../../schemas/resources/audit-record.ts';
+import { findNewestSequence, type SequenceRange, type StoredRecord } from './record-pages.ts';
 
 /** Filter of a search. Absent fields do not restrict. */
 export interface RecordFilter {
@@ -23,37 +23,44 @@ const clockDifferenceMs = 600_000;
 const firstWindow = 1_000;
 const largestWindow = 32_000;
 
-export const filterOf = ({ fromMs, toMs, ...filter }: RecordFilter): Filter => {
-  const pinned = {
+export const toDocumentFilter = ({ fromMs, toMs, ...filter }: RecordFilter): Filter => {
+  const equalities = {
     [filter.actor?.includes('@') ? 'details.actorName' : 'actor.id']: filter.actor,
     action: filter.action ?? (filter.actions === undefined ? undefined : { $in: filter.actions }),
     'resource.type': filter.resourceType,
     'resource.id': filter.resourceId,
     requestId: filter.requestId,
   };
-  const at = { $gte: isoOf(fromMs), $lte: isoOf(toMs) };
-  const given = (fields: object): [string, unknown][] =>
+  const at = { $gte: toIsoTime(fromMs), $lte: toIsoTime(toMs) };
+  const definedEntries = (fields: object): [string, unknown][] =>
     Object.entries(fields).filter(([, value]) => value !== undefined);
-  const bounds = Object.fromEntries(given(at));
-  return { ...Object.fromEntries(given(pinned)), ...(Object.keys(bounds).length === 0 ? {} : { at: bounds }) };
+  const bounds = Object.fromEntries(definedEntries(at));
+  return {
+    ...Object.fromEntries(definedEntries(equalities)),
+    ...(Object.keys(bounds).length === 0 ? {} : { at: bounds }),
+  };
 };
 
 /** A time outside the range of dates is still beyond all records. */
-const isoOf = (ms: number | undefined): string | undefined =>
+const toIsoTime = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 
 /** The part of the chain with records in a time range, found by binary search. */
-export const spanOf = async (documents: Documents, tenantId: string, { fromMs, toMs }: RecordFilter): Promise<Span> => {
-  const newest = await newestSequence(documents, tenantId);
-  const records = documents.of(tenantId).collection(auditRecords);
+export const findSequenceRange = async (
+  documents: Documents,
+  tenantId: string,
+  { fromMs, toMs }: RecordFilter,
+): Promise<SequenceRange> => {
+  const newest = await findNewestSequence(documents, tenantId);
+  const records = documents.forTenant(tenantId).collection(auditRecords);
   /** Number of records older than a time. */
-  const olderThan = async (ms: number): Promise<number> => {
-    const at = isoOf(ms) ?? '';
+  const countOlderThan = async (ms: number): Promise<number> => {
+    const at = toIsoTime(ms) ?? '';
     let low = 0;
     let high = newest;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const filter = { id: { $gt: afterAuditRecord(middle) } };
+      const filter = { id: { $gt: buildAuditUpperBound(middle) } };
       const [record] = (await records.list({ filter, sort: { id: 1 }, limit: 1 })).items;
       if (record !== undefined && record.at < at) low = middle + 1;
       else high = middle;
@@ -61,8 +68,8 @@ export const spanOf = async (documents: Documents, tenantId: string, { fromMs, t
     return low;
   };
   return {
-    after: fromMs === undefined ? 0 : await olderThan(fromMs - clockDifferenceMs),
-    upTo: toMs === undefined ? newest : await olderThan(toMs + clockDifferenceMs),
+    after: fromMs === undefined ? 0 : await countOlderThan(fromMs - clockDifferenceMs),
+    upTo: toMs === undefined ? newest : await countOlderThan(toMs + clockDifferenceMs),
   };
 };
 
@@ -70,27 +77,27 @@ export const spanOf = async (documents: Documents, tenantId: string, { fromMs, t
  * Returns the newest matches below a sequence, the newest first. Reads window by window, so other work runs in between,
  * however rare the matches.
  */
-export const newestRecords = async (
+export const findNewestRecords = async (
   documents: Documents,
   tenantId: string,
   filter: RecordFilter,
   { limit, before }: { readonly limit: number; readonly before?: number | undefined },
 ): Promise<StoredRecord[]> => {
-  const records = documents.of(tenantId).collection(auditRecords);
-  const { after = 0, upTo = 0 } = await spanOf(documents, tenantId, filter);
-  const matching = filterOf(filter);
-  const found: StoredRecord[] = [];
+  const records = documents.forTenant(tenantId).collection(auditRecords);
+  const { after = 0, upTo = 0 } = await findSequenceRange(documents, tenantId, filter);
+  const documentFilter = toDocumentFilter(filter);
+  const matches: StoredRecord[] = [];
   let high = Math.min(upTo, (before ?? Number.POSITIVE_INFINITY) - 1);
-  for (let window = firstWindow; high > after && found.length < limit; window = Math.min(window * 2, largestWindow)) {
+  for (let window = firstWindow; high > after && matches.length < limit; window = Math.min(window * 2, largestWindow)) {
     const low = Math.max(after, high - window);
     const { items } = await records.list({
-      filter: { ...matching, id: { $gt: afterAuditRecord(low), $lt: afterAuditRecord(high) } },
+      filter: { ...documentFilter, id: { $gt: buildAuditUpperBound(low), $lt: buildAuditUpperBound(high) } },
       sort: { id: -1 },
-      limit: limit - found.length,
+      limit: limit - matches.length,
     });
-    found.push(...items);
+    matches.push(...items);
     high = low;
     await yieldToEventLoop();
   }
-  return found;
+  return matches;
 };

@@ -4,8 +4,8 @@ import { waitUpTo } from '../../../../runtime/timeout.ts';
 import type { GrowingHead } from '../../../../schemas/evidence.ts';
 import type { HeadSigner } from '../../../../schemas/ports/evidence.ts';
 import { auditHeads } from '../../../../schemas/resources/audit-record.ts';
-import { chainSigning, type SigningOptions } from './chain-signing.ts';
-import { notedEnd } from './record-pages.ts';
+import { createChainSigner, type SigningOptions } from './chain-signing.ts';
+import { readStoredEnd } from './record-pages.ts';
 
 export interface HeadSignerOptions extends SigningOptions {
   readonly jobs: Jobs;
@@ -14,20 +14,20 @@ export interface HeadSignerOptions extends SigningOptions {
 }
 
 /** A hanging store must not block the exit: unsigned records are signed after the next start. */
-const closingMs = 10_000;
+const closeTimeoutMs = 10_000;
 
-export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
-  const { documents, heads, log, jobs, everyRecords = 1_000, everyMs = 60_000 } = options;
-  const signing = chainSigning(options);
+export const startHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
+  const { documents, heads, log, jobs, recordsPerHead = 1_000, everyMs = 60_000 } = options;
+  const chainSigner = createChainSigner(options);
   /** Sequence of the newest record per tenant. */
-  const ends = new Map<string, number>();
+  const newestSequences = new Map<string, number>();
   /** The same for the records that existed when this process began. */
-  const met = new Map<string, number>();
+  const initialSequences = new Map<string, number>();
   const mutex = new KeyedMutex();
 
   /** One run at a time per tenant; a call during a run waits and runs after it. */
   const sign = (tenantId: string): Promise<GrowingHead | undefined> => {
-    const pendingHead = mutex.run(tenantId, () => signing.signNew(tenantId));
+    const pendingHead = mutex.run(tenantId, () => chainSigner.signNew(tenantId));
     pendingHead.then(
       // Enough records for another head may have been added in the meantime.
       () => signIfDue(tenantId),
@@ -37,21 +37,21 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   };
 
   const signIfDue = (tenantId: string): void => {
-    if (mutex.isBusy(tenantId) || !signing.isValid(tenantId)) return;
-    const size = signing.sizeOf(tenantId) ?? met.get(tenantId) ?? 0;
-    if ((ends.get(tenantId) ?? 0) - size >= everyRecords) void tried(sign(tenantId));
+    if (mutex.isBusy(tenantId) || !chainSigner.isValid(tenantId)) return;
+    const size = chainSigner.signedSize(tenantId) ?? initialSequences.get(tenantId) ?? 0;
+    if ((newestSequences.get(tenantId) ?? 0) - size >= recordsPerHead) void logFailure(sign(tenantId));
   };
 
   const signAll = async (): Promise<void> => {
-    const landed = await heads.sizes();
-    for (const [tenantId, end] of ends) {
-      const size = Math.max(signing.sizeOf(tenantId) ?? 0, landed.get(tenantId) ?? 0);
+    const storedSizes = await heads.getNewestSizes();
+    for (const [tenantId, end] of newestSequences) {
+      const size = Math.max(chainSigner.signedSize(tenantId) ?? 0, storedSizes.get(tenantId) ?? 0);
       // The feed may be behind another instance's signature: the store decides.
-      if (end < size && (await notedEnd(documents, tenantId)).sequence < size) signing.report(tenantId, end);
+      if (end < size && (await readStoredEnd(documents, tenantId)).sequence < size) chainSigner.report(tenantId, end);
       if (end > size) await sign(tenantId);
     }
   };
-  const tried = (work: Promise<unknown>): Promise<void> =>
+  const logFailure = (work: Promise<unknown>): Promise<void> =>
     work.then(
       () => undefined,
       (error: unknown) => log.warn({ error }, 'audit chains could not be signed; retrying'),
@@ -60,8 +60,8 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   let loading = true;
   const feed = await documents.follow(auditHeads, ({ tenantId, document }) => {
     if (document === undefined) return;
-    ends.set(tenantId, document.sequence);
-    if (loading) met.set(tenantId, document.sequence);
+    newestSequences.set(tenantId, document.sequence);
+    if (loading) initialSequences.set(tenantId, document.sequence);
     signIfDue(tenantId);
   });
   loading = false;
@@ -81,13 +81,14 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   return {
     sign,
     async close() {
-      const rest = async (): Promise<void> => {
+      const signRemaining = async (): Promise<void> => {
         await job.stop();
         // The feed may be slightly behind.
-        for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
+        for await (const { tenantId, sequence } of documents.findInAllTenants(auditHeads))
+          newestSequences.set(tenantId, sequence);
         await signAll();
       };
-      await waitUpTo(closingMs, tried(rest()));
+      await waitUpTo(closeTimeoutMs, logFailure(signRemaining()));
       await feed.close();
     },
   };

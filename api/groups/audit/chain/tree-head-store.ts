@@ -3,11 +3,11 @@ import type { Bus, BusRecord } from '../../../../schemas/ports/bus.ts';
 import type { Columns } from '../../../../schemas/ports/columns.ts';
 import type { HeadStore } from '../../../../schemas/ports/evidence.ts';
 import { topics } from '../../../../schemas/topics.ts';
-import { lazyProducer } from '../../../bus-producer.ts';
+import { createLazyProducer } from '../../../bus-producer.ts';
 
 const topic = topics.evidenceHeads.name;
-const pageHeads = 1_000;
-const newestHeads = 10;
+const headsPerPage = 1_000;
+const newestHeadCount = 10;
 
 interface Row {
   readonly covers: string;
@@ -19,11 +19,11 @@ interface Row {
   readonly signature: string;
 }
 
-const selected = `SELECT toString(size) AS covers, root, key_id AS key, last_hash AS last, subtrees,
+const selectHeads = `SELECT toString(size) AS covers, root, key_id AS key, last_hash AS last, subtrees,
   toString(toUnixTimestamp64Milli(signed_at)) AS signed, signature
   FROM evidence_heads WHERE tenant_id = {tenant:String}`;
 
-const headOf = (tenantId: string, row: Row): GrowingHead => ({
+const toHead = (tenantId: string, row: Row): GrowingHead => ({
   tenantId,
   size: Number(row.covers),
   root: row.root,
@@ -38,36 +38,36 @@ const headOf = (tenantId: string, row: Row): GrowingHead => ({
  * Heads on the bus that are not in the table yet. The landed offsets are read first, so that a head that lands in the
  * meantime is read at least once.
  */
-async function* notLanded(bus: Bus, columns: Columns): AsyncGenerator<BusRecord> {
+async function* readUnstoredRecords(bus: Bus, columns: Columns): AsyncGenerator<BusRecord> {
   const rows = await columns.query<{ partition: number; last: string }>(
     'SELECT partition, toString(max(evidence_heads.offset)) AS last FROM evidence_heads GROUP BY partition',
   );
-  const landed = new Map(rows.map(({ partition, last }) => [partition, Number(last)]));
+  const storedOffsets = new Map(rows.map(({ partition, last }) => [partition, Number(last)]));
   for (const { partition, earliest, end } of await bus.offsets(topic)) {
-    const from = Math.max(earliest, (landed.get(partition) ?? -1) + 1);
+    const from = Math.max(earliest, (storedOffsets.get(partition) ?? -1) + 1);
     if (from < end) yield* bus.read(topic, partition, from, end);
   }
 }
 
-export const openHeadStore = (bus: Bus, columns: Columns): HeadStore => {
-  const producer = lazyProducer(bus);
+export const createHeadStore = (bus: Bus, columns: Columns): HeadStore => {
+  const producer = createLazyProducer(bus);
 
-  const onTheWay = async (tenantId: string): Promise<GrowingHead[]> => {
+  const readUnstoredHeads = async (tenantId: string): Promise<GrowingHead[]> => {
     const heads: GrowingHead[] = [];
-    for await (const { key, value } of notLanded(bus, columns)) {
+    for await (const { key, value } of readUnstoredRecords(bus, columns)) {
       const head = key === tenantId ? GrowingHead.safeParse(JSON.parse(value.toString('utf8'))) : undefined;
       if (head?.data?.tenantId === tenantId) heads.push(head.data);
     }
     return heads.sort((left, right) => left.size - right.size);
   };
 
-  const landedAfter = async (tenantId: string, after: number, upTo: number): Promise<GrowingHead[]> => {
-    const rows = await columns.of(tenantId).query<Row>(
+  const readStoredHeads = async (tenantId: string, after: number, upTo: number): Promise<GrowingHead[]> => {
+    const rows = await columns.forTenant(tenantId).query<Row>(
       // Heads of the same size are in the same page, so that none is lost between two pages.
-      `${selected} AND size > {after:UInt64} AND size <= {upTo:UInt64} ORDER BY size LIMIT ${pageHeads} WITH TIES`,
+      `${selectHeads} AND size > {after:UInt64} AND size <= {upTo:UInt64} ORDER BY size LIMIT ${headsPerPage} WITH TIES`,
       { after, upTo },
     );
-    return rows.map((row) => headOf(tenantId, row));
+    return rows.map((row) => toHead(tenantId, row));
   };
 
   return {
@@ -80,27 +80,30 @@ export const openHeadStore = (bus: Bus, columns: Columns): HeadStore => {
       }));
       await (await producer.get()).publish(messages);
     },
-    async *inOrder(tenantId, after, upTo) {
-      const waiting = (await onTheWay(tenantId)).filter(({ size }) => size > after && size <= upTo);
+    async *listBySize(tenantId, after, upTo) {
+      const unstoredHeads = (await readUnstoredHeads(tenantId)).filter(({ size }) => size > after && size <= upTo);
       for (let from = after; ; ) {
-        const page = await landedAfter(tenantId, from, upTo);
+        const page = await readStoredHeads(tenantId, from, upTo);
         const last = page.at(-1);
         if (last === undefined) break;
         for (const head of page) {
-          while (waiting[0] !== undefined && waiting[0].size < head.size) yield waiting.shift() as GrowingHead;
+          while (unstoredHeads[0] !== undefined && unstoredHeads[0].size < head.size)
+            yield unstoredHeads.shift() as GrowingHead;
           yield head;
         }
         from = last.size;
       }
-      yield* waiting;
+      yield* unstoredHeads;
     },
-    async newest(tenantId) {
-      const waiting = await onTheWay(tenantId);
-      const rows = await columns.of(tenantId).query<Row>(`${selected} ORDER BY size DESC LIMIT ${newestHeads}`);
-      const heads = [...waiting, ...rows.map((row) => headOf(tenantId, row))];
-      return heads.sort((left, right) => right.size - left.size).slice(0, newestHeads);
+    async listNewest(tenantId) {
+      const waiting = await readUnstoredHeads(tenantId);
+      const rows = await columns
+        .forTenant(tenantId)
+        .query<Row>(`${selectHeads} ORDER BY size DESC LIMIT ${newestHeadCount}`);
+      const heads = [...waiting, ...rows.map((row) => toHead(tenantId, row))];
+      return heads.sort((left, right) => right.size - left.size).slice(0, newestHeadCount);
     },
-    async sizes() {
+    async getNewestSizes() {
       const rows = await columns.query<{ tenant: string; covers: string }>(
         'SELECT tenant_id AS tenant, toString(max(size)) AS covers FROM evidence_heads GROUP BY tenant_id',
         {},

@@ -1,11 +1,11 @@
-import { canonicalJsonOfEarlier } from '../../../../runtime/canonical-json.ts';
+import { legacyCanonicalJson } from '../../../../runtime/canonical-json.ts';
 import type { EvidenceHead } from '../../../../schemas/evidence.ts';
 import type { PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import type { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
-import { chainStart, detailsHashOf, hashOf } from './chain.ts';
-import { Erasures, type RecordedErasure } from './erasures.ts';
+import { chainStart, hashDetails, hashRecord } from './chain.ts';
+import { ErasureTracker, type RecordedErasure } from './erasures.ts';
 import { mustHaveHeads } from './lost-heads.ts';
-import { GrowingTree, leafHashOf } from './merkle.ts';
+import { GrowingTree, hashLeaf } from './merkle.ts';
 
 export const breakKinds = [
   'record-edited',
@@ -33,7 +33,7 @@ export interface ChainBreak {
   readonly message: string;
 }
 
-const broken = (kind: BreakKind, sequence: number, message: string): ChainBreak => ({ kind, sequence, message });
+const createBreak = (kind: BreakKind, sequence: number, message: string): ChainBreak => ({ kind, sequence, message });
 
 /** The result of a verification. */
 export interface Findings {
@@ -60,12 +60,12 @@ export interface VerificationOptions {
  * each signed tree head right after the last record that it covers, or at the end. After a break, only a record that
  * belongs at the broken position is checked.
  */
-export class Verification {
+export class ChainVerifier {
   readonly #options: VerificationOptions;
   readonly #tree = new GrowingTree();
-  readonly #erasures: Erasures;
+  readonly #erasures: ErasureTracker;
   /** Checked records, valid or not */
-  #seen = 0;
+  #recordCount = 0;
   #lastHash = chainStart;
   #previousOfLast: string | undefined;
   #firstAt = '';
@@ -73,7 +73,7 @@ export class Verification {
   #mustHaveHeads = false;
   #heads = 0;
   #lastHead: EvidenceHead | undefined;
-  #beyond: EvidenceHead | undefined;
+  #aheadHead: EvidenceHead | undefined;
   #break: ChainBreak | undefined;
   /** The predecessor hash that the record at the broken position would contain */
   #expectedHash: string | undefined;
@@ -81,15 +81,15 @@ export class Verification {
   constructor(options: VerificationOptions) {
     this.#options = options;
     const { tenantId, key } = options;
-    this.#erasures = new Erasures(
+    this.#erasures = new ErasureTracker(
       (record) =>
-        hashOf(tenantId, record, canonicalJsonOfEarlier) === record.hash && key.signedErasure(tenantId, record),
+        hashRecord(tenantId, record, legacyCanonicalJson) === record.hash && key.isErasureSigned(tenantId, record),
     );
   }
 
   /** Whether details are missing that no erasure explains so far. */
   get hasMissingErasures(): boolean {
-    return this.#erasures.unaccounted() !== undefined;
+    return this.#erasures.findUnexplained() !== undefined;
   }
 
   /** Valid records so far */
@@ -97,48 +97,48 @@ export class Verification {
     return this.#tree.size;
   }
 
-  record(record: AuditRecord): void {
-    this.#seen++;
+  addRecord(addRecord: AuditRecord): void {
+    this.#recordCount++;
     // Also after a break, because an erasure is signed independently.
-    this.erasure(record);
+    this.addErasure(addRecord);
     if (this.#break !== undefined) {
-      this.#seek(record, this.#break);
+      this.#checkReordering(addRecord, this.#break);
       return;
     }
-    this.#break = this.#misplaced() ?? this.#checkPosition(record) ?? this.#checkContent(record);
+    this.#break = this.#checkMisplacedHead() ?? this.#checkPosition(addRecord) ?? this.#checkContent(addRecord);
     if (this.#break !== undefined) return;
-    if (this.size === 0) this.#firstAt = record.at;
-    this.#mustHaveHeads ||= mustHaveHeads(this.#firstAt, record.at, this.#options.now);
-    if (record.details === null) this.#erasures.missing(record);
-    this.#tree.append(leafHashOf(Buffer.from(record.hash, 'hex')));
+    if (this.size === 0) this.#firstAt = addRecord.at;
+    this.#mustHaveHeads ||= mustHaveHeads(this.#firstAt, addRecord.at, this.#options.now);
+    if (addRecord.details === null) this.#erasures.addMissing(addRecord);
+    this.#tree.append(hashLeaf(Buffer.from(addRecord.hash, 'hex')));
     this.#previousOfLast = this.#lastHash;
-    this.#lastHash = record.hash;
+    this.#lastHash = addRecord.hash;
   }
 
   /**
    * Adds a record after the end of the checked range, if it is an erasure: details may be erased during the
    * verification.
    */
-  erasure(record: AuditRecord): void {
-    this.#erasures.record(record);
+  addErasure(record: AuditRecord): void {
+    this.#erasures.addRecord(record);
   }
 
-  head(head: EvidenceHead): void {
+  addHead(addHead: EvidenceHead): void {
     if (this.#break !== undefined) return;
-    this.#break = this.#headBreak(head);
+    this.#break = this.#headBreak(addHead);
     if (this.#break !== undefined) return;
-    if (head.size > this.size) {
-      this.#beyond = head;
+    if (addHead.size > this.size) {
+      this.#aheadHead = addHead;
       return;
     }
     this.#heads++;
-    this.#lastHead = head;
+    this.#lastHead = addHead;
   }
 
   /** Ends the verification with the chain's end from the head document, or without it if there is none to compare. */
   finish(end?: { readonly sequence: number; readonly hash: string }): Findings {
     // Details can only be missing in valid records, which precede any break.
-    const removed = this.#removedDetails();
+    const removed = this.#checkMissingDetails();
     const { recorded } = this.#erasures;
     return {
       firstBreak: removed ?? this.#break ?? this.#endBreak(end),
@@ -151,10 +151,14 @@ export class Verification {
   }
 
   /** A head before the records that it covers would never be compared with them. */
-  #misplaced(): ChainBreak | undefined {
-    if (this.#beyond === undefined) return undefined;
+  #checkMisplacedHead(): ChainBreak | undefined {
+    if (this.#aheadHead === undefined) return undefined;
     const place = this.size + 1;
-    return broken('head-misplaced', place, `the head over ${this.#beyond.size} records is before record ${place}`);
+    return createBreak(
+      'head-misplaced',
+      place,
+      `the head over ${this.#aheadHead.size} records is before record ${place}`,
+    );
   }
 
   /** Whether the record has the expected position. */
@@ -163,81 +167,89 @@ export class Verification {
     if (sequence > place) {
       this.#expectedHash = this.#lastHash;
       const missing = sequence === place + 1 ? `record ${place} is` : `records ${place} to ${sequence - 1} are`;
-      return broken('record-removed', place, `${missing} missing: record ${sequence} comes next`);
+      return createBreak('record-removed', place, `${missing} missing: record ${sequence} comes next`);
     }
     if (sequence === place && previousHash !== this.#previousOfLast) return undefined;
     if (previousHash === this.#previousOfLast)
-      return broken(
+      return createBreak(
         'chain-forked',
         place - 1,
         `two records claim position ${place - 1}: the chain has two branches from there`,
       );
-    return broken('records-reordered', place, `record ${sequence} appears a second time, at position ${place}`);
+    return createBreak('records-reordered', place, `record ${sequence} appears a second time, at position ${place}`);
   }
 
   /** Whether the record is unchanged and follows the previous one. */
   #checkContent(record: AuditRecord): ChainBreak | undefined {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;
-    if (hashOf(this.#options.tenantId, record, canonicalJsonOfEarlier) !== record.hash) {
+    if (hashRecord(this.#options.tenantId, record, legacyCanonicalJson) !== record.hash) {
       if (!follows) this.#expectedHash = this.#lastHash;
-      return broken(
+      return createBreak(
         'record-edited',
         sequence,
         `record ${sequence} differs from the recorded one: its hash does not match`,
       );
     }
     if (!follows)
-      return broken(
+      return createBreak(
         'record-replaced',
         Math.max(1, sequence - 1),
         `record ${sequence} does not follow the record before it: one of the two was replaced`,
       );
     if (details === null) return undefined;
-    if (detailsHashOf(details, canonicalJsonOfEarlier) === record.detailsHash) return undefined;
-    return broken('details-edited', sequence, `the details of record ${sequence} differ from the recorded details`);
+    if (hashDetails(details, legacyCanonicalJson) === record.detailsHash) return undefined;
+    return createBreak(
+      'details-edited',
+      sequence,
+      `the details of record ${sequence} differ from the recorded details`,
+    );
   }
 
-  #removedDetails(): ChainBreak | undefined {
-    const found = this.#erasures.unaccounted();
+  #checkMissingDetails(): ChainBreak | undefined {
+    const found = this.#erasures.findUnexplained();
     if (found === undefined) return undefined;
     const { sequence, claimedBy } = found;
     if (claimedBy === undefined)
-      return broken(
+      return createBreak(
         'details-removed',
         sequence,
         `the details of record ${sequence} are missing, and no record of their erasure exists`,
       );
-    return broken(
+    return createBreak(
       'erasure-unsigned',
       sequence,
       `the details of record ${sequence} were deleted by the unsigned erasure of record ${claimedBy.sequence}: it was forged, or recorded by a version that did not sign erasures`,
     );
   }
 
-  #seek({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
+  #checkReordering({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
     if (this.#expectedHash === undefined || previousHash !== this.#expectedHash) return;
     this.#expectedHash = undefined;
-    this.#break = broken('records-reordered', place, `the record of position ${place} is at position ${this.#seen}`);
+    this.#break = createBreak(
+      'records-reordered',
+      place,
+      `the record of position ${place} is at position ${this.#recordCount}`,
+    );
   }
 
   #headBreak(head: EvidenceHead): ChainBreak | undefined {
     const { size, root, signedAt, tenantId } = head;
     const from = (this.#lastHead?.size ?? 0) + 1;
-    if (tenantId !== this.#options.tenantId || !this.#options.key.signed(head))
-      return broken(
+    if (tenantId !== this.#options.tenantId || !this.#options.key.isSignedBy(head))
+      return createBreak(
         'head-forged',
         from,
         `the head over ${size} records of ${signedAt} is not signed by the verification key`,
       );
     if (size < this.size)
-      return broken(
+      return createBreak(
         'head-misplaced',
         from,
         `the head over ${size} records is after record ${this.size}, where it cannot be compared`,
       );
     if (size > this.size || root === this.#tree.root().toString('hex')) return undefined;
-    return broken(
+    return createBreak(
       'chain-rewritten',
       from,
       `records ${from} to ${size} are consistent, but they differ from the records that were signed at ${signedAt}`,
@@ -246,27 +258,27 @@ export class Verification {
 
   #endBreak(end: { readonly sequence: number; readonly hash: string } | undefined): ChainBreak | undefined {
     const next = this.size + 1;
-    if (this.#beyond !== undefined)
-      return broken(
+    if (this.#aheadHead !== undefined)
+      return createBreak(
         'chain-truncated',
         next,
-        `the chain ends after record ${this.size}, but ${this.#beyond.size} records were signed at ${this.#beyond.signedAt}`,
+        `the chain ends after record ${this.size}, but ${this.#aheadHead.size} records were signed at ${this.#aheadHead.signedAt}`,
       );
     if (this.#mustHaveHeads && this.#heads === 0)
-      return broken(
+      return createBreak(
         'heads-missing',
         1,
         `no signed tree head covers this chain, which began at ${this.#firstAt}: they were removed, or lost with the bus and the table`,
       );
     if (end === undefined) return undefined;
     if (end.sequence > this.size)
-      return broken(
+      return createBreak(
         'chain-truncated',
         next,
         `the chain ends after record ${this.size}, but its stored end is record ${end.sequence}`,
       );
     if (end.sequence === this.size && end.hash === this.#lastHash) return undefined;
-    return broken(
+    return createBreak(
       'end-moved',
       end.sequence + 1,
       `the stored end of the chain is record ${end.sequence}, but the last record is ${this.size}`,

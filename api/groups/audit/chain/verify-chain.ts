@@ -3,8 +3,8 @@ import type { Clock } from '../../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../../schemas/ports/documents.ts';
 import type { HeadStore, PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import type { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
-import { newestSequence, notedEnd, recordsInOrder } from './record-pages.ts';
-import { type Findings, Verification } from './verification.ts';
+import { findNewestSequence, readRecordsInOrder, readStoredEnd } from './record-pages.ts';
+import { ChainVerifier, type Findings } from './verification.ts';
 
 export interface EvidenceStores {
   readonly documents: Documents;
@@ -30,37 +30,37 @@ export interface ChainExtent {
  * Reads heads, then records, then the end: a head is signed after its records, and the end is stored with its record.
  * Even during writes, a valid chain therefore has at least the records of its newest head, and its end.
  */
-export const extentOf = async (
+export const readExtent = async (
   { documents, heads, key }: Omit<EvidenceStores, 'clock'>,
   tenantId: string,
 ): Promise<ChainExtent> => {
-  const newest = await heads.newest(tenantId);
-  const sequence = await newestSequence(documents, tenantId);
-  const end = await notedEnd(documents, tenantId);
+  const newest = await heads.listNewest(tenantId);
+  const sequence = await findNewestSequence(documents, tenantId);
+  const end = await readStoredEnd(documents, tenantId);
   return {
     end,
     upTo: Math.max(sequence, end.sequence),
-    newestHead: newest.find((head) => key.signed(head)),
+    newestHead: newest.find((head) => key.isSignedBy(head)),
     headsUpTo: newest[0]?.size ?? 0,
   };
 };
 
 /** The findings, and the extent of the chain at that time. */
-export type Verified = Findings & { readonly extent: ChainExtent };
+export type ChainVerification = Findings & { readonly extent: ChainExtent };
 
 /** Each head follows the last record that it covers; heads that cover more records than exist are at the end. */
-export async function* chainItems(
+export async function* readChainItems(
   { documents, heads }: Pick<EvidenceStores, 'documents' | 'heads'>,
   tenantId: string,
   { upTo, headsUpTo }: ChainExtent,
 ): AsyncGenerator<ChainItem> {
-  const signed = heads.inOrder(tenantId, 0, Math.max(upTo, headsUpTo))[Symbol.asyncIterator]();
+  const signed = heads.listBySize(tenantId, 0, Math.max(upTo, headsUpTo))[Symbol.asyncIterator]();
   let head = await signed.next();
-  let place = 0;
-  for await (const record of recordsInOrder(documents, tenantId, { upTo })) {
+  let recordCount = 0;
+  for await (const record of readRecordsInOrder(documents, tenantId, { upTo })) {
     yield { record };
-    place++;
-    for (; !head.done && head.value.size <= place; head = await signed.next()) yield { head: head.value };
+    recordCount++;
+    for (; !head.done && head.value.size <= recordCount; head = await signed.next()) yield { head: head.value };
   }
   for (; !head.done; head = await signed.next()) yield { head: head.value };
 }
@@ -69,17 +69,17 @@ export async function* chainItems(
  * Verifies a tenant's whole chain: its hashes, its details and every signed tree head. Memory is constant, and other
  * requests are served in between. Records may be appended in the meantime.
  */
-export const verifyChain = async (stores: EvidenceStores, tenantId: string): Promise<Verified> => {
+export const verifyChain = async (stores: EvidenceStores, tenantId: string): Promise<ChainVerification> => {
   const { documents, key, clock } = stores;
-  const extent = await extentOf(stores, tenantId);
-  const verification = new Verification({ tenantId, key, now: clock.now() });
-  for await (const item of chainItems(stores, tenantId, extent)) {
-    if ('head' in item) verification.head(item.head);
-    else verification.record(item.record);
+  const extent = await readExtent(stores, tenantId);
+  const verification = new ChainVerifier({ tenantId, key, now: clock.now() });
+  for await (const item of readChainItems(stores, tenantId, extent)) {
+    if ('head' in item) verification.addHead(item.head);
+    else verification.addRecord(item.record);
   }
   // Details may have been erased since the extent was read.
   if (verification.hasMissingErasures)
-    for await (const record of recordsInOrder(documents, tenantId, { after: extent.upTo }))
-      verification.erasure(record);
+    for await (const record of readRecordsInOrder(documents, tenantId, { after: extent.upTo }))
+      verification.addErasure(record);
   return { ...verification.finish(extent.end), extent };
 };

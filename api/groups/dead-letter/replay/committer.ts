@@ -4,12 +4,12 @@ import type { Bus, Message } from '../../../../schemas/ports/bus.ts';
 import type { Columns } from '../../../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../../../schemas/topics.ts';
 import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
-import { lazyProducer } from '../../../bus-producer.ts';
+import { createLazyProducer } from '../../../bus-producer.ts';
 import type { Result } from '../../../kernel/ports/dead-letters.ts';
-import { keyOf, markMessage, readMarks } from './marks.ts';
+import { readMarks, toMarkKey, toMarkMessage } from './marks.ts';
 
 /** A dead letter with the messages that would be published for it. */
-export interface Prepared {
+export interface PreparedDeadLetter {
   readonly deadLetter: DeadLetter;
   readonly messages: readonly Message[];
   readonly failure?: PermanentError;
@@ -18,16 +18,16 @@ export interface Prepared {
 const transactionName = 'dead-letter-replay';
 
 /** Publishes and marks in one transaction, so that no dead letter is ever published twice. */
-export interface Committer {
+export interface ReplayCommitter {
   commit(
-    prepared: readonly Prepared[],
+    prepared: readonly PreparedDeadLetter[],
     mark: Pick<DeadLetterMark, 'outcome' | 'actor' | 'markedAt'>,
   ): Promise<Result[]>;
   close(): Promise<void>;
 }
 
-export const openCommitter = (bus: Bus, columns: Columns): Committer => {
-  const producer = lazyProducer(bus);
+export const createCommitter = (bus: Bus, columns: Columns): ReplayCommitter => {
+  const producer = createLazyProducer(bus);
   // Runs of one process are serialized; otherwise they would invalidate each other's producer of the transactional id.
   const mutex = new KeyedMutex();
 
@@ -43,13 +43,13 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
             prepared.map(({ deadLetter }) => deadLetter),
           );
           const messages: Message[] = [];
-          const results = prepared.map(({ deadLetter, messages: own }): Result => {
+          const results = prepared.map(({ deadLetter, messages: deadLetterMessages }): Result => {
             const { tenantId, id } = deadLetter;
-            const mark = marks.get(keyOf(deadLetter));
+            const mark = marks.get(toMarkKey(deadLetter));
             // A mark of this same run is from an attempt whose answer was lost.
             if (mark !== undefined)
               return { id, tenantId, outcome: mark.actor === actor && mark.markedAt === markedAt ? 'done' : 'already' };
-            messages.push(...own, markMessage({ tenantId, id, outcome, markedAt, actor }));
+            messages.push(...deadLetterMessages, toMarkMessage({ tenantId, id, outcome, markedAt, actor }));
             return { id, tenantId, outcome: 'done' };
           });
           if (messages.length > 0) await publish(messages);

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, natural } from '../../../../queries/cursor.ts';
+import { decodeCursor, encodeCursor, uint64Pattern } from '../../../../queries/cursor.ts';
 import type { DeadLetterHeaders } from '../../../../schemas/dead-letter.ts';
 import { PermanentError } from '../../../../schemas/errors.ts';
 import type { Bus, Message } from '../../../../schemas/ports/bus.ts';
@@ -12,7 +12,7 @@ import {
   readDeadLetters,
 } from '../../../../subjects/dead-letters/dead-letters.ts';
 import type { DeadLetters, Payload, Progress, Result, RunOptions } from '../../../kernel/ports/dead-letters.ts';
-import { openCommitter, type Prepared } from './committer.ts';
+import { createCommitter, type PreparedDeadLetter } from './committer.ts';
 import { readPayload } from './payload.ts';
 
 export interface DeadLettersOptions {
@@ -30,12 +30,12 @@ const chunkSize = 64;
 const chunkBytes = 16 * 1024 * 1024;
 const attempts = 5;
 
-export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersOptions): DeadLetters => {
-  const committer = openCommitter(bus, columns);
+export const createDeadLetters = ({ bus, columns, clock, republish }: DeadLettersOptions): DeadLetters => {
+  const committer = createCommitter(bus, columns);
 
-  const prepare = async (deadLetter: DeadLetter): Promise<Prepared> => {
+  const prepare = async (deadLetter: DeadLetter): Promise<PreparedDeadLetter> => {
     try {
-      return { deadLetter, messages: await messagesOf(deadLetter, await readPayload(bus, deadLetter), republish) };
+      return { deadLetter, messages: await toMessages(deadLetter, await readPayload(bus, deadLetter), republish) };
     } catch (error) {
       if (!(error instanceof PermanentError)) throw error;
       return { deadLetter, messages: [], failure: error };
@@ -47,27 +47,29 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
     outcome: DeadLetterMark['outcome'],
     options: RunOptions,
   ): Promise<Progress> => {
-    const open: DeadLetterFilter = {
+    const openFilter: DeadLetterFilter = {
       ...filter,
       state: 'open',
       toMs: Math.min(filter.toMs ?? clock.now(), clock.now()),
     };
-    const counts = progressCounter(await countDeadLetters(columns, open));
+    const counts = createProgressCounter(await countDeadLetters(columns, openFilter));
     const markedAt = new Date(clock.now()).toISOString();
-    for await (const deadLetters of chunksOf(columns, open)) {
+    for await (const deadLetters of readChunks(columns, openFilter)) {
       if (options.signal?.aborted) break;
       const prepared =
         outcome === 'replayed'
           ? await Promise.all(deadLetters.map(prepare))
-          : deadLetters.map((deadLetter): Prepared => ({ deadLetter, messages: [] }));
-      const good = prepared.filter(({ failure }) => failure === undefined);
+          : deadLetters.map((deadLetter): PreparedDeadLetter => ({ deadLetter, messages: [] }));
+      const publishable = prepared.filter(({ failure }) => failure === undefined);
       const results = prepared.flatMap(({ deadLetter, failure }) =>
         failure ? [failedResult(deadLetter, failure)] : [],
       );
       results.push(
         ...(options.dryRun
-          ? good.map(({ deadLetter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
-          : await eachOrAll(good, (part) => committer.commit(part, { outcome, actor: options.actor, markedAt }))),
+          ? publishable.map(({ deadLetter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
+          : await commitAllOrEach(publishable, (part) =>
+              committer.commit(part, { outcome, actor: options.actor, markedAt }),
+            )),
       );
       const progress = counts.add(results);
       await options.onProgress?.(progress, results);
@@ -77,12 +79,12 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
 
   return {
     async list(filter, { limit = 100, cursor, signal } = {}) {
-      const after = cursor === undefined ? undefined : afterOf(cursor);
+      const after = cursor === undefined ? undefined : parseCursor(cursor);
       const rows = await readDeadLetters(columns, filter, { limit: limit + 1, after, newestFirst: true, signal });
       const items = rows.slice(0, limit);
       const last = items.at(-1);
-      const more = rows.length > limit && last !== undefined;
-      return { items, nextCursor: more ? encodeCursor(cursorKind, [Date.parse(last.receivedAt), last.id]) : null };
+      const hasMore = rows.length > limit && last !== undefined;
+      return { items, nextCursor: hasMore ? encodeCursor(cursorKind, [Date.parse(last.receivedAt), last.id]) : null };
     },
     async show(id, tenantId, signal) {
       const [deadLetter] = await readDeadLetters(
@@ -104,33 +106,33 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
 };
 
 const cursorKind = 'dead-letters';
-const afterOf = (cursor: string): { receivedAtMs: number; id: string } => {
-  const [time = '', id = ''] = decodeCursor(cursorKind, cursor, [natural, /^.{1,256}$/]);
+const parseCursor = (cursor: string): { receivedAtMs: number; id: string } => {
+  const [time = '', id = ''] = decodeCursor(cursorKind, cursor, [uint64Pattern, /^.{1,256}$/]);
   return { receivedAtMs: Number(time), id };
 };
 
 /**
  * Commits all in one transaction; if the bus would never accept that, one by one, so that only the rejected ones fail.
  */
-const eachOrAll = async (
-  prepared: readonly Prepared[],
-  commit: (part: readonly Prepared[]) => Promise<Result[]>,
+const commitAllOrEach = async (
+  prepared: readonly PreparedDeadLetter[],
+  commit: (part: readonly PreparedDeadLetter[]) => Promise<Result[]>,
 ): Promise<Result[]> => {
   if (prepared.length === 0) return [];
   try {
-    return await persistently(() => commit(prepared));
+    return await retry(() => commit(prepared));
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     const [only] = prepared;
     if (prepared.length === 1 && only !== undefined) return [failedResult(only.deadLetter, error)];
     const results: Result[] = [];
-    for (const one of prepared) results.push(...(await eachOrAll([one], commit)));
+    for (const one of prepared) results.push(...(await commitAllOrEach([one], commit)));
     return results;
   }
 };
 
 /** Retries when another process took over the transactional id, or the bus is briefly unavailable. */
-const persistently = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -145,7 +147,7 @@ const persistently = async <Value>(work: () => Promise<Value>): Promise<Value> =
  * A rejected body is checked again; a message that a consumer could not process goes back to its topic, for that
  * consumer only.
  */
-const messagesOf = async (
+const toMessages = async (
   { id, kind }: DeadLetter,
   { headers, bytes }: Payload,
   republish: DeadLettersOptions['republish'],
@@ -169,7 +171,7 @@ const messagesOf = async (
 };
 
 /** Open dead letters, oldest first, in chunks of limited number and bytes. */
-async function* chunksOf(columns: Columns, filter: DeadLetterFilter): AsyncGenerator<DeadLetter[]> {
+async function* readChunks(columns: Columns, filter: DeadLetterFilter): AsyncGenerator<DeadLetter[]> {
   let after: { receivedAtMs: number; id: string } | undefined;
   while (true) {
     const rows = await readDeadLetters(columns, filter, { limit: chunkSize, after, newestFirst: false });
@@ -199,7 +201,7 @@ const failedResult = ({ id, tenantId }: DeadLetter, { reason, message }: Permane
   message,
 });
 
-const progressCounter = (matched: number): { add(results: readonly Result[]): Progress } => {
+const createProgressCounter = (matched: number): { add(results: readonly Result[]): Progress } => {
   let done = 0;
   let already = 0;
   let failed = 0;

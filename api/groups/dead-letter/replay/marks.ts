@@ -2,14 +2,14 @@ import type { Bus, Message } from '../../../../schemas/ports/bus.ts';
 import type { Columns } from '../../../../schemas/ports/columns.ts';
 import { DeadLetterMark, topics } from '../../../../schemas/topics.ts';
 import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
-import { landedMarkOffsets, landedMarks } from '../../../../subjects/dead-letters/marks.ts';
+import { readStoredMarkOffsets, readStoredMarks } from '../../../../subjects/dead-letters/marks.ts';
 
 const topic = topics.deadLetterMarks.name;
 
-export const keyOf = ({ tenantId, id }: { readonly tenantId: string; readonly id: string }): string =>
+export const toMarkKey = ({ tenantId, id }: { readonly tenantId: string; readonly id: string }): string =>
   `${tenantId}\n${id}`;
 
-export const markMessage = (mark: DeadLetterMark): Message => ({
+export const toMarkMessage = (mark: DeadLetterMark): Message => ({
   topic,
   key: mark.tenantId,
   value: Buffer.from(JSON.stringify(mark)),
@@ -17,7 +17,7 @@ export const markMessage = (mark: DeadLetterMark): Message => ({
 });
 
 /**
- * Returns the marks of the given dead letters, by `keyOf`: stored marks, and those at the end of the topic that are not
+ * Returns the marks of the given dead letters, by `toMarkKey`: stored marks, and those at the end of the topic that are not
  * stored yet. The landing position is read before the stored marks, so that a mark that lands in the meantime is read
  * at least once.
  */
@@ -26,16 +26,16 @@ export const readMarks = async (
   columns: Columns,
   deadLetters: readonly DeadLetter[],
 ): Promise<ReadonlyMap<string, DeadLetterMark>> => {
-  const keys = new Set(deadLetters.map(keyOf));
+  const keys = new Set(deadLetters.map(toMarkKey));
   const marks = new Map<string, DeadLetterMark>();
-  const landedUpTo = await landedMarkOffsets(columns);
-  for (const mark of await landedMarks(columns, deadLetters)) marks.set(keyOf(mark), mark);
+  const storedOffsets = await readStoredMarkOffsets(columns);
+  for (const mark of await readStoredMarks(columns, deadLetters)) marks.set(toMarkKey(mark), mark);
   for (const { partition, earliest, end } of await bus.offsets(topic)) {
-    const from = Math.max(earliest, (landedUpTo.get(partition) ?? -1) + 1);
+    const from = Math.max(earliest, (storedOffsets.get(partition) ?? -1) + 1);
     if (from >= end) continue;
     for await (const record of bus.read(topic, partition, from, end)) {
       const mark = DeadLetterMark.safeParse(JSON.parse(record.value.toString('utf8')));
-      if (mark.success && keys.has(keyOf(mark.data))) marks.set(keyOf(mark.data), mark.data);
+      if (mark.success && keys.has(toMarkKey(mark.data))) marks.set(toMarkKey(mark.data), mark.data);
     }
   }
   return marks;

@@ -6,10 +6,10 @@ import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.
 import type { Payload } from '../../../kernel/ports/dead-letters.ts';
 
 /** Chunks are adjacent unless another producer wrote in between, so few other records are read. */
-async function* recordsFrom(bus: Bus, { partition, offset, chunks }: DeadLetter['place'], end: number) {
-  const behind = Math.min(offset + chunks, end);
-  yield* bus.read(topics.deadLetter.name, partition, offset, behind);
-  if (behind < end) yield* bus.read(topics.deadLetter.name, partition, behind, end);
+async function* readRecords(bus: Bus, { partition, offset, chunks }: DeadLetter['place'], end: number) {
+  const expectedEnd = Math.min(offset + chunks, end);
+  yield* bus.read(topics.deadLetter.name, partition, offset, expectedEnd);
+  if (expectedEnd < end) yield* bus.read(topics.deadLetter.name, partition, expectedEnd, end);
 }
 
 /** Joins the chunks of a dead letter. Throws `PermanentError` (`gone`) when the topic no longer has them. */
@@ -27,16 +27,16 @@ export const readPayload = async (
     throw expiredError();
   const chunks: Buffer[] = [];
   let headers: DeadLetterHeaders | undefined;
-  let found = 0;
-  for await (const record of recordsFrom(bus, place, retainedRange.end)) {
+  let foundCount = 0;
+  for await (const record of readRecords(bus, place, retainedRange.end)) {
     signal?.throwIfAborted();
     const chunk = decodeDeadLetter(record.headers);
     if (chunk.id !== id || chunks[chunk.chunk] !== undefined) continue;
     headers ??= chunk;
     chunks[chunk.chunk] = record.value;
-    found++;
-    if (found === place.chunks) break;
+    foundCount++;
+    if (foundCount === place.chunks) break;
   }
-  if (headers === undefined || found !== place.chunks) throw expiredError();
+  if (headers === undefined || foundCount !== place.chunks) throw expiredError();
   return { headers, bytes: Buffer.concat(chunks) };
 };

@@ -1,6 +1,6 @@
 import { defineJob, type Jobs } from '../../../../runtime/jobs.ts';
 import type { Clock } from '../../../../schemas/ports/clock.ts';
-import { type Documents, defineCollection, type Stored } from '../../../../schemas/ports/documents.ts';
+import { type Documents, defineCollection, type StoredMetadata } from '../../../../schemas/ports/documents.ts';
 import type { Log } from '../../../../schemas/ports/log.ts';
 import type { DeadLetterFilter } from '../../../../subjects/dead-letters/dead-letters.ts';
 import type { DeadLetters, Progress, ReplayJob, ReplayJobs } from '../../../kernel/ports/dead-letters.ts';
@@ -13,11 +13,11 @@ const saveEveryMs = 1_000;
 /** A running job without an update for this long no longer has an instance. */
 const lostAfterMs = 60_000;
 
-const isLost = ({ state, updatedAt }: ReplayJob & Stored, now: number): boolean =>
+const isLost = ({ state, updatedAt }: ReplayJob & StoredMetadata, now: number): boolean =>
   state === 'running' && now - Date.parse(updatedAt) >= lostAfterMs;
 
 /** A replay of an earlier version has no filter, so no instance can continue it. */
-const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
+const withLostState = <Job extends ReplayJob & StoredMetadata>(now: number, job: Job): Job =>
   !isLost(job, now) || job.filter !== undefined
     ? job
     : {
@@ -30,7 +30,7 @@ const seenAt = <Job extends ReplayJob & Stored>(now: number, job: Job): Job =>
  * Adds the progress of a run to earlier progress. A dead letter whose mark is not stored yet is processed again, and
  * counts as `already`.
  */
-const onTopOf = (before: ReplayJob, now: Progress): Progress =>
+const addProgress = (before: ReplayJob, now: Progress): Progress =>
   before.dryRun
     ? now
     : {
@@ -45,11 +45,11 @@ const onTopOf = (before: ReplayJob, now: Progress): Progress =>
 export const listReplays = async (
   { documents, clock }: { readonly documents: Documents; readonly clock: Clock },
   tenantId?: string,
-): Promise<(ReplayJob & Stored & { readonly tenantId: string })[]> => {
-  const found: (ReplayJob & Stored & { readonly tenantId: string })[] = [];
-  for await (const job of documents.everywhere(replayJobs))
-    if (tenantId === undefined || job.tenantId === tenantId) found.push(seenAt(clock.now(), job));
-  return found.sort((left, right) => (left.startedAt < right.startedAt ? 1 : -1));
+): Promise<(ReplayJob & StoredMetadata & { readonly tenantId: string })[]> => {
+  const jobs: (ReplayJob & StoredMetadata & { readonly tenantId: string })[] = [];
+  for await (const job of documents.findInAllTenants(replayJobs))
+    if (tenantId === undefined || job.tenantId === tenantId) jobs.push(withLostState(clock.now(), job));
+  return jobs.sort((left, right) => (left.startedAt < right.startedAt ? 1 : -1));
 };
 
 const newJob = (request: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'startedAt'>): ReplayJob => ({
@@ -65,7 +65,7 @@ const newJob = (request: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'starte
   results: [],
 });
 
-export const openReplayJobs = (ports: {
+export const createReplayJobs = (ports: {
   deadLetters: DeadLetters;
   documents: Documents;
   clock: Clock;
@@ -76,25 +76,30 @@ export const openReplayJobs = (ports: {
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
 
-  const execute = async (tenantId: string, id: string, first: ReplayJob, filter: DeadLetterFilter): Promise<void> => {
-    const stored = documents.of(tenantId).collection(replayJobs);
-    const results = first.dryRun ? [] : [...first.results];
-    let job = first;
+  const execute = async (
+    tenantId: string,
+    id: string,
+    initialJob: ReplayJob,
+    filter: DeadLetterFilter,
+  ): Promise<void> => {
+    const stored = documents.forTenant(tenantId).collection(replayJobs);
+    const results = initialJob.dryRun ? [] : [...initialJob.results];
+    let job = initialJob;
     let savedAtMs = clock.now();
     try {
       const progress = await deadLetters.replay(filter, {
         actor: job.actor,
         dryRun: job.dryRun,
         signal: stopping.signal,
-        async onProgress(now, fresh) {
-          for (const { tenantId: _, ...result } of fresh) if (results.length < maxResults) results.push(result);
-          job = { ...job, ...onTopOf(first, now), results: [...results] };
+        async onProgress(progress, newResults) {
+          for (const { tenantId: _, ...result } of newResults) if (results.length < maxResults) results.push(result);
+          job = { ...job, ...addProgress(initialJob, progress), results: [...results] };
           if (clock.now() - savedAtMs < saveEveryMs) return;
           savedAtMs = clock.now();
           await stored.replace(id, job);
         },
       });
-      job = { ...job, ...onTopOf(first, progress), state: 'finished' };
+      job = { ...job, ...addProgress(initialJob, progress), state: 'finished' };
       // Another instance, or the next start, continues it.
       if (stopping.signal.aborted) return void (await stored.replace(id, { ...job, state: 'running' }));
     } catch (error) {
@@ -111,7 +116,7 @@ export const openReplayJobs = (ports: {
       everyMs: lostAfterMs,
       scope: 'installation',
       async run() {
-        for await (const { tenantId, ...job } of documents.everywhere(replayJobs, { state: 'running' }))
+        for await (const { tenantId, ...job } of documents.findInAllTenants(replayJobs, { state: 'running' }))
           if (isLost(job, clock.now()) && job.filter !== undefined && !stopping.signal.aborted)
             await execute(tenantId, job.id, job, job.filter);
       },
@@ -121,30 +126,30 @@ export const openReplayJobs = (ports: {
 
   return {
     async start(tenantId, filter, { actor, dryRun, change }) {
-      const stored = documents.of(tenantId).collection(replayJobs);
+      const stored = documents.forTenant(tenantId).collection(replayJobs);
       const job = newJob({
         dryRun,
         actor,
         filter: { ...filter, tenantId },
         startedAt: new Date(clock.now()).toISOString(),
       });
-      const inserted = await change(async ({ of, record }) => {
-        const made = await of(tenantId).collection(replayJobs).insert(job);
-        record({ id: made.id, after: { ...filter, dryRun } });
-        return made;
+      const inserted = await change(async ({ forTenant, record }) => {
+        const insertedJob = await forTenant(tenantId).collection(replayJobs).insert(job);
+        record({ id: insertedJob.id, after: { ...filter, dryRun } });
+        return insertedJob;
       });
       const { id } = inserted;
       const work = execute(tenantId, id, job, { ...filter, tenantId }).catch((error: unknown) =>
         log.error({ error, replay: id }, 'the end of a replay of dead letters was not written'),
       );
       running.add(work);
-      const ended = work.then(() => running.delete(work));
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, stopTimeoutMs).unref())]);
+      const finished = work.then(() => running.delete(work));
+      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, stopTimeoutMs).unref())]);
       return (await stored.find(id)) ?? inserted;
     },
     async find(tenantId, id) {
-      const job = await documents.of(tenantId).collection(replayJobs).find(id);
-      return job && seenAt(clock.now(), job);
+      const job = await documents.forTenant(tenantId).collection(replayJobs).find(id);
+      return job && withLostState(clock.now(), job);
     },
     async stop() {
       stopping.abort();

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
-import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
+import { decodeCursor, encodeCursor, int64Pattern } from '../../../../queries/cursor.ts';
+import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../../../queries/range.ts';
 import { timeParameter } from '../../../../queries/time-parameters.ts';
 import { ComparedPattern, comparePatterns } from '../../../../subjects/log-patterns/pattern-comparison.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters } from './question.ts';
 
-const kind = 'log-patterns-compared';
+const cursorKind = 'log-patterns-compared';
 
 export const compareLogPatterns = defineOperation({
   method: 'GET',
@@ -29,21 +29,21 @@ export const compareLogPatterns = defineOperation({
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
     const rangeContext = { caller, signal: 'logs', nowMs } as const;
-    const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page?.range ?? rangeOf(query, rangeContext);
-    const baseline = page?.baseline ?? rangeOf(baselineOf(query, range), rangeContext);
+    const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const range = page?.range ?? parseRetainedRange(query, rangeContext);
+    const baseline = page?.baseline ?? parseRetainedRange(defaultBaseline(query, range), rangeContext);
     if (page !== undefined)
-      for (const each of [range, baseline]) refuseBeyondRetention(each, { ...rangeContext, wasListed: true });
-    const compared = await comparePatterns(columns.of(caller.tenantId), { range, baseline }, query);
-    const found = compared.filter(({ change }) => query.change === undefined || change === query.change);
-    const first = page === undefined ? 0 : found.findIndex(({ id }) => id === page.id) + 1;
-    const items = found.slice(first, first + query.limit);
+      for (const each of [range, baseline]) requireRetained(each, { ...rangeContext, isFromCursor: true });
+    const compared = await comparePatterns(columns.forTenant(caller.tenantId), { range, baseline }, query);
+    const matching = compared.filter(({ change }) => query.change === undefined || change === query.change);
+    const startIndex = page === undefined ? 0 : matching.findIndex(({ id }) => id === page.id) + 1;
+    const items = matching.slice(startIndex, startIndex + query.limit);
     const last = items.at(-1);
     return {
       items,
       nextCursor:
-        last !== undefined && first + items.length < found.length
-          ? encodeCursor(kind, [range.from, range.to, baseline.from, baseline.to, last.id])
+        last !== undefined && startIndex + items.length < matching.length
+          ? encodeCursor(cursorKind, [range.from, range.to, baseline.from, baseline.to, last.id])
           : null,
     };
   },
@@ -51,22 +51,22 @@ export const compareLogPatterns = defineOperation({
 
 /** Counts are per minute, so the range and its baseline must not share a minute. */
 const minuteNs = 60_000_000_000n;
-const msOf = (nanoseconds: bigint): string => String(nanoseconds / 1_000_000n);
+const toMilliseconds = (nanoseconds: bigint): string => String(nanoseconds / 1_000_000n);
 
-const baselineOf = (
+const defaultBaseline = (
   {
     baselineFrom,
     baselineTo,
   }: { readonly baselineFrom?: string | undefined; readonly baselineTo?: string | undefined },
   { from, to }: Range,
 ): { from: string; to: string } => ({
-  from: baselineFrom ?? msOf(from - (to - from) - minuteNs),
-  to: baselineTo ?? msOf((from / minuteNs) * minuteNs - 1_000_000n),
+  from: baselineFrom ?? toMilliseconds(from - (to - from) - minuteNs),
+  to: baselineTo ?? toMilliseconds((from / minuteNs) * minuteNs - 1_000_000n),
 });
 
-const pageOf = (cursor: string): { range: Range; baseline: Range; id: string } => {
-  const [from = '', to = '', baseFrom = '', baseTo = '', id = ''] = decodeCursor(kind, cursor, [
-    ...[integer, integer, integer, integer],
+const parseCursor = (cursor: string): { range: Range; baseline: Range; id: string } => {
+  const [from = '', to = '', baseFrom = '', baseTo = '', id = ''] = decodeCursor(cursorKind, cursor, [
+    ...[int64Pattern, int64Pattern, int64Pattern, int64Pattern],
     /^[0-9a-f]{16}$/,
   ]);
   return {

@@ -18,7 +18,7 @@ export const filterParameters = {
 const dayMs = 86_400_000;
 
 /** The pattern query of a request. */
-export const questionOf = (
+export const toPatternsQuery = (
   filter: PatternsQuery['filter'],
   range: Range,
   { caller, nowMs }: { readonly caller: Pick<Caller, 'plan'>; readonly nowMs: number },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { rangeOf, rangeParameters } from '../../../../queries/range.ts';
+import { parseRetainedRange, rangeParameters } from '../../../../queries/range.ts';
 import { OneLogPattern, readPattern } from '../../../../subjects/log-patterns/pattern.ts';
 import { notFound } from '../../../errors.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
-import { filterParameters, questionOf } from './question.ts';
+import { filterParameters, toPatternsQuery } from './question.ts';
 
 export const showLogPattern = defineOperation({
   method: 'GET',
@@ -19,9 +19,9 @@ export const showLogPattern = defineOperation({
   response: OneLogPattern,
   async handler({ caller, params, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const range = rangeOf(query, { caller, signal: 'logs', nowMs });
-    const question = questionOf(query, range, { caller, nowMs });
-    const pattern = await readPattern(columns.of(caller.tenantId), params.id, question);
+    const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
+    const patternsQuery = toPatternsQuery(query, range, { caller, nowMs });
+    const pattern = await readPattern(columns.forTenant(caller.tenantId), params.id, patternsQuery);
     if (pattern === undefined) throw notFound('log pattern');
     return pattern;
   },

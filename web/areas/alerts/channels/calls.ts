@@ -9,7 +9,7 @@ import type {
   testContact,
 } from '../../../../api/groups/notification-channels/test-channel.ts';
 import type { listChannelTypes } from '../../../../api/groups/notification-channels/types.ts';
-import type { Stored } from '../../../../schemas/ports/documents.ts';
+import type { StoredMetadata } from '../../../../schemas/ports/documents.ts';
 import type { NotificationChannel } from '../../../../schemas/resources/notification-channel.ts';
 import {
   type Answered,
@@ -23,8 +23,8 @@ import {
 } from '../../../client/call.ts';
 
 /** The resource declares no view, so a stored channel is displayed as it is, with masked secrets. */
-export type Channel = NotificationChannel & Stored;
-type Listed<Item> = Filtered<
+export type Channel = NotificationChannel & StoredMetadata;
+type ListEndpoint<Item> = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
 >;
 
@@ -32,18 +32,20 @@ type Listed<Item> = Filtered<
 export type Contact = Omit<ViewOf<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
 
 /** Writable fields of a channel */
-export type WrittenChannel = Pick<Channel, 'name' | 'settings'> & Partial<NotificationChannel>;
-type Written = z.ZodType<unknown, WrittenChannel>;
-type WrittenContact = z.ZodType<unknown, Pick<Channel, 'name' | 'enabled' | 'settings'>>;
+export type ChannelInput = Pick<Channel, 'name' | 'settings'> & Partial<NotificationChannel>;
+type ChannelSchema = z.ZodType<unknown, ChannelInput>;
+type ContactSchema = z.ZodType<unknown, Pick<Channel, 'name' | 'enabled' | 'settings'>>;
 
-export const channelsCall = callOf<Listed<Channel>>('GET', '/api/notification-channels');
+export const channelsCall = callOf<ListEndpoint<Channel>>('GET', '/api/notification-channels');
 export const channelTypesCall = callOf<typeof listChannelTypes>('GET', '/api/notification-channels/types');
-export const createChannelCall = creationOf<typeof channelResource, Written>('/api/notification-channels');
-export const replaceChannelCall = replacementOf<typeof channelResource, Written>('/api/notification-channels/{id}');
+export const createChannelCall = creationOf<typeof channelResource, ChannelSchema>('/api/notification-channels');
+export const replaceChannelCall = replacementOf<typeof channelResource, ChannelSchema>(
+  '/api/notification-channels/{id}',
+);
 export const removeChannelCall = removalOf('/api/notification-channels/{id}');
-export const contactsCall = callOf<Listed<Contact>>('GET', '/api/contacts');
-export const createContactCall = creationOf<typeof contactResource, WrittenContact>('/api/contacts');
-export const replaceContactCall = replacementOf<typeof contactResource, WrittenContact>('/api/contacts/{id}');
+export const contactsCall = callOf<ListEndpoint<Contact>>('GET', '/api/contacts');
+export const createContactCall = creationOf<typeof contactResource, ContactSchema>('/api/contacts');
+export const replaceContactCall = replacementOf<typeof contactResource, ContactSchema>('/api/contacts/{id}');
 export const testContactCall = callOf<typeof testContact>('POST', '/api/contacts/{id}/test');
 export const previewTemplatesCall = callOf<typeof previewTemplates>('POST', '/api/notification-channels/preview');
 export const testChannelCall = callOf<typeof testChannel>('POST', '/api/notification-channels/{id}/test');

@@ -14,9 +14,15 @@ import { ChannelEditor } from './editor.tsx';
 import { SendTest } from './send-test.tsx';
 
 /** Key of the editor for a new channel */
-const fresh = 'new';
+const newChannelKey = 'new';
 
-const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
+const DeleteButton = ({
+  of: { id, name, version },
+  onClose,
+}: {
+  readonly of: Channel;
+  readonly onClose: () => void;
+}) => {
   const [action] = useState(() => new Action(removeChannelCall));
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the channel “${name}”?`)) return;
@@ -34,23 +40,23 @@ const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; 
   );
 };
 
-const Change = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
-  const [isEdited, setEdited] = useState(false);
+const ChannelActions = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
+  const [isEditing, setEdited] = useState(false);
   if (!isPermitted(testChannelCall))
     return <p class="soft">{explainDenial(testChannelCall, 'Editing and testing a channel')}</p>;
-  if (isEdited) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
+  if (isEditing) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
   return (
     <div class="act">
       <SendTest id={of.id} call={testChannelCall} />
       <button type="button" class="plain" onClick={() => setEdited(true)}>
         Edit
       </button>
-      <Remove of={of} onClose={onClose} />
+      <DeleteButton of={of} onClose={onClose} />
     </div>
   );
 };
 
-const OpenChannel = ({
+const ChannelPanel = ({
   id,
   item,
   onClose,
@@ -59,7 +65,7 @@ const OpenChannel = ({
   readonly item: Channel | undefined;
   readonly onClose: () => void;
 }) =>
-  id === fresh ? (
+  id === newChannelKey ? (
     <SidePanel label="Channel" title="New channel" onClose={onClose}>
       <ChannelEditor onSaved={() => undefined} />
     </SidePanel>
@@ -70,7 +76,7 @@ const OpenChannel = ({
       ) : (
         <>
           <p>{shownText(item.description)}</p>
-          <Change key={item.version} of={item} onClose={onClose} />
+          <ChannelActions key={item.version} of={item} onClose={onClose} />
           <Fields values={{ ...item.settings, 'rate limit per minute': item.maxPerMinute }} />
           <ChannelDeliveries id={item.id} />
         </>
@@ -78,9 +84,9 @@ const OpenChannel = ({
     </SidePanel>
   );
 
-const Add = () =>
+const NewChannelButton = () =>
   isPermitted(createChannelCall) ? (
-    <button type="button" onClick={() => change({ open: fresh })}>
+    <button type="button" onClick={() => change({ open: newChannelKey })}>
       New channel
     </button>
   ) : null;
@@ -91,12 +97,12 @@ export const Channels = listed({
   search: 'channel name',
   nothing: 'No channels yet. Without a channel, nobody is notified of alerts.',
   keyOf: ({ id }) => id,
-  Tools: Add,
+  Tools: NewChannelButton,
   columns: {
     Channel: ({ name }) => name,
     Type: ({ settings }) => settings.type,
     Description: ({ description }) => description,
     Enabled: ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">disabled</span>),
   },
-  Open: OpenChannel,
+  Open: ChannelPanel,
 });

@@ -7,7 +7,7 @@ import { useQuery } from '../../../frame/use-query.ts';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Delivery, deliveriesCall } from './calls.ts';
 
-const alertsOf = ({ firing, resolved, isTest }: Delivery): string =>
+const formatAlertCounts = ({ firing, resolved, isTest }: Delivery): string =>
   isTest
     ? 'a test'
     : [...(firing > 0 ? [`${firing} firing`] : []), ...(resolved > 0 ? [`${resolved} resolved`] : [])].join(', ');
@@ -33,7 +33,7 @@ export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
         <tr key={delivery.id}>
           <td>{shownMoment(delivery.queuedAt)}</td>
           <td class={delivery.state === 'failed' ? 'text-error' : ''}>{delivery.state}</td>
-          <td>{alertsOf(delivery)}</td>
+          <td>{formatAlertCounts(delivery)}</td>
           <td>
             <Attempts of={delivery.attempts} />
           </td>

@@ -9,36 +9,37 @@ import { Problem } from '../../../frame/freshness.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { useQuery } from '../../../frame/use-query.ts';
 import { type Channel, channelTypesCall, createChannelCall, replaceChannelCall } from './calls.ts';
-import { SettingFields, settingsIn } from './setting-fields.tsx';
+import { readSettings, SettingFields } from './setting-fields.tsx';
 import { TemplateFields } from './template-fields.tsx';
 
 /** Edits a channel; without one, creates a new channel. */
 export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
-  const [creating] = useState(() => new Action(createChannelCall));
-  const [replacing] = useState(() => new Action(replaceChannelCall));
+  const [createAction] = useState(() => new Action(createChannelCall));
+  const [replaceAction] = useState(() => new Action(replaceChannelCall));
   const { answer, error } = useQuery(channelTypesCall, {});
-  const [chosen, setChosen] = useState(of?.settings.type ?? 'webhook');
+  const [chosenType, setChosenType] = useState(of?.settings.type ?? 'webhook');
   const [templates, setTemplates] = useState(of?.templates ?? { title: '', text: '' });
   const [maxPerMinute, setMaxPerMinute] = useState<number | null>(of?.maxPerMinute ?? 60);
-  const type = answer?.items.find((each) => each.type === chosen);
+  const type = answer?.items.find((each) => each.type === chosenType);
   if (answer === undefined || type === undefined) return <Problem error={error} />;
-  const action = of === undefined ? creating : replacing;
+  const action = of === undefined ? createAction : replaceAction;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const written = {
+    const channelInput = {
       name: String(formData.get('channel')).trim(),
       description: String(formData.get('description')),
       enabled: formData.has('enabled'),
-      settings: settingsIn(formData, type),
+      settings: readSettings(formData, type),
       templates,
       maxPerMinute: maxPerMinute ?? 0,
     };
     if (of === undefined) {
-      const made = await creating.run({ body: written });
-      if (made === undefined) return;
-      change({ open: (made as unknown as Channel).id });
+      const createdChannel = await createAction.run({ body: channelInput });
+      if (createdChannel === undefined) return;
+      change({ open: (createdChannel as unknown as Channel).id });
     } else {
-      if ((await replacing.run({ params: { id: of.id }, body: written, ifMatch: of.version })) === undefined) return;
+      if ((await replaceAction.run({ params: { id: of.id }, body: channelInput, ifMatch: of.version })) === undefined)
+        return;
     }
     onSaved();
     refresh();
@@ -48,7 +49,7 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
       <div class="form">
         <label>
           Type{' '}
-          <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+          <select value={chosenType} onChange={({ currentTarget }) => setChosenType(currentTarget.value)}>
             {answer.items.map((each) => (
               <option key={each.type} value={each.type}>
                 {each.name}
@@ -65,9 +66,9 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
           <input name="description" maxLength={4096} autocomplete="off" defaultValue={of?.description ?? ''} />
         </label>
         <SettingFields
-          key={chosen}
+          key={chosenType}
           type={type}
-          given={of?.settings.type === chosen ? of.settings : undefined}
+          given={of?.settings.type === chosenType ? of.settings : undefined}
           error={action.error.value}
         />
         <NumberInput

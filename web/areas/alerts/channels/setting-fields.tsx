@@ -13,27 +13,28 @@ interface Setting {
   readonly maxLength?: number;
 }
 
-const settingsOf = ({ settings }: ChannelType): readonly (readonly [name: string, setting: Setting])[] =>
+const listSettings = ({ settings }: ChannelType): readonly (readonly [name: string, setting: Setting])[] =>
   Object.entries((settings['properties'] ?? {}) as Readonly<Record<string, Setting>>).filter(
     ([name]) => name !== 'type',
   );
 
-const requiredOf = ({ settings }: ChannelType): readonly string[] => (settings['required'] ?? []) as readonly string[];
+const listRequiredSettings = ({ settings }: ChannelType): readonly string[] =>
+  (settings['required'] ?? []) as readonly string[];
 
 /** Formats `signingSecret` as a label. */
-const titleOf = (name: string): string => {
+const toLabel = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
   return words === 'url' ? 'URL' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 };
 
-const textOf = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
+const toInputText = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
 
-const hiddenText = { type: 'password', autocomplete: 'new-password' } as const;
-const openText = { type: 'text', autocomplete: 'off' } as const;
+const secretInputProps = { type: 'password', autocomplete: 'new-password' } as const;
+const plainInputProps = { type: 'text', autocomplete: 'off' } as const;
 
 export const SettingFields = ({
   type,
-  given,
+  given: storedSettings,
   error,
 }: {
   readonly type: ChannelType;
@@ -42,19 +43,19 @@ export const SettingFields = ({
   readonly error: CallError | undefined;
 }) => (
   <>
-    {settingsOf(type).map(([name, setting]) => {
+    {listSettings(type).map(([name, setting]) => {
       const problem = wrongIn(error)(`settings.${name}`);
       const isSecret = type.secrets.includes(name);
       const hint = setting.type === 'array' ? 'separate multiple values with commas' : setting.description;
       return (
-        <Field key={name} label={titleOf(name)} problem={problem} hint={hint}>
+        <Field key={name} label={toLabel(name)} problem={problem} hint={hint}>
           <input
             name={name}
-            {...(isSecret ? hiddenText : openText)}
+            {...(isSecret ? secretInputProps : plainInputProps)}
             spellcheck={false}
-            required={requiredOf(type).includes(name)}
-            defaultValue={textOf(given?.[name])}
-            placeholder={textOf(setting.default)}
+            required={listRequiredSettings(type).includes(name)}
+            defaultValue={toInputText(storedSettings?.[name])}
+            placeholder={toInputText(setting.default)}
             maxLength={setting.type === 'array' ? 16_384 : (setting.maxLength ?? 4096)}
             aria-invalid={problem !== undefined}
           />
@@ -65,11 +66,11 @@ export const SettingFields = ({
 );
 
 /** Returns the settings in the form; empty fields are omitted. */
-export const settingsIn = (form: FormData, type: ChannelType): Settings => {
-  const written = settingsOf(type).flatMap(([name, setting]): readonly [string, unknown][] => {
+export const readSettings = (form: FormData, type: ChannelType): Settings => {
+  const entries = listSettings(type).flatMap(([name, setting]): readonly [string, unknown][] => {
     const text = String(form.get(name) ?? '').trim();
     if (text === '') return [];
     return [[name, setting.type === 'array' ? text.split(/[\s,]+/).filter((part) => part !== '') : text]];
   });
-  return { type: type.type, ...Object.fromEntries(written) };
+  return { type: type.type, ...Object.fromEntries(entries) };
 };

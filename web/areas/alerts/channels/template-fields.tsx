@@ -10,14 +10,14 @@ import { type Channel, previewTemplatesCall } from './calls.ts';
 
 type Templates = Channel['templates'];
 
-const parts = [
+const templateFields = [
   ['title', 'Title', 1],
   ['text', 'Text', 4],
 ] as const;
 
 export const TemplateFields = ({
   templates,
-  wrong,
+  wrong: findProblem,
   onChange,
 }: {
   readonly templates: Templates;
@@ -26,7 +26,7 @@ export const TemplateFields = ({
   readonly onChange: (templates: Templates) => void;
 }) => {
   const [action] = useState(() => new Action(previewTemplatesCall));
-  const [made, setMade] = useState<{ readonly title: string; readonly text: string }>();
+  const [renderedMessage, setRenderedMessage] = useState<{ readonly title: string; readonly text: string }>();
   const error = action.error.value;
   return (
     <details>
@@ -34,8 +34,8 @@ export const TemplateFields = ({
       <p class="hint">
         {'Empty: the default message. {{name}} inserts a value; {{#alerts}}…{{/alerts}} repeats for each alert.'}
       </p>
-      {parts.map(([name, label, rows]) => (
-        <Field key={name} label={label} problem={wrongIn(error)(name) ?? wrong(`templates.${name}`)}>
+      {templateFields.map(([name, label, rows]) => (
+        <Field key={name} label={label} problem={wrongIn(error)(name) ?? findProblem(`templates.${name}`)}>
           <textarea
             rows={rows}
             maxLength={16_384}
@@ -49,15 +49,15 @@ export const TemplateFields = ({
         type="button"
         class="plain"
         disabled={action.isRunning.value}
-        onClick={() => void action.run({ body: templates }).then(setMade)}
+        onClick={() => void action.run({ body: templates }).then(setRenderedMessage)}
       >
         Preview with two alerts
       </button>
       {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
-      {made === undefined ? null : (
+      {renderedMessage === undefined ? null : (
         <div role="status">
-          <b>{shownText(made.title)}</b>
-          <Raw label="Preview" text={made.text} />
+          <b>{shownText(renderedMessage.title)}</b>
+          <Raw label="Preview" text={renderedMessage.text} />
         </div>
       )}
     </details>

@@ -4,11 +4,11 @@ import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
 import { linesOf, shownValue } from '../../../charts/values.ts';
 import type { Preview } from '../calls.ts';
 
-const tones: Readonly<Record<string, string>> = { critical: 'red', error: 'orange', warning: 'yellow' };
+const severityColors: Readonly<Record<string, string>> = { critical: 'red', error: 'orange', warning: 'yellow' };
 
 type Past = NonNullable<Preview['past']>;
 
-const seriesOf = (lines: ReturnType<typeof linesOf>['lines'], unit: string): TimeSeries[] =>
+const toTimeSeries = (lines: ReturnType<typeof linesOf>['lines'], unit: string): TimeSeries[] =>
   lines.map(({ name, values }) => ({
     name,
     unit,
@@ -21,7 +21,7 @@ const seriesOf = (lines: ReturnType<typeof linesOf>['lines'], unit: string): Tim
   }));
 
 /** Returns the axis range, with margins for thresholds beyond all values. */
-const roomOf = (values: readonly number[], limits: readonly number[]) => {
+const axisRangeFor = (values: readonly number[], limits: readonly number[]) => {
   const [min, max] = [Math.min(0, ...values, ...limits), Math.max(0, ...values, ...limits)];
   return { low: min, high: max === min ? min + 1 : max + (max - min) * 0.08 };
 };
@@ -30,28 +30,28 @@ export const PastChart = ({ past, firings }: { readonly past: Past; readonly fir
   const { limits } = past;
   const unit = past.series[0]?.unit ?? '';
   const { steps, lines } = useMemo(() => linesOf(past), [past]);
-  const series = useMemo(() => seriesOf(lines, unit), [lines, unit]);
-  const drawn = limits.flatMap(({ severity, value, upper }) =>
-    [value, ...(upper === null ? [] : [upper])].map((each) => [each, tones[severity] ?? 'blue'] as const),
+  const series = useMemo(() => toTimeSeries(lines, unit), [lines, unit]);
+  const thresholdLines = limits.flatMap(({ severity, value, upper }) =>
+    [value, ...(upper === null ? [] : [upper])].map((each) => [each, severityColors[severity] ?? 'blue'] as const),
   );
-  const limitTexts = limits.map(
+  const thresholdTexts = limits.map(
     ({ severity, operator, value, upper }) =>
       `${severity} ${operator} ${shownValue(value, unit)}${upper === null ? '' : ` to ${shownValue(upper, unit)}`}`,
   );
   const values = lines.flatMap((line) => line.values.filter((value) => value !== undefined));
   return (
     <OverTime
-      title={['Compared value', ...limitTexts].join(', ')}
+      title={['Compared value', ...thresholdTexts].join(', ')}
       steps={steps}
       series={series}
       legend={true}
       group="rule"
       height={180}
       marks={firings}
-      limits={drawn}
-      {...roomOf(
+      limits={thresholdLines}
+      {...axisRangeFor(
         values.slice(0, 50_000),
-        drawn.map(([value]) => value),
+        thresholdLines.map(([value]) => value),
       )}
       from={Date.parse(past.from)}
       to={Date.parse(past.to)}

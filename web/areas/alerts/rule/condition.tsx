@@ -4,11 +4,11 @@ import type { Query } from '../../../../queries/query.ts';
 import { ofRecords } from '../../../editors/question.ts';
 import { QuestionFields } from '../../../editors/question-fields.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { type Condition, change, changeCondition, preview, problemAt, type Threshold } from './draft.ts';
+import { type Condition, changeCondition, changeDraft, preview, problemAt, type Threshold } from './draft.ts';
 import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
 
 type QueryCondition = Exclude<Condition, { kind: 'composite' }>;
-type OfThreshold = Extract<Condition, { kind: 'threshold' }>;
+type ThresholdCondition = Extract<Condition, { kind: 'threshold' }>;
 
 const severities = { info: 'info', warning: 'warning', error: 'error', critical: 'critical' } as const;
 const operators = {
@@ -25,7 +25,7 @@ const kinds = {
   absence: 'No data',
   composite: 'Composite (JSON)',
 } as const;
-const matches = {
+const matchModes = {
   last: 'last value',
   'at-least-once': 'any value',
   'all-the-time': 'every value',
@@ -33,7 +33,7 @@ const matches = {
   'in-total': 'the sum',
 } as const;
 
-const Limit = ({
+const ThresholdFields = ({
   threshold,
   at,
   isOnly,
@@ -109,12 +109,12 @@ const Limit = ({
   );
 };
 
-const Limits = ({ condition: { thresholds } }: { readonly condition: OfThreshold }) => {
+const ThresholdsFields = ({ condition: { thresholds } }: { readonly condition: ThresholdCondition }) => {
   const set = (changed: readonly Threshold[]): void => changeCondition({ thresholds: changed });
   return (
     <>
       {thresholds.map((threshold, index) => (
-        <Limit
+        <ThresholdFields
           // Thresholds have no id other than their index.
           key={`${index} of ${thresholds.length}`}
           threshold={threshold}
@@ -136,7 +136,7 @@ const Limits = ({ condition: { thresholds } }: { readonly condition: OfThreshold
   );
 };
 
-const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
+const WindowFields = ({ condition }: { readonly condition: QueryCondition }) => {
   const step = condition.kind === 'threshold' ? condition.step : undefined;
   return (
     <div class="inline">
@@ -172,7 +172,7 @@ const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
         <ChoiceField
           label="Reduce by"
           at="condition.match"
-          options={matches}
+          options={matchModes}
           value={condition.match ?? 'last'}
           onChange={(match) => changeCondition({ match })}
         />
@@ -182,16 +182,16 @@ const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
 };
 
 /** A condition over other rules: their names, and the combination. */
-const Composite = ({ condition }: { readonly condition: Condition }) => {
-  const [wrong, setWrong] = useState('');
+const CompositeField = ({ condition }: { readonly condition: Condition }) => {
+  const [parseError, setParseError] = useState('');
   const parseCondition = (text: string): void => {
     try {
       const value: unknown = JSON.parse(text);
       if (typeof value !== 'object' || value === null) throw new Error('A condition must be an object');
-      change({ condition: value as Condition });
-      setWrong('');
+      changeDraft({ condition: value as Condition });
+      setParseError('');
     } catch (error) {
-      setWrong(String(error));
+      setParseError(String(error));
     }
   };
   return (
@@ -203,23 +203,23 @@ const Composite = ({ condition }: { readonly condition: Condition }) => {
         onChange={({ currentTarget }) => parseCondition(currentTarget.value)}
       />
       <span class="problem-text" role="alert">
-        {wrong}
+        {parseError}
       </span>
     </Field>
   );
 };
 
 /** Converts a condition to another kind, preserving the common fields. */
-const convertCondition = (before: Condition, kind: Condition['kind']): Condition => {
+const convertCondition = (previousCondition: Condition, kind: Condition['kind']): Condition => {
   if (kind === 'composite') return { kind, expression: 'a && b', rules: {} };
   const query =
-    (before.kind === 'composite' ? undefined : before.query) ??
+    (previousCondition.kind === 'composite' ? undefined : previousCondition.query) ??
     ({
       kind: 'aggregate',
       signal: 'logs',
       measures: [{ function: 'count' }],
     } as Query);
-  const window = before.kind === 'composite' ? '5m' : before.window;
+  const window = previousCondition.kind === 'composite' ? '5m' : previousCondition.window;
   return kind === 'absence'
     ? { kind, query, window }
     : { kind, query, window, thresholds: [{ severity: 'warning', operator: 'above' }] };
@@ -233,10 +233,10 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
       at="condition.kind"
       value={condition.kind}
       options={kinds}
-      onChange={(kind) => change({ condition: convertCondition(condition, kind) })}
+      onChange={(kind) => changeDraft({ condition: convertCondition(condition, kind) })}
     />
     {condition.kind === 'composite' ? (
-      <Composite condition={condition} />
+      <CompositeField condition={condition} />
     ) : (
       <>
         <QuestionFields
@@ -246,15 +246,15 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
           problem={problemAt('condition.query') ?? preview.state.value.answer?.error ?? undefined}
           onChange={(query) => changeCondition({ query })}
         />
-        <Warned />
-        <Windows condition={condition} />
-        {condition.kind === 'threshold' ? <Limits condition={condition} /> : null}
+        <QueryWarning />
+        <WindowFields condition={condition} />
+        {condition.kind === 'threshold' ? <ThresholdsFields condition={condition} /> : null}
       </>
     )}
   </fieldset>
 );
 
-const Warned = () => {
+const QueryWarning = () => {
   const warning = preview.state.value.answer?.warnings.find(({ path }) => path.startsWith('condition.query'));
   return warning === undefined ? null : <p class="text-warn">{shownText(warning.message)}</p>;
 };

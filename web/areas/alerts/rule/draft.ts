@@ -5,22 +5,22 @@ import { ApiQuery } from '../../../client/query.ts';
 import { CallError } from '../../../client/request.ts';
 import { queryOf, writtenOf } from '../../../editors/question.ts';
 import { addressWith, go, inAddress } from '../../../frame/address.ts';
-import { previewCall, type Rule, type WrittenRule } from '../calls.ts';
+import { previewRuleCall, type Rule, type RuleInput } from '../calls.ts';
 
-export type Condition = WrittenRule['condition'];
+export type Condition = RuleInput['condition'];
 export type Threshold = Extract<Condition, { kind: 'threshold' }>['thresholds'][number];
 
 /** Maximum length of a draft in the URL; servers reject longer URLs */
-const maxCharacters = 6_000;
+const maxDraftCharacters = 6_000;
 
 /** `undefined` until it is known which rule is edited */
-export const draft = signal<WrittenRule | undefined>(undefined);
+export const draft = signal<RuleInput | undefined>(undefined);
 /** Why the rule in the URL cannot be parsed; empty if it can */
 export const draftParseError = signal('');
 
-export const preview = new ApiQuery(previewCall);
+export const preview = new ApiQuery(previewRuleCall);
 /** Why the rule was not saved */
-export const refused = signal<CallError | undefined>(undefined);
+export const saveError = signal<CallError | undefined>(undefined);
 
 /** Durations are nanoseconds, which users do not type. */
 const emptyThreshold = (query: Query | undefined): Threshold => ({
@@ -31,8 +31,8 @@ const emptyThreshold = (query: Query | undefined): Threshold => ({
 
 export const emptyRule = (
   query: Query | undefined,
-  { name, projectId }: Pick<WrittenRule, 'name' | 'projectId'>,
-): WrittenRule => ({
+  { name, projectId }: Pick<RuleInput, 'name' | 'projectId'>,
+): RuleInput => ({
   name,
   projectId: projectId || null,
   condition: {
@@ -43,17 +43,17 @@ export const emptyRule = (
   },
 });
 
-const known = new Set([
+const writableFields = new Set([
   ...['name', 'alertName', 'origin', 'description', 'projectId', 'enabled', 'condition', 'interval', 'delay', 'for'],
   ...['keepFiringFor', 'limit', 'minimumEvents', 'noData', 'onError', 'forgetAfter', 'labels', 'annotations'],
 ]);
 
 /** Returns the writable fields of a stored rule. */
-export const writtenIn = (rule: Rule): WrittenRule =>
-  Object.fromEntries(Object.entries(rule).filter(([name]) => known.has(name))) as unknown as WrittenRule;
+export const pickWritableFields = (rule: Rule): RuleInput =>
+  Object.fromEntries(Object.entries(rule).filter(([name]) => writableFields.has(name))) as unknown as RuleInput;
 
 /** Returns a JSON object from the URL; `undefined` if there is none that can be parsed. */
-const objectIn = (name: string): object | undefined => {
+const readUrlObject = (name: string): object | undefined => {
   const text = inAddress(name);
   if (text === '') return undefined;
   try {
@@ -67,50 +67,50 @@ const objectIn = (name: string): object | undefined => {
 };
 
 /** Returns the rule in the URL, or the query for a new rule. */
-export const readDraftFromUrl = (): { readonly rule?: WrittenRule; readonly query?: Query } => {
+export const readDraftFromUrl = (): { readonly rule?: RuleInput; readonly query?: Query } => {
   draftParseError.value = '';
-  const [rule, query] = [objectIn('draft'), objectIn('query')];
+  const [rule, query] = [readUrlObject('draft'), readUrlObject('query')];
   return {
-    ...(rule !== undefined && 'condition' in rule ? { rule: rule as WrittenRule } : {}),
+    ...(rule !== undefined && 'condition' in rule ? { rule: rule as RuleInput } : {}),
     ...(query === undefined ? {} : { query: query as Query }),
   };
 };
 
-let waiting: ReturnType<typeof setTimeout> | undefined;
+let urlUpdateTimer: ReturnType<typeof setTimeout> | undefined;
 
-const saveInAddress = (rule: WrittenRule): void => {
+const writeDraftToUrl = (rule: RuleInput): void => {
   const text = JSON.stringify(rule);
-  go(addressWith({ draft: text.length > maxCharacters ? '' : text, query: '', name: '' }), { replace: true });
+  go(addressWith({ draft: text.length > maxDraftCharacters ? '' : text, query: '', name: '' }), { replace: true });
 };
 
 /** Changes the draft; the URL is updated when typing stops. */
-export const change = (fields: Partial<WrittenRule>): void => {
+export const changeDraft = (fields: Partial<RuleInput>): void => {
   const before = draft.peek();
   if (before === undefined) return;
   const after = { ...before, ...fields };
   draft.value = after;
-  clearTimeout(waiting);
-  waiting = setTimeout(() => saveInAddress(after), 400);
+  clearTimeout(urlUpdateTimer);
+  urlUpdateTimer = setTimeout(() => writeDraftToUrl(after), 400);
 };
 
-export const stopWaiting = (): void => clearTimeout(waiting);
+export const cancelUrlUpdate = (): void => clearTimeout(urlUpdateTimer);
 
 /** A rule can be previewed before it has a name. */
-export const withDefaultName = (rule: WrittenRule): WrittenRule =>
+export const withDefaultName = (rule: RuleInput): RuleInput =>
   rule.name === '' ? { ...rule, name: 'new rule' } : rule;
 
 export const changeCondition = (fields: object): void => {
   const before = draft.peek()?.condition;
-  if (before !== undefined) change({ condition: { ...before, ...fields } as Condition });
+  if (before !== undefined) changeDraft({ condition: { ...before, ...fields } as Condition });
 };
 
-const details = computed(() => [...(refused.value?.details ?? []), ...(preview.state.value.error?.details ?? [])]);
+const details = computed(() => [...(saveError.value?.details ?? []), ...(preview.state.value.error?.details ?? [])]);
 
-const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
+const isAtOrBelow = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
 
 /** Returns the error of a field or its children; `undefined` if there is none. */
 export const problemAt = (at: string): string | undefined => {
-  const messages = details.value.filter(({ path }) => isAt(path, at)).map(({ message }) => message);
+  const messages = details.value.filter(({ path }) => isAtOrBelow(path, at)).map(({ message }) => message);
   return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
 };
 
@@ -118,18 +118,18 @@ export const problemAt = (at: string): string | undefined => {
 export const problemsWithoutField = (fields: readonly string[]): readonly string[] => [
   ...new Set(
     details.value
-      .filter(({ path }) => !fields.some((at) => isAt(path, at)))
+      .filter(({ path }) => !fields.some((at) => isAtOrBelow(path, at)))
       .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)),
   ),
 ];
 
 /** Returns the warning of a field or its children, about conditions that probably fire unintentionally. */
 export const warningAt = (at: string): string | undefined =>
-  preview.state.value.answer?.warnings.find(({ path }) => isAt(path, at))?.message;
+  preview.state.value.answer?.warnings.find(({ path }) => isAtOrBelow(path, at))?.message;
 
 /** Error that no field shows, such as a conflict, a rejection or a network failure */
 export const errorWithoutField = computed(() =>
-  [refused.value, preview.state.value.error].find(
+  [saveError.value, preview.state.value.error].find(
     (error): error is CallError => error instanceof CallError && error.details.length === 0,
   ),
 );

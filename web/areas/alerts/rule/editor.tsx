@@ -10,39 +10,39 @@ import { projectId } from '../../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../../frame/time-range.ts';
-import { createRuleCall, type Rule, replaceRuleCall, ruleCall, type WrittenRule } from '../calls.ts';
+import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall } from '../calls.ts';
 import { ConditionFields } from './condition.tsx';
 import {
-  change,
+  cancelUrlUpdate,
+  changeDraft,
   draft,
   draftParseError,
   emptyRule,
   errorWithoutField,
+  pickWritableFields,
   preview,
   problemsWithoutField,
   readDraftFromUrl,
-  refused,
-  stopWaiting,
+  saveError,
   withDefaultName,
-  writtenIn,
 } from './draft.ts';
 import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
 import { Trial } from './trial.tsx';
 
-const stored = new ApiQuery(ruleCall);
+const storedRule = new ApiQuery(ruleCall);
 /** Debounce of typing, in milliseconds */
-const typedMs = 400;
+const previewDebounceMs = 400;
 
-const noData = {
+const noDataOptions = {
   '': 'Keep the state; no records count as 0',
   keep: 'Keep the state',
   resolve: 'Resolve',
   alert: 'Fire the alert',
   unknown: 'Alert "NoData"',
 } as const;
-const onError = { unknown: 'Alert "Error"', alert: 'Fire the alert', keep: 'Keep the state' } as const;
+const errorOptions = { unknown: 'Alert "Error"', alert: 'Fire the alert', keep: 'Keep the state' } as const;
 
-const Texts = ({
+const PairsField = ({
   label,
   name,
   value,
@@ -59,13 +59,13 @@ const Texts = ({
       spellcheck={false}
       placeholder={placeholder}
       defaultValue={pairLines(value ?? {})}
-      onInput={({ currentTarget }) => change({ [name]: pairsIn(currentTarget.value) })}
+      onInput={({ currentTarget }) => changeDraft({ [name]: pairsIn(currentTarget.value) })}
     />
   </Field>
 );
 
 /** Durations of the rule; an empty field uses the default of the API. */
-const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
+const Durations = ({ rule }: { readonly rule: RuleInput }) => (
   <div class="inline">
     {(
       [
@@ -82,27 +82,27 @@ const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
         value={rule[name]}
         placeholder={placeholder}
         maxLength={16}
-        onChange={(text) => change({ [name]: text.trim() === '' ? undefined : text.trim() })}
+        onChange={(text) => changeDraft({ [name]: text.trim() === '' ? undefined : text.trim() })}
       />
     ))}
   </div>
 );
 
 /** Fields that display their own errors */
-const shownAt = [
+const fieldsWithMessages = [
   ...['name', 'description', 'condition', 'interval', 'for', 'keepFiringFor', 'delay', 'noData', 'onError'],
   ...['labels', 'annotations'],
 ];
 
-const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
+const Fields = ({ rule }: { readonly rule: RuleInput }) => (
   <>
-    <TextField label="Name" at="name" value={rule.name} onChange={(name) => change({ name })} />
+    <TextField label="Name" at="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
     <TextField
       label="Description"
       at="description"
       value={rule.description}
       maxLength={4096}
-      onChange={(description) => change({ description })}
+      onChange={(description) => changeDraft({ description })}
     />
     <ConditionFields condition={rule.condition} />
     <fieldset>
@@ -113,19 +113,19 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
           label="No data state"
           at="noData"
           value={rule.noData ?? ''}
-          options={noData}
-          onChange={(chosen) => change({ noData: chosen === '' ? undefined : chosen })}
+          options={noDataOptions}
+          onChange={(chosen) => changeDraft({ noData: chosen === '' ? undefined : chosen })}
         />
         <ChoiceField
           label="Error state"
           at="onError"
           value={rule.onError ?? 'unknown'}
-          options={onError}
-          onChange={(chosen) => change({ onError: chosen })}
+          options={errorOptions}
+          onChange={(chosen) => changeDraft({ onError: chosen })}
         />
       </div>
-      <Texts label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
-      <Texts
+      <PairsField label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
+      <PairsField
         label="Annotations, one per line"
         name="annotations"
         value={rule.annotations}
@@ -135,7 +135,7 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
         <input
           type="checkbox"
           checked={rule.enabled !== false}
-          onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
+          onChange={({ currentTarget }) => changeDraft({ enabled: currentTarget.checked })}
         />{' '}
         Enabled
       </label>
@@ -144,30 +144,30 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
   </>
 );
 
-const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: Rule | undefined }) => {
+const Save = ({ rule, ruleBefore }: { readonly rule: RuleInput; readonly ruleBefore: Rule | undefined }) => {
   const [create] = useState(() => new Action(createRuleCall));
   const [replace] = useState(() => new Action(replaceRuleCall));
   const isRunning = create.isRunning.value || replace.isRunning.value;
   const save = async (): Promise<void> => {
-    refused.value = undefined;
+    saveError.value = undefined;
     const saved =
-      before === undefined
+      ruleBefore === undefined
         ? await create.run({ body: rule })
-        : await replace.run({ params: { id: before.id }, body: rule, ifMatch: before.version });
-    if (saved === undefined) refused.value = create.error.peek() ?? replace.error.peek();
+        : await replace.run({ params: { id: ruleBefore.id }, body: rule, ifMatch: ruleBefore.version });
+    if (saved === undefined) saveError.value = create.error.peek() ?? replace.error.peek();
     else {
-      stopWaiting();
+      cancelUrlUpdate();
       go(toArea('/alerts/rules', { rule: saved.id }));
     }
   };
   return (
     <div class="act">
       <button type="button" disabled={isRunning} onClick={() => void save()}>
-        {before === undefined ? 'Create rule' : 'Save rule'}
+        {ruleBefore === undefined ? 'Create rule' : 'Save rule'}
       </button>
-      <Link to={toArea('/alerts/rules', before === undefined ? {} : { rule: before.id })}>Cancel</Link>
+      <Link to={toArea('/alerts/rules', ruleBefore === undefined ? {} : { rule: ruleBefore.id })}>Cancel</Link>
       <Problem error={errorWithoutField.value} />
-      {problemsWithoutField(shownAt).map((message) => (
+      {problemsWithoutField(fieldsWithMessages).map((message) => (
         <p key={message} class="problem" role="alert">
           {shownText(message)}
         </p>
@@ -180,25 +180,25 @@ const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: R
 const useDraft = (id: string): Rule | undefined => {
   useEffect(() => {
     const { rule, query } = readDraftFromUrl();
-    refused.value = undefined;
+    saveError.value = undefined;
     preview.clear();
     draft.value =
       rule ??
       (id === ''
         ? emptyRule(query, { name: inAddress('name').slice(0, 256), projectId: projectId.peek() })
         : undefined);
-    stored.clear();
-    if (id !== '') stored.run({ params: { id } });
+    storedRule.clear();
+    if (id !== '') storedRule.run({ params: { id } });
     return () => {
-      stopWaiting();
-      stored.cancel();
+      cancelUrlUpdate();
+      storedRule.cancel();
       preview.clear();
       draft.value = undefined;
     };
   }, [id]);
-  const { answer } = stored.state.value;
+  const { answer } = storedRule.state.value;
   useEffect(() => {
-    if (answer !== undefined && draft.peek() === undefined) draft.value = writtenIn(answer);
+    if (answer !== undefined && draft.peek() === undefined) draft.value = pickWritableFields(answer);
   }, [answer]);
   return answer;
 };
@@ -209,8 +209,8 @@ const usePreview = (): void => {
   useEffect(() => {
     if (rule === undefined) return;
     const runPreview = (): void => preview.run({ query: { from, to }, body: withDefaultName(rule) });
-    const waiting = setTimeout(runPreview, preview.state.peek().answer === undefined ? 0 : typedMs);
-    return () => clearTimeout(waiting);
+    const previewTimer = setTimeout(runPreview, preview.state.peek().answer === undefined ? 0 : previewDebounceMs);
+    return () => clearTimeout(previewTimer);
   }, [rule, from, to, refreshes.value]);
 };
 
@@ -224,13 +224,13 @@ export const RuleEditor = () => {
   return (
     <>
       {draftParseError.value === '' ? null : <p class="problem">{shownText(draftParseError.value)}</p>}
-      <Problem error={stored.state.value.error} />
+      <Problem error={storedRule.state.value.error} />
       {rule === undefined ? null : (
         <div class="written">
           <div class="form" key={id}>
             <h2>{id === '' ? 'New alert rule' : shownText(before?.name ?? rule.name)}</h2>
             <Fields rule={rule} />
-            {id === '' || before !== undefined ? <Save rule={rule} before={before} /> : null}
+            {id === '' || before !== undefined ? <Save rule={rule} ruleBefore={before} /> : null}
           </div>
           <Trial rule={rule} />
         </div>

@@ -4,7 +4,7 @@ import { Field as WithProblem, Wrong } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { problemAt, warningAt } from './draft.ts';
 
-const Doubtful = ({ at }: { readonly at: string }) => {
+const FieldWarning = ({ at }: { readonly at: string }) => {
   const warning = warningAt(at);
   return warning === undefined ? null : <p class="text-warn">{shownText(warning)}</p>;
 };
@@ -12,7 +12,7 @@ const Doubtful = ({ at }: { readonly at: string }) => {
 export const FieldMessages = ({ at }: { readonly at: string }) => (
   <>
     <Wrong message={problemAt(at)} />
-    <Doubtful at={at} />
+    <FieldWarning at={at} />
   </>
 );
 
@@ -31,7 +31,7 @@ export const Field = ({
     <WithProblem label={label} problem={problemAt(at)}>
       {children}
     </WithProblem>
-    <Doubtful at={at} />
+    <FieldWarning at={at} />
   </>
 );
 
@@ -65,7 +65,7 @@ export const TextField = ({
 );
 
 /** Returns a typed number; `undefined` if it is not a number. */
-export const numberIn = (text: string): number | undefined =>
+export const parseNumber = (text: string): number | undefined =>
   text.trim() === '' || !Number.isFinite(Number(text)) ? undefined : Number(text);
 
 export const NumberField = ({
@@ -85,7 +85,7 @@ export const NumberField = ({
       step="any"
       defaultValue={value === undefined ? '' : String(value)}
       aria-invalid={problemAt(at) !== undefined}
-      onInput={({ currentTarget }) => onChange(numberIn(currentTarget.value))}
+      onInput={({ currentTarget }) => onChange(parseNumber(currentTarget.value))}
     />
   </Field>
 );

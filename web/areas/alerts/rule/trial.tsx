@@ -22,11 +22,11 @@ import {
   type Backtest,
   backtestCall,
   type Preview,
+  type RuleInput,
   routingTestCall,
   startBacktestCall,
-  type WrittenRule,
 } from '../calls.ts';
-import { shownLabels } from '../shown.ts';
+import { formatLabels } from '../shown.ts';
 import { draft, preview, withDefaultName } from './draft.ts';
 
 const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
@@ -34,14 +34,14 @@ const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
 /** Maximum number of displayed groups */
 const maxGroups = 50;
 const pollMs = 1_000;
-const number = new Intl.NumberFormat('en');
+const numberFormat = new Intl.NumberFormat('en');
 
 /** The started backtest and its rule */
 const backtest = new ApiQuery(backtestCall);
-const triedRule = signal('');
+const backtestedRule = signal('');
 /** Times at which the rule would have started to fire, while the rule is unchanged */
 const firings = computed(() =>
-  triedRule.value === JSON.stringify(draft.value)
+  backtestedRule.value === JSON.stringify(draft.value)
     ? (backtest.state.value.answer?.transitions ?? [])
         .filter(({ from, to }) => to === 'firing' && from !== 'firing' && from !== 'recovering')
         .map(({ at }) => Date.parse(at))
@@ -75,7 +75,8 @@ const Groups = ({ found }: { readonly found: Preview }) => (
     <h3>Current state</h3>
     <p role="status">
       State: <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>,{' '}
-      {number.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.{found.error === null ? '' : ' '}
+      {numberFormat.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.
+      {found.error === null ? '' : ' '}
       {found.error === null ? null : <span class="text-error">{shownText(found.error)}</span>}
     </p>
     {found.groups.length === 0 ? null : (
@@ -86,7 +87,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
             {found.groups.slice(0, maxGroups).map(({ alertId, labels, state, severity, value, reason }) => (
               <tr key={alertId}>
                 <td>
-                  <bdi>{shownText(shownLabels(labels) || 'no labels')}</bdi>
+                  <bdi>{shownText(formatLabels(labels) || 'no labels')}</bdi>
                 </td>
                 <td>{state}</td>
                 <td>{severity ?? ''}</td>
@@ -102,22 +103,22 @@ const Groups = ({ found }: { readonly found: Preview }) => (
   </>
 );
 
-const Fired = ({ found }: { readonly found: Backtest }) => {
+const BacktestResult = ({ found }: { readonly found: Backtest }) => {
   const { status, progress, evaluations, failed, lastError, groups, isCut } = found;
   const count = groups.reduce((sum, group) => sum + group.firings, 0);
   if (status === 'running')
     return (
       <p role="status">
-        {Math.round(100 * progress)} % done: {number.format(evaluations)} evaluations.
+        {Math.round(100 * progress)} % done: {numberFormat.format(evaluations)} evaluations.
       </p>
     );
   return (
     <>
       <p role="status">
         From {shownMoment(found.from)} to {shownMoment(found.to)} the rule would have fired{' '}
-        <b id="firings">{count === 1 ? 'once' : `${number.format(count)} times`}</b> in {number.format(evaluations)}{' '}
-        evaluations.
-        {failed === 0 ? '' : ` ${number.format(failed)} evaluations failed: ${lastError ?? ''}`}
+        <b id="firings">{count === 1 ? 'once' : `${numberFormat.format(count)} times`}</b> in{' '}
+        {numberFormat.format(evaluations)} evaluations.
+        {failed === 0 ? '' : ` ${numberFormat.format(failed)} evaluations failed: ${lastError ?? ''}`}
         {isCut ? ' The list of changes is truncated.' : ''}
       </p>
       {groups.length === 0 ? null : (
@@ -128,9 +129,9 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
               {groups.slice(0, maxGroups).map(({ alertId, labels, firings: times, firingMs }) => (
                 <tr key={alertId}>
                   <td>
-                    <bdi>{shownText(shownLabels(labels) || 'no labels')}</bdi>
+                    <bdi>{shownText(formatLabels(labels) || 'no labels')}</bdi>
                   </td>
-                  <td>{number.format(times)}</td>
+                  <td>{numberFormat.format(times)}</td>
                   <td>{shownDuration(firingMs * 1e6)}</td>
                 </tr>
               ))}
@@ -142,23 +143,23 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
   );
 };
 
-const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
+const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
   const [start] = useState(() => new Action(startBacktestCall));
   const { answer } = backtest.state.value;
-  const isThisOne = triedRule.value === JSON.stringify(rule);
+  const isCurrentRule = backtestedRule.value === JSON.stringify(rule);
   const [id, status] = [answer?.id, answer?.status];
   useEffect(() => {
     if (id === undefined || status !== 'running') return;
-    const again = setInterval(() => backtest.run({ params: { id } }), pollMs);
-    return () => clearInterval(again);
+    const pollTimer = setInterval(() => backtest.run({ params: { id } }), pollMs);
+    return () => clearInterval(pollTimer);
   }, [id, status]);
   const run = async (): Promise<void> => {
     const { from, to } = writtenRange.peek();
-    const begun = await start.run({ body: { rule: withDefaultName(rule), from, to } });
-    if (begun === undefined) return;
-    triedRule.value = JSON.stringify(rule);
+    const startedBacktest = await start.run({ body: { rule: withDefaultName(rule), from, to } });
+    if (startedBacktest === undefined) return;
+    backtestedRule.value = JSON.stringify(rule);
     backtest.clear();
-    backtest.run({ params: { id: begun.id } });
+    backtest.run({ params: { id: startedBacktest.id } });
   };
   const wrong = start.error.value;
   return (
@@ -180,8 +181,8 @@ const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
         </p>
       )}
       <Problem error={backtest.state.value.error} />
-      {answer === undefined ? null : isThisOne ? (
-        <Fired found={answer} />
+      {answer === undefined ? null : isCurrentRule ? (
+        <BacktestResult found={answer} />
       ) : (
         <p class="soft">The rule was changed since the last backtest.</p>
       )}
@@ -189,29 +190,29 @@ const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
   );
 };
 
-const severityOf = ({ condition }: WrittenRule): string =>
+const highestSeverity = ({ condition }: RuleInput): string =>
   condition.kind === 'threshold'
     ? (condition.thresholds.at(-1)?.severity ?? 'warning')
     : (condition.severity ?? 'warning');
 
 /** Returns labels of an alert of the rule for routing, without those that only an evaluation fills in. */
-const labelsFor = (rule: WrittenRule, found: Preview): Readonly<Record<string, string>> => ({
+const alertLabels = (rule: RuleInput, found: Preview): Readonly<Record<string, string>> => ({
   ...found.groups[0]?.labels,
   ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
   alertname: rule.alertName ?? withDefaultName(rule).name,
-  severity: found.groups[0]?.severity ?? severityOf(rule),
+  severity: found.groups[0]?.severity ?? highestSeverity(rule),
 });
 
-const routed = new ApiQuery(routingTestCall);
+const routingTest = new ApiQuery(routingTestCall);
 
-const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found: Preview }) => {
-  const labels = labelsFor(rule, found);
+const Receivers = ({ rule, found }: { readonly rule: RuleInput; readonly found: Preview }) => {
+  const labels = alertLabels(rule, found);
   const text = JSON.stringify(labels);
   useEffect(() => {
-    routed.run({ body: { labels } });
-    return () => routed.cancel();
+    routingTest.run({ body: { labels } });
+    return () => routingTest.cancel();
   }, [text]);
-  const { answer, error } = routed.state.value;
+  const { answer, error } = routingTest.state.value;
   return (
     <>
       <h3>Will notify</h3>
@@ -237,7 +238,7 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
 };
 
 /** The invalid field may be outside of the visible area. */
-const Unparsed = () => (
+const EmptyPreview = () => (
   <>
     <p class="soft">Fill in the condition to see a preview.</p>
     {preview.state.value.error === undefined ? null : (
@@ -252,11 +253,11 @@ const Unparsed = () => (
   </>
 );
 
-export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
+export const Trial = ({ rule }: { readonly rule: RuleInput }) => {
   useEffect(
     () => () => {
       backtest.clear();
-      triedRule.value = '';
+      backtestedRule.value = '';
     },
     [],
   );
@@ -264,14 +265,14 @@ export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
   return (
     <section class="trial" aria-label="Preview">
       {answer === undefined ? (
-        <Unparsed />
+        <EmptyPreview />
       ) : (
         <>
           <Values past={answer.past} />
           <Groups found={answer} />
         </>
       )}
-      {isPermitted(startBacktestCall) ? <Tried rule={rule} /> : null}
+      {isPermitted(startBacktestCall) ? <BacktestSection rule={rule} /> : null}
       {answer === undefined || !isPermitted(routingTestCall) ? null : <Receivers rule={rule} found={answer} />}
       <Freshness of={preview.state.value} />
     </section>

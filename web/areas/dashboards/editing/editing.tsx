@@ -5,41 +5,41 @@ import { CallError, request } from '../../../client/request.ts';
 import { change, go, inAddress, toArea } from '../../../frame/address.ts';
 import { Problem } from '../../../frame/freshness.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
-import type { Board, Head } from '../board.ts';
-import { cloneCall, type Dashboard, documentOf, readCall, removeCall, saveCall } from '../calls.ts';
-import { Card } from '../card.tsx';
-import type { Cell, Part } from '../layout.ts';
-import { PartView } from '../parts.tsx';
-import { type Drafting, saved } from './draft.ts';
+import type { DashboardHead, DashboardResults } from '../board.ts';
+import { cloneCall, type Dashboard, readCall, removeCall, saveCall, toDocument } from '../calls.ts';
+import { PanelCard } from '../card.tsx';
+import type { Cell, SectionLayout } from '../layout.ts';
+import { SectionView } from '../parts.tsx';
+import { type DashboardDraft, notifySaved } from './draft.ts';
 import { Handles } from './handles.tsx';
-import { type Conflict, merged } from './merge.ts';
-import { bareQuery, EditPanel } from './panel.tsx';
+import { type Conflict, mergeDocuments } from './merge.ts';
+import { newPanelQuery, PanelEditor } from './panel.tsx';
 import { Sections } from './sections.tsx';
-import { EditVariables } from './variables.tsx';
+import { VariablesEditor } from './variables.tsx';
 
 interface EditingProps {
-  readonly drafting: Drafting;
+  readonly drafting: DashboardDraft;
   readonly dashboard: Dashboard;
-  readonly board: Board;
-  readonly head: Head | undefined;
+  readonly board: DashboardResults;
+  readonly head: DashboardHead | undefined;
   readonly range: { readonly from: number; readonly to: number };
   readonly marks: readonly number[];
-  readonly part: Part;
+  readonly part: SectionLayout;
 }
 
-const leave = (): void => change({ edit: '', panel: '', sidePanel: '' });
+const closeEditor = (): void => change({ edit: '', panel: '', sidePanel: '' });
 
 /** Changes that others saved in the meantime, with their conflicts */
-interface Met {
+interface MergeConflict {
   readonly conflicts: readonly Conflict[];
   readonly theirs: Dashboard;
 }
 
-const Conflicts = ({
-  met,
+const ConflictForm = ({
+  met: mergeConflict,
   onResolve,
 }: {
-  readonly met: Met;
+  readonly met: MergeConflict;
   readonly onResolve: (choices: Record<string, 'mine' | 'theirs'>) => void;
 }) => (
   <form
@@ -51,7 +51,7 @@ const Conflicts = ({
     }}
   >
     <p role="alert">Another user saved conflicting changes. All other changes of both are preserved.</p>
-    {met.conflicts.map(({ key, what }) => (
+    {mergeConflict.conflicts.map(({ key, what }) => (
       <p key={key}>
         <label>
           {shownText(what)}{' '}
@@ -66,15 +66,15 @@ const Conflicts = ({
   </form>
 );
 
-const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashboard'>) => {
+const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashboard'>) => {
   const [action] = useState(() => new Action(saveCall));
-  const [met, setMet] = useState<Met>();
-  const [failed, setFailed] = useState<CallError>();
+  const [met, setMet] = useState<MergeConflict>();
+  const [mergeError, setMergeError] = useState<CallError>();
   const { id } = dashboard;
-  const done = (): void => {
+  const finish = (): void => {
     setMet(undefined);
-    leave();
-    saved();
+    closeEditor();
+    notifySaved();
   };
   /** Reads the changes of others; without conflicts, both are saved. */
   const merge = async (choices?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
@@ -82,21 +82,24 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
     if (base === undefined || mine === undefined) return;
     try {
       const theirs = await request(readCall, { params: { id } });
-      const { document, conflicts } = merged({ base: base.document, mine, theirs: documentOf(theirs) }, choices);
+      const { document, conflicts } = mergeDocuments(
+        { base: base.document, mine, theirs: toDocument(theirs) },
+        choices,
+      );
       if (conflicts.length > 0 && choices === undefined) setMet({ conflicts, theirs });
-      else if ((await action.run({ params: { id }, body: document, ifMatch: theirs.version })) !== undefined) done();
+      else if ((await action.run({ params: { id }, body: document, ifMatch: theirs.version })) !== undefined) finish();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      setFailed(error);
+      setMergeError(error);
     }
   };
   const save = async (): Promise<void> => {
     const [base, body] = [drafting.base.peek(), drafting.draft.peek()];
     if (base === undefined || body === undefined) return;
-    setFailed(undefined);
+    setMergeError(undefined);
     const isSaved = (await action.run({ params: { id }, body, ifMatch: base.version })) !== undefined;
-    drafting.refused.value = action.error.peek();
-    if (isSaved) return done();
+    drafting.saveError.value = action.error.peek();
+    if (isSaved) return finish();
     if (action.error.peek()?.status !== 412) return;
     action.error.value = undefined;
     await merge();
@@ -106,21 +109,21 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
       <button type="button" disabled={action.isRunning.value || !drafting.hasChanged.value} onClick={() => void save()}>
         Save
       </button>
-      <button type="button" class="plain" onClick={leave}>
+      <button type="button" class="plain" onClick={closeEditor}>
         {drafting.hasChanged.value ? 'Discard changes' : 'Done'}
       </button>
-      <Problem error={failed ?? action.error.value} />
+      <Problem error={mergeError ?? action.error.value} />
       {(action.error.value?.details ?? []).map(({ path, message }) => (
         <p key={`${path} ${message}`} class="problem-text">
           {shownText(`${path}: ${message}`)}
         </p>
       ))}
-      {met === undefined ? null : <Conflicts met={met} onResolve={(choices) => void merge(choices)} />}
+      {met === undefined ? null : <ConflictForm met={met} onResolve={(choices) => void merge(choices)} />}
     </>
   );
 };
 
-const Removing = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
+const DashboardActions = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
   const [removal] = useState(() => new Action(removeCall));
   const [copying] = useState(() => new Action(cloneCall));
   const { id, version, name } = dashboard;
@@ -145,13 +148,13 @@ const Removing = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
   );
 };
 
-const split = (text: string): string[] =>
+const splitList = (text: string): string[] =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
+const DashboardSettings = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
   const draft = drafting.draft.value;
   if (draft === undefined) return null;
   return (
@@ -178,7 +181,7 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           Tags{' '}
           <input
             defaultValue={draft.tags.join(', ')}
-            onChange={({ currentTarget }) => drafting.change({ tags: split(currentTarget.value) })}
+            onChange={({ currentTarget }) => drafting.change({ tags: splitList(currentTarget.value) })}
           />
         </label>
         <label>
@@ -217,7 +220,7 @@ const newPanel = {
   title: 'New panel',
   description: '',
   visual: { kind: 'time-series' },
-  queries: [bareQuery('A')],
+  queries: [newPanelQuery('A')],
   formulas: [],
   transformations: [],
   fields: {},
@@ -233,12 +236,12 @@ export const Editing = (props: EditingProps) => {
   const open = drafting.panel(inAddress('panel'));
   const add = (): void => {
     // The API adds defaults for the fields of a kind.
-    const id = drafting.add(newPanel as unknown as Parameters<typeof drafting.add>[0]);
+    const id = drafting.addPanel(newPanel as unknown as Parameters<typeof drafting.addPanel>[0]);
     change({ panel: id, sidePanel: '' });
   };
   const hasVariables = inAddress('sidePanel') === 'variables';
   const cell = (each: Cell) => (
-    <Card
+    <PanelCard
       cell={each}
       board={board}
       head={head}
@@ -261,20 +264,20 @@ export const Editing = (props: EditingProps) => {
         >
           Variables
         </button>
-        <Saving drafting={drafting} dashboard={dashboard} />
-        <Removing dashboard={dashboard} />
+        <SaveControls drafting={drafting} dashboard={dashboard} />
+        <DashboardActions dashboard={dashboard} />
         {dashboard.source === null ? null : <p class="soft">Managed as code in {shownText(dashboard.source)}.</p>}
       </div>
-      <About drafting={drafting} />
+      <DashboardSettings drafting={drafting} />
       <Sections drafting={drafting} />
       <div class={open === undefined && !hasVariables ? 'list' : 'list with-record'}>
         <div class="scrolled editing" id="panels">
-          <PartView part={part} head={head} show={cell} />
+          <SectionView part={part} head={head} renderCell={cell} />
         </div>
         {hasVariables ? (
-          <EditVariables drafting={drafting} board={board} onClose={() => change({ sidePanel: '' })} />
+          <VariablesEditor drafting={drafting} board={board} onClose={() => change({ sidePanel: '' })} />
         ) : open === undefined ? null : (
-          <EditPanel key={open.id} panel={open} drafting={drafting} onClose={() => change({ panel: '' })} />
+          <PanelEditor key={open.id} panel={open} drafting={drafting} onClose={() => change({ panel: '' })} />
         )}
       </div>
     </>

@@ -8,7 +8,7 @@ const nextName = (panel: Panel): string => {
   return [...'FGHIJKLMNOPQRSTUVWXYZABCDE'].find((name) => !usedNames.has(name)) ?? `F${panel.formulas.length + 1}`;
 };
 
-const One = ({
+const FormulaFields = ({
   formula,
   onChange,
   onRemove,
@@ -74,7 +74,7 @@ export const Formulas = ({
           </label>
         ))}
     {panel.formulas.map((formula, index) => (
-      <One
+      <FormulaFields
         key={formula.name}
         formula={formula}
         onChange={(changed) => onChange({ formulas: panel.formulas.with(index, changed) })}

@@ -3,19 +3,19 @@ import { useRef } from 'preact/hooks';
 import { gapPixels, rowPixels } from '../card.tsx';
 import type { Cell } from '../layout.ts';
 import { gridColumns, type Rectangle } from '../rearranged.ts';
-import type { Drafting } from './draft.ts';
+import type { DashboardDraft } from './draft.ts';
 
 /** Effect of a step on a position */
-type Change = (place: Rectangle, columns: number, rows: number) => Rectangle;
+type MoveOrResize = (place: Rectangle, columns: number, rows: number) => Rectangle;
 
-const moved: Change = (place, columns, rows) => ({ ...place, x: place.x + columns, y: place.y + rows });
-const resized: Change = (place, columns, rows) => ({
+const move: MoveOrResize = (place, columns, rows) => ({ ...place, x: place.x + columns, y: place.y + rows });
+const resize: MoveOrResize = (place, columns, rows) => ({
   ...place,
   width: Math.min(gridColumns - place.x, Math.max(1, place.width + columns)),
   height: Math.max(2, place.height + rows),
 });
 
-const arrows: Readonly<Record<string, readonly [columns: number, rows: number]>> = {
+const arrowSteps: Readonly<Record<string, readonly [columns: number, rows: number]>> = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
   ArrowUp: [0, -1],
@@ -32,10 +32,10 @@ const Handle = ({
   readonly label: string;
   readonly text: string;
   readonly place: Rectangle;
-  readonly change: Change;
+  readonly change: MoveOrResize;
   readonly onPlace: (place: Rectangle) => void;
 }) => {
-  const began = useRef<
+  const dragStart = useRef<
     | {
         readonly x: number;
         readonly y: number;
@@ -44,9 +44,9 @@ const Handle = ({
       }
     | undefined
   >(undefined);
-  const placeAt = (event: PointerEvent): Rectangle | undefined => {
-    if (began.current === undefined) return undefined;
-    const { x, y, place: from, column } = began.current;
+  const rectangleAt = (event: PointerEvent): Rectangle | undefined => {
+    if (dragStart.current === undefined) return undefined;
+    const { x, y, place: from, column } = dragStart.current;
     const columns = Math.round((event.clientX - x) / column);
     return change(from, columns, Math.round((event.clientY - y) / (rowPixels + gapPixels)));
   };
@@ -60,20 +60,20 @@ const Handle = ({
         const grid = event.currentTarget.closest('.panels');
         if (grid === null) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        began.current = { x: event.clientX, y: event.clientY, place, column: grid.clientWidth / gridColumns };
+        dragStart.current = { x: event.clientX, y: event.clientY, place, column: grid.clientWidth / gridColumns };
       }}
       onPointerMove={(event) => {
-        const to = placeAt(event);
+        const to = rectangleAt(event);
         if (to !== undefined) onPlace(to);
       }}
       onPointerUp={() => {
-        began.current = undefined;
+        dragStart.current = undefined;
       }}
       onPointerCancel={() => {
-        began.current = undefined;
+        dragStart.current = undefined;
       }}
       onKeyDown={(event) => {
-        const step = arrows[event.key];
+        const step = arrowSteps[event.key];
         if (step === undefined) return;
         event.preventDefault();
         onPlace(change(place, ...step));
@@ -90,19 +90,19 @@ export const Handles = ({
   onOpen,
 }: {
   readonly cell: Cell;
-  readonly drafting: Drafting;
+  readonly drafting: DashboardDraft;
   readonly onOpen: () => void;
 }) => {
   const { id, title, place } = cell.panel;
-  const onPlace = (to: Rectangle): void => drafting.place(id, to);
+  const onPlace = (to: Rectangle): void => drafting.placePanel(id, to);
   const name = title === '' ? id : title;
   return (
     <span class="handles">
       <button type="button" class="plain" aria-label={`Edit ${name}`} onClick={onOpen}>
         Edit
       </button>
-      <Handle label={`Move ${name}`} text="✥" change={moved} place={place} onPlace={onPlace} />
-      <Handle label={`Resize ${name}`} text="⇲" change={resized} place={place} onPlace={onPlace} />
+      <Handle label={`Move ${name}`} text="✥" change={move} place={place} onPlace={onPlace} />
+      <Handle label={`Resize ${name}`} text="⇲" change={resize} place={place} onPlace={onPlace} />
     </span>
   );
 };

@@ -1,10 +1,10 @@
 /** Settings of panels that list alerts or dashboards, in the editor */
 import type { Visual } from '../calls.ts';
 
-type Listing = Extract<Visual, { kind: 'alerts' | 'dashboards' }>;
+type ListVisual = Extract<Visual, { kind: 'alerts' | 'dashboards' }>;
 
 /** Text settings of each kind: field, label and example */
-const texts = {
+const textSettings = {
   alerts: [
     ['search', 'Rule name contains', ''],
     ['labels', 'Labels', '{team="core"}'],
@@ -19,18 +19,18 @@ export const ListFields = ({
   visual,
   onChange,
 }: {
-  readonly visual: Listing;
-  readonly onChange: (visual: Listing) => void;
+  readonly visual: ListVisual;
+  readonly onChange: (visual: ListVisual) => void;
 }) => {
   // The API fills in omitted fields.
-  const written = visual as Readonly<Partial<Record<string, unknown>>>;
+  const settings = visual as Readonly<Partial<Record<string, unknown>>>;
   return (
     <>
-      {texts[visual.kind].map(([field, label, placeholder]) => (
+      {textSettings[visual.kind].map(([field, label, placeholder]) => (
         <label key={`${visual.kind} ${field}`}>
           {label}{' '}
           <input
-            value={String(written[field] ?? '')}
+            value={String(settings[field] ?? '')}
             placeholder={placeholder}
             spellcheck={false}
             autocomplete="off"

@@ -3,10 +3,10 @@ import { kindOf, ofRecords, queryOf, writtenOf } from '../../../editors/question
 import { QuestionFields } from '../../../editors/question-fields.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
 import type { Panel, Visual } from '../calls.ts';
-import type { Drafting } from './draft.ts';
+import type { DashboardDraft } from './draft.ts';
 import { Formulas } from './formulas.tsx';
 import { ListFields } from './list-fields.tsx';
-import { SectionOfPanel } from './sections.tsx';
+import { PanelSectionSelect } from './sections.tsx';
 
 type PanelQuery = Panel['queries'][number];
 
@@ -32,7 +32,7 @@ const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = 
 };
 
 /** Returns a query with default settings. */
-export const bareQuery = (name: string): PanelQuery =>
+export const newPanelQuery = (name: string): PanelQuery =>
   ({
     name,
     answers: 'series',
@@ -49,8 +49,8 @@ interface QueryProps {
 }
 
 const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
-  const isRows = ofRecords.includes(kindOf(query.query));
-  const answers = isRows ? 'table' : query.answers;
+  const returnsRecords = ofRecords.includes(kindOf(query.query));
+  const answers = returnsRecords ? 'table' : query.answers;
   return (
     <fieldset>
       <legend>Query {query.name}</legend>
@@ -59,12 +59,16 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
         query={query.query}
         otherwise={{ savedQueryId: query.savedQueryId }}
         onChange={(changedQuery) => {
-          const was = ofRecords.includes(kindOf(query.query));
-          const is = ofRecords.includes(kindOf(changedQuery));
-          onChange({ ...query, ...(was === is ? {} : { answers: is ? 'table' : 'series' }), query: changedQuery });
+          const wasRecords = ofRecords.includes(kindOf(query.query));
+          const isRecords = ofRecords.includes(kindOf(changedQuery));
+          onChange({
+            ...query,
+            ...(wasRecords === isRecords ? {} : { answers: isRecords ? 'table' : 'series' }),
+            query: changedQuery,
+          });
         }}
       />
-      {isRows ? null : (
+      {returnsRecords ? null : (
         <>
           <label>
             Query type{' '}
@@ -122,18 +126,18 @@ const Queries = ({
     <button
       type="button"
       class="plain"
-      onClick={() => onChange({ queries: [...panel.queries, bareQuery(nextName(panel.queries))] })}
+      onClick={() => onChange({ queries: [...panel.queries, newPanelQuery(nextName(panel.queries))] })}
     >
       Add query
     </button>
   </>
 );
 
-const numberIn = (text: string): number | undefined =>
+const parseNumber = (text: string): number | undefined =>
   text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
 
 /** Most frequently changed settings of all fields. */
-const Appearance = ({
+const ValueFormatFields = ({
   panel,
   onChange,
 }: {
@@ -141,10 +145,10 @@ const Appearance = ({
   readonly onChange: (fields: Partial<Panel>) => void;
 }) => {
   const set = (settings: Readonly<Record<string, unknown>>): void => {
-    const known = Object.entries({ ...panel.fields, ...settings }).filter(
+    const definedSettings = Object.entries({ ...panel.fields, ...settings }).filter(
       ([, value]) => value !== undefined && value !== '',
     );
-    onChange({ fields: Object.fromEntries(known) as Panel['fields'] });
+    onChange({ fields: Object.fromEntries(definedSettings) as Panel['fields'] });
   };
   const { unit = '', decimals, min, max } = panel.fields;
   return (
@@ -171,7 +175,7 @@ const Appearance = ({
           <input
             inputMode="decimal"
             defaultValue={value ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: numberIn(currentTarget.value) })}
+            onChange={({ currentTarget }) => set({ [name]: parseNumber(currentTarget.value) })}
           />
         </label>
       ))}
@@ -179,18 +183,18 @@ const Appearance = ({
   );
 };
 
-export const EditPanel = ({
+export const PanelEditor = ({
   panel,
   drafting,
   onClose,
 }: {
   readonly panel: Panel;
-  readonly drafting: Drafting;
+  readonly drafting: DashboardDraft;
   readonly onClose: () => void;
 }) => {
   const set = (fields: Partial<Panel>): void => drafting.changePanel(panel.id, fields);
   const { visual } = panel;
-  const isOther = !(visual.kind in kinds);
+  const isUnselectable = !(visual.kind in kinds);
   return (
     <SidePanel label="Panel" title={panel.title === '' ? panel.id : panel.title} onClose={onClose}>
       <div class="form">
@@ -208,7 +212,7 @@ export const EditPanel = ({
             value={visual.kind}
             onChange={({ currentTarget }) => set({ visual: { kind: currentTarget.value } as Panel['visual'] })}
           >
-            {isOther ? <option value={visual.kind}>{visual.kind}</option> : null}
+            {isUnselectable ? <option value={visual.kind}>{visual.kind}</option> : null}
             {Object.entries(kinds).map(([kind, title]) => (
               <option key={kind} value={kind}>
                 {title}
@@ -231,12 +235,12 @@ export const EditPanel = ({
           <>
             <Queries panel={panel} onChange={set} />
             <Formulas panel={panel} onChange={set} />
-            <Appearance panel={panel} onChange={set} />
+            <ValueFormatFields panel={panel} onChange={set} />
           </>
         )}
-        <SectionOfPanel drafting={drafting} panelId={panel.id} />
+        <PanelSectionSelect drafting={drafting} panelId={panel.id} />
         <div class="act">
-          <button type="button" class="plain" onClick={() => drafting.add(panel, { ...panel.place })}>
+          <button type="button" class="plain" onClick={() => drafting.addPanel(panel, { ...panel.place })}>
             Duplicate panel
           </button>
           <button
@@ -244,7 +248,7 @@ export const EditPanel = ({
             class="plain"
             onClick={() => {
               onClose();
-              drafting.remove(panel.id);
+              drafting.removePanel(panel.id);
             }}
           >
             Remove panel

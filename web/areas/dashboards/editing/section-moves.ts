@@ -2,29 +2,29 @@
 import type { Document } from '../calls.ts';
 
 /** Returns the lowest edge of the panels of a section; `null` for those without a section. */
-const bottomOf = (panels: Document['panels'], section: string | null): number =>
+const sectionBottom = (panels: Document['panels'], section: string | null): number =>
   Math.max(0, ...panels.filter(({ place }) => place.section === section).map(({ place }) => place.y + place.height));
 
 /** Returns the document without a section: its panels move below those without a section. */
-export const withoutSection = (document: Document, id: string): Partial<Document> => {
-  const below = bottomOf(document.panels, null);
+export const removeSection = (document: Document, id: string): Partial<Document> => {
+  const unsectionedBottom = sectionBottom(document.panels, null);
   return {
     sections: document.sections
       .filter((section) => section.id !== id)
       .map((section) => (section.within === id ? { ...section, within: null } : section)),
     panels: document.panels.map((panel) =>
       panel.place.section === id
-        ? { ...panel, place: { ...panel.place, section: null, y: panel.place.y + below } }
+        ? { ...panel, place: { ...panel.place, section: null, y: panel.place.y + unsectionedBottom } }
         : panel,
     ),
   };
 };
 
 /** Returns the document with a panel at the end of a section. */
-export const movedTo = (document: Document, panelId: string, section: string | null): Partial<Document> => ({
+export const movePanelToSection = (document: Document, panelId: string, section: string | null): Partial<Document> => ({
   panels: document.panels.map((panel) =>
     panel.id === panelId
-      ? { ...panel, place: { ...panel.place, section, x: 0, y: bottomOf(document.panels, section) } }
+      ? { ...panel, place: { ...panel.place, section, x: 0, y: sectionBottom(document.panels, section) } }
       : panel,
   ),
 });

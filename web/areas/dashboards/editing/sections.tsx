@@ -1,17 +1,17 @@
 /** Sections of a dashboard in the editor: names, order, and display as rows or tabs */
 import { markedText } from '../../../frame/shown-text.tsx';
 import type { Document, Section } from '../calls.ts';
-import type { Drafting } from './draft.ts';
-import { movedTo, withoutSection } from './section-moves.ts';
+import type { DashboardDraft } from './draft.ts';
+import { movePanelToSection, removeSection } from './section-moves.ts';
 
-const freeId = (sections: readonly Section[]): string => {
+const newSectionId = (sections: readonly Section[]): string => {
   const usedIds = new Set(sections.map(({ id }) => id));
   let number = sections.length + 1;
   while (usedIds.has(`section-${number}`)) number++;
   return `section-${number}`;
 };
 
-const One = ({
+const SectionFields = ({
   section,
   index,
   drafting,
@@ -19,16 +19,17 @@ const One = ({
 }: {
   readonly section: Section;
   readonly index: number;
-  readonly drafting: Drafting;
+  readonly drafting: DashboardDraft;
   readonly document: Document;
 }) => {
   const { sections } = document;
   const set = (fields: Partial<Section>): void =>
     drafting.change({ sections: sections.with(index, { ...section, ...fields }) });
   const name = markedText(section.title === '' ? section.id : section.title);
-  const up = (): void => {
-    const before = sections[index - 1];
-    if (before !== undefined) drafting.change({ sections: sections.with(index - 1, section).with(index, before) });
+  const moveUp = (): void => {
+    const previousSection = sections[index - 1];
+    if (previousSection !== undefined)
+      drafting.change({ sections: sections.with(index - 1, section).with(index, previousSection) });
   };
   return (
     <div class="act">
@@ -65,7 +66,7 @@ const One = ({
         class="plain"
         disabled={index === 0}
         aria-label={`Move the section ${name} up`}
-        onClick={up}
+        onClick={moveUp}
       >
         ↑
       </button>
@@ -73,7 +74,7 @@ const One = ({
         type="button"
         class="plain"
         aria-label={`Remove the section ${name} but not its panels`}
-        onClick={() => drafting.change(withoutSection(document, section.id))}
+        onClick={() => drafting.change(removeSection(document, section.id))}
       >
         Remove
       </button>
@@ -81,9 +82,9 @@ const One = ({
   );
 };
 
-const fresh = { title: 'New section', kind: 'row', within: null, folded: false, repeat: null } as const;
+const newSection = { title: 'New section', kind: 'row', within: null, folded: false, repeat: null } as const;
 
-export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
+export const Sections = ({ drafting }: { readonly drafting: DashboardDraft }) => {
   const document = drafting.draft.value;
   if (document === undefined) return null;
   const { sections } = document;
@@ -91,12 +92,12 @@ export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
     <details class="about">
       <summary>Sections</summary>
       {sections.map((section, index) => (
-        <One key={section.id} section={section} index={index} drafting={drafting} document={document} />
+        <SectionFields key={section.id} section={section} index={index} drafting={drafting} document={document} />
       ))}
       <button
         type="button"
         class="plain"
-        onClick={() => drafting.change({ sections: [...sections, { ...fresh, id: freeId(sections) }] })}
+        onClick={() => drafting.change({ sections: [...sections, { ...newSection, id: newSectionId(sections) }] })}
       >
         Add section
       </button>
@@ -105,7 +106,13 @@ export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
 };
 
 /** Selects the section of a panel. */
-export const SectionOfPanel = ({ drafting, panelId }: { readonly drafting: Drafting; readonly panelId: string }) => {
+export const PanelSectionSelect = ({
+  drafting,
+  panelId,
+}: {
+  readonly drafting: DashboardDraft;
+  readonly panelId: string;
+}) => {
   const document = drafting.draft.value;
   const panel = drafting.panel(panelId);
   if (document === undefined || panel === undefined || document.sections.length === 0) return null;
@@ -114,7 +121,9 @@ export const SectionOfPanel = ({ drafting, panelId }: { readonly drafting: Draft
       Panel section{' '}
       <select
         value={panel.place.section ?? ''}
-        onChange={({ currentTarget }) => drafting.change(movedTo(document, panelId, currentTarget.value || null))}
+        onChange={({ currentTarget }) =>
+          drafting.change(movePanelToSection(document, panelId, currentTarget.value || null))
+        }
       >
         <option value="">none</option>
         {document.sections.map(({ id, title }) => (

@@ -2,27 +2,36 @@
 import { Field } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { allValues } from '../variable-values.ts';
-import { type Chosen, optionLines, type QueriedVariable } from './variable-kinds.ts';
-import { type Answered, Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
+import { optionLines, type QueriedVariable, type SelectableVariable } from './variable-kinds.ts';
+import {
+  Check,
+  Choice,
+  DeferredTextInput,
+  type FieldsProps,
+  ListField,
+  titleEntries,
+  type VariableResult,
+  withFields,
+} from './variable-parts.tsx';
 
 /** Initial selection: the first value, or the current selection. */
-export const AtFirst = ({
+export const DefaultSelection = ({
   selected,
-  answered,
+  answered: result,
   onChange,
 }: {
   readonly selected: readonly string[];
-  readonly answered: Answered | undefined;
+  readonly answered: VariableResult | undefined;
   readonly onChange: (selected: readonly string[]) => void;
 }) => {
-  const selectedText = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
+  const selectionText = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
   return (
     <p>
-      Default: {selectedText === '' ? 'first value, or All' : <bdi>{shownText(selectedText)}</bdi>}{' '}
-      <button type="button" class="plain" onClick={() => onChange(answered?.selected ?? [])}>
+      Default: {selectionText === '' ? 'first value, or All' : <bdi>{shownText(selectionText)}</bdi>}{' '}
+      <button type="button" class="plain" onClick={() => onChange(result?.selected ?? [])}>
         Use current selection
       </button>{' '}
-      {selectedText === '' ? null : (
+      {selectionText === '' ? null : (
         <button type="button" class="plain" onClick={() => onChange([])}>
           Use first value
         </button>
@@ -31,8 +40,8 @@ export const AtFirst = ({
   );
 };
 
-export const ChosenFields = ({ variable, answered, problem, onChange }: FieldsProps<Chosen>) => {
-  const set = (fields: object): void => onChange(changed(variable, fields));
+export const SelectionFields = ({ variable, result, findProblem, onChange }: FieldsProps<SelectableVariable>) => {
+  const set = (fields: object): void => onChange(withFields(variable, fields));
   return (
     <>
       <Check
@@ -51,17 +60,17 @@ export const ChosenFields = ({ variable, answered, problem, onChange }: FieldsPr
         }
       />
       {variable.all === undefined ? null : (
-        <Field label="Value of All" problem={problem('all')}>
-          <Text
+        <Field label="Value of All" problem={findProblem('all')}>
+          <DeferredTextInput
             value={variable.all.value ?? ''}
-            isWrong={problem('all') !== undefined}
+            isWrong={findProblem('all') !== undefined}
             placeholder="every value, or a text such as .*"
             onChange={(value) => set({ all: value === '' ? {} : { value } })}
           />
         </Field>
       )}
       <Check label="Allow custom values" isOn={variable.allowsOther} onChange={(allowsOther) => set({ allowsOther })} />
-      <AtFirst selected={variable.selected} answered={answered} onChange={(selected) => set({ selected })} />
+      <DefaultSelection selected={variable.selected} answered={result} onChange={(selected) => set({ selected })} />
     </>
   );
 };
@@ -72,16 +81,16 @@ const orders = {
   number: 'by number',
   natural: 'natural order',
 } as const;
-const places = { before: 'first', after: 'last', sorted: 'sorted with the other values' } as const;
-export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<QueriedVariable>) => {
-  const set = (fields: object): void => onChange(changed(variable, fields));
+const fixedValuePositions = { before: 'first', after: 'last', sorted: 'sorted with the other values' } as const;
+export const QueriedFields = ({ variable, findProblem, onChange }: FieldsProps<QueriedVariable>) => {
+  const set = (fields: object): void => onChange(withFields(variable, fields));
   const { pattern = '', order, fixed } = variable;
   return (
     <>
-      <Field label="Filter (regex)" problem={problem('pattern')}>
-        <Text
+      <Field label="Filter (regex)" problem={findProblem('pattern')}>
+        <DeferredTextInput
           value={pattern}
-          isWrong={problem('pattern') !== undefined}
+          isWrong={findProblem('pattern') !== undefined}
           placeholder="job=&quot;(?P<value>[^&quot;]+)&quot;"
           onChange={(text) => set({ pattern: text === '' ? undefined : text })}
         />
@@ -89,7 +98,7 @@ export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<Queri
       <Choice
         label="Order"
         value={order?.by ?? 'found'}
-        options={[['found', 'as returned'], ...entriesOf(orders)]}
+        options={[['found', 'as returned'], ...titleEntries(orders)]}
         onChange={(by) =>
           set({ order: by === 'found' ? undefined : { by, direction: order?.direction ?? 'ascending' } })
         }
@@ -106,12 +115,12 @@ export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<Queri
         isOn={variable.refresh === 'range'}
         onChange={(isOn) => set({ refresh: isOn ? 'range' : 'opened' })}
       />
-      <Listed
+      <ListField
         label="Fixed values"
         placeholder="value, or value | title"
         lines={optionLines}
         items={fixed?.options ?? []}
-        problem={problem('fixed')}
+        problem={findProblem('fixed')}
         onChange={(options) =>
           set({ fixed: options.length === 0 ? undefined : { options, place: fixed?.place ?? 'before' } })
         }
@@ -120,7 +129,7 @@ export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<Queri
         <Choice
           label="Position"
           value={fixed.place}
-          options={entriesOf(places)}
+          options={titleEntries(fixedValuePositions)}
           onChange={(place) => set({ fixed: { ...fixed, place } })}
         />
       )}

@@ -1,26 +1,34 @@
 /** Fields of one variable in the editor: those of its kind, and the common ones */
 import { Field } from '../../../editors/field.tsx';
-import { AtFirst, ChosenFields, QueriedFields } from './variable-choices.tsx';
+import { DefaultSelection, QueriedFields, SelectionFields } from './variable-choices.tsx';
 import {
   convertVariable,
   filterLines,
-  isChosen,
   isQueried,
+  isSelectable,
   type Kind,
   kinds,
-  type Of,
   optionLines,
   textLines,
+  type VariableOfKind,
 } from './variable-kinds.ts';
-import { Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
+import {
+  Check,
+  Choice,
+  DeferredTextInput,
+  type FieldsProps,
+  ListField,
+  titleEntries,
+  withFields,
+} from './variable-parts.tsx';
 
 /** Text fields of a kind: field, label, example, and whether it is required */
 type TextField = readonly [field: string, label: string, placeholder: string, isNeeded?: 'needed'];
-const match: TextField = ['match', 'Series selector', 'up{job="node"}'];
-const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
-  'label-values': [['label', 'Label', 'job', 'needed'], match],
-  'label-names': [match],
-  'metric-names': [['names', 'Names matching', '^http_'], match],
+const matcherField: TextField = ['match', 'Series selector', 'up{job="node"}'];
+const textFieldsByKind: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
+  'label-values': [['label', 'Label', 'job', 'needed'], matcherField],
+  'label-names': [matcherField],
+  'metric-names': [['names', 'Names matching', '^http_'], matcherField],
   'field-values': [
     ['field', 'Field', 'service', 'needed'],
     ['search', 'Search query', 'severity:error'],
@@ -34,23 +42,23 @@ const commonTextFields: readonly TextField[] = [
   ['description', 'Description', ''],
 ];
 
-const Texts = ({
+const TextFields = ({
   of,
   variable,
-  problem,
+  findProblem,
   onChange,
 }: FieldsProps & {
   readonly of: readonly TextField[];
 }) => (
   <>
     {of.map(([field, label, placeholder, isNeeded]) => (
-      <Field key={field} label={label} problem={problem(field)}>
-        <Text
+      <Field key={field} label={label} problem={findProblem(field)}>
+        <DeferredTextInput
           value={String((variable as Readonly<Record<string, unknown>>)[field] ?? '')}
-          isWrong={problem(field) !== undefined}
+          isWrong={findProblem(field) !== undefined}
           placeholder={placeholder}
           onChange={(text) =>
-            onChange(changed(variable, { [field]: text === '' && isNeeded === undefined ? undefined : text }))
+            onChange(withFields(variable, { [field]: text === '' && isNeeded === undefined ? undefined : text }))
           }
         />
       </Field>
@@ -58,17 +66,17 @@ const Texts = ({
   </>
 );
 
-const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<Of<'interval'>>) => {
-  const set = (fields: object): void => onChange(changed(variable, fields));
+const IntervalFields = ({ variable, result, findProblem, onChange }: FieldsProps<VariableOfKind<'interval'>>) => {
+  const set = (fields: object): void => onChange(withFields(variable, fields));
   const { auto } = variable;
   return (
     <>
-      <Listed
+      <ListField
         label="Intervals"
         placeholder="5m"
         lines={textLines}
         items={variable.options}
-        problem={problem('options')}
+        problem={findProblem('options')}
         onChange={(options) => set({ options })}
       />
       <Check
@@ -78,32 +86,32 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
       />
       {auto === undefined ? null : (
         <>
-          <Field label="Number of steps" problem={problem('auto.steps')}>
-            <Text
+          <Field label="Number of steps" problem={findProblem('auto.steps')}>
+            <DeferredTextInput
               value={String(auto.steps)}
-              isWrong={problem('auto.steps') !== undefined}
+              isWrong={findProblem('auto.steps') !== undefined}
               onChange={(text) => set({ auto: { ...auto, steps: Number(text) } })}
             />
           </Field>
-          <Field label="Minimum interval" problem={problem('auto.min')}>
-            <Text
+          <Field label="Minimum interval" problem={findProblem('auto.min')}>
+            <DeferredTextInput
               value={auto.min}
-              isWrong={problem('auto.min') !== undefined}
+              isWrong={findProblem('auto.min') !== undefined}
               onChange={(min) => set({ auto: { ...auto, min: min } })}
             />
           </Field>
         </>
       )}
-      <AtFirst
+      <DefaultSelection
         selected={variable.selected === '' ? [] : [variable.selected]}
-        answered={answered}
+        answered={result}
         onChange={([selected = '']) => set({ selected })}
       />
     </>
   );
 };
 
-const FilterFields = ({ variable, problem, onChange }: FieldsProps<Of<'filters'>>) => (
+const FilterFields = ({ variable, findProblem, onChange }: FieldsProps<VariableOfKind<'filters'>>) => (
   <>
     {(
       [
@@ -111,41 +119,41 @@ const FilterFields = ({ variable, problem, onChange }: FieldsProps<Of<'filters'>
         ['always', 'Fixed filters'],
       ] as const
     ).map(([field, label]) => (
-      <Listed
+      <ListField
         key={field}
         label={label}
         placeholder="job=node"
         lines={filterLines}
         items={variable[field]}
-        problem={problem(field)}
-        onChange={(filters) => onChange(changed(variable, { [field]: filters }))}
+        problem={findProblem(field)}
+        onChange={(filters) => onChange(withFields(variable, { [field]: filters }))}
       />
     ))}
   </>
 );
 
-const hides = {
+const displayOptions = {
   nothing: 'Label and value',
   title: 'Value only',
   variable: 'Hidden',
 } as const;
 
 export const VariableFields = (props: FieldsProps) => {
-  const { variable, problem, onChange } = props;
-  const set = (fields: object): void => onChange(changed(variable, fields));
+  const { variable, findProblem, onChange } = props;
+  const set = (fields: object): void => onChange(withFields(variable, fields));
   return (
     <>
-      <Field label="Name" problem={problem('name')}>
-        <Text
+      <Field label="Name" problem={findProblem('name')}>
+        <DeferredTextInput
           value={variable.name}
-          isWrong={problem('name') !== undefined}
+          isWrong={findProblem('name') !== undefined}
           onChange={(name) => set({ name: name.trim() })}
         />
       </Field>
       <Choice
         label="Variable type"
         value={variable.kind}
-        options={entriesOf(kinds)}
+        options={titleEntries(kinds)}
         onChange={(kind) => onChange(convertVariable(variable, kind))}
       />
       {variable.kind === 'field-values' ? (
@@ -159,23 +167,28 @@ export const VariableFields = (props: FieldsProps) => {
           onChange={(signal) => set({ signal })}
         />
       ) : null}
-      <Texts key={variable.kind} of={texts[variable.kind] ?? []} {...props} />
+      <TextFields key={variable.kind} of={textFieldsByKind[variable.kind] ?? []} {...props} />
       {variable.kind === 'list' ? (
-        <Listed
+        <ListField
           label="Values"
           placeholder="value, or value | title"
           lines={optionLines}
           items={variable.options}
-          problem={problem('options')}
+          problem={findProblem('options')}
           onChange={(options) => set({ options })}
         />
       ) : null}
       {variable.kind === 'interval' ? <IntervalFields {...props} variable={variable} /> : null}
       {variable.kind === 'filters' ? <FilterFields {...props} variable={variable} /> : null}
       {isQueried(variable) ? <QueriedFields {...props} variable={variable} /> : null}
-      {isChosen(variable) ? <ChosenFields {...props} variable={variable} /> : null}
-      <Texts of={commonTextFields} {...props} />
-      <Choice label="Display" value={variable.hide} options={entriesOf(hides)} onChange={(hide) => set({ hide })} />
+      {isSelectable(variable) ? <SelectionFields {...props} variable={variable} /> : null}
+      <TextFields of={commonTextFields} {...props} />
+      <Choice
+        label="Display"
+        value={variable.hide}
+        options={titleEntries(displayOptions)}
+        onChange={(hide) => set({ hide })}
+      />
       <Check label="Include in the URL" isOn={variable.inAddress} onChange={(inAddress) => set({ inAddress })} />
     </>
   );

@@ -4,12 +4,12 @@ import { linesIn } from '../../../editors/lines.ts';
 import type { Variable } from '../calls.ts';
 
 export type Kind = Variable['kind'];
-export type Of<Name extends Kind> = Extract<Variable, { kind: Name }>;
+export type VariableOfKind<Name extends Kind> = Extract<Variable, { kind: Name }>;
 /** A variable with selectable values */
-export type Chosen = Extract<Variable, { several: boolean }>;
+export type SelectableVariable = Extract<Variable, { several: boolean }>;
 /** A variable whose values come from a query */
 export type QueriedVariable = Extract<Variable, { refresh: string }>;
-type Filter = Of<'filters'>['filters'][number];
+type Filter = VariableOfKind<'filters'>['filters'][number];
 
 export const kinds: Readonly<Record<Kind, string>> = {
   'label-values': 'Label values',
@@ -25,17 +25,17 @@ export const kinds: Readonly<Record<Kind, string>> = {
 };
 const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text);
 
-const chosen = { several: false, allowsOther: true, selected: [] };
-const queriedDefaults = { ...chosen, refresh: 'range' as const };
+const selectionDefaults = { several: false, allowsOther: true, selected: [] };
+const queriedDefaults = { ...selectionDefaults, refresh: 'range' as const };
 
 /** Defaults of a kind */
-const begun: { readonly [Name in Kind]: Omit<Of<Name>, 'kind' | 'name' | 'hide' | 'inAddress'> } = {
+const kindDefaults: { readonly [Name in Kind]: Omit<VariableOfKind<Name>, 'kind' | 'name' | 'hide' | 'inAddress'> } = {
   'label-values': { label: 'job', ...queriedDefaults },
   'field-values': { signal: 'logs', field: 'service', ...queriedDefaults },
   'metric-names': queriedDefaults,
   'label-names': queriedDefaults,
   promql: { expression: 'up', ...queriedDefaults },
-  list: { options: [{ value: 'one' }], ...chosen },
+  list: { options: [{ value: 'one' }], ...selectionDefaults },
   interval: { options: ['1m', '5m', '1h'], selected: '' },
   text: { selected: '' },
   constant: { value: '' },
@@ -50,19 +50,19 @@ const retainedFields = {
 } as const;
 
 export const isQueried = (variable: Variable): variable is QueriedVariable => 'refresh' in variable;
-export const isChosen = (variable: Variable): variable is Chosen => 'several' in variable;
+export const isSelectable = (variable: Variable): variable is SelectableVariable => 'several' in variable;
 
-const partOf = (variable: object, names: readonly string[]): object =>
+const pickFields = (variable: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(variable).filter(([name]) => names.includes(name)));
 
 /** Returns the variable converted to another kind. */
 export const convertVariable = (before: Variable, kind: string): Variable => {
   if (!isKind(kind) || kind === before.kind) return before;
-  const fresh = { ...partOf(before, retainedFields.all), ...begun[kind], kind } as Variable;
+  const converted = { ...pickFields(before, retainedFields.all), ...kindDefaults[kind], kind } as Variable;
   return {
-    ...fresh,
-    ...(isChosen(fresh) ? partOf(before, retainedFields.chosen) : {}),
-    ...(isQueried(fresh) ? partOf(before, retainedFields.queried) : {}),
+    ...converted,
+    ...(isSelectable(converted) ? pickFields(before, retainedFields.chosen) : {}),
+    ...(isQueried(converted) ? pickFields(before, retainedFields.queried) : {}),
   } as Variable;
 };
 
@@ -76,40 +76,40 @@ export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Varia
     name: `variable${number}`,
     hide: 'nothing',
     inAddress: true,
-    ...begun['label-values'],
+    ...kindDefaults['label-values'],
   };
 };
 
 /** Returns the list with one item moved up or down. */
-export const moved = <Item>(items: readonly Item[], index: number, by: -1 | 1): readonly Item[] => {
+export const moveItem = <Item>(items: readonly Item[], index: number, by: -1 | 1): readonly Item[] => {
   const [item, other] = [items[index], items[index + by]];
   return item === undefined || other === undefined ? items : items.with(index + by, item).with(index, other);
 };
 
-/** A list in the form of text lines; `read` parses the output of `written`. */
-export interface Lines<Item> {
-  written(items: readonly Item[]): string;
+/** A list in the form of text lines; `read` parses the output of `format`. */
+export interface LineFormat<Item> {
+  format(items: readonly Item[]): string;
   read(text: string): Item[];
 }
 
-const bar = ' | ';
+const separator = ' | ';
 
 /** `value`, or `value | title` */
-export const optionLines: Lines<Of<'list'>['options'][number]> = {
-  written: (options) =>
-    options.map(({ value, title }) => (title === undefined ? value : `${value}${bar}${title}`)).join('\n'),
+export const optionLines: LineFormat<VariableOfKind<'list'>['options'][number]> = {
+  format: (options) =>
+    options.map(({ value, title }) => (title === undefined ? value : `${value}${separator}${title}`)).join('\n'),
   read: (text) =>
     linesIn(text).map((line) => {
-      const at = line.indexOf(bar);
-      return at < 0 ? { value: line } : { value: line.slice(0, at), title: line.slice(at + bar.length) };
+      const at = line.indexOf(separator);
+      return at < 0 ? { value: line } : { value: line.slice(0, at), title: line.slice(at + separator.length) };
     }),
 };
 
-export const textLines: Lines<string> = { written: (texts) => texts.join('\n'), read: linesIn };
+export const textLines: LineFormat<string> = { format: (texts) => texts.join('\n'), read: linesIn };
 
 /** `job=node`; consecutive lines with the same label and operator are one condition with several values */
-export const filterLines: Lines<Filter> = {
-  written: (filters) =>
+export const filterLines: LineFormat<Filter> = {
+  format: (filters) =>
     filters
       .flatMap(({ label, operator, values }) =>
         values.length === 0 ? [label] : values.map((value) => `${label}${operator}${value}`),
@@ -131,5 +131,5 @@ export const filterLines: Lines<Filter> = {
 };
 
 /** Returns whether lines can express a list: a value must not contain a line break or a vertical bar. */
-export const isWritable = <Item>(lines: Lines<Item>, items: readonly Item[]): boolean =>
-  JSON.stringify(lines.read(lines.written(items))) === JSON.stringify(items);
+export const isWritable = <Item>(lines: LineFormat<Item>, items: readonly Item[]): boolean =>
+  JSON.stringify(lines.read(lines.format(items))) === JSON.stringify(items);

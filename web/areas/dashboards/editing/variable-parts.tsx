@@ -1,29 +1,29 @@
 /** Building blocks of variable fields: texts, lists and choices, each with the errors of the API */
 import { useEffect, useRef } from 'preact/hooks';
 import { Field } from '../../../editors/field.tsx';
-import type { Head } from '../board.ts';
+import type { DashboardHead } from '../board.ts';
 import type { Variable } from '../calls.ts';
-import { isWritable, type Lines } from './variable-kinds.ts';
+import { isWritable, type LineFormat } from './variable-kinds.ts';
 
-export type Answered = Head['variables'][number];
+export type VariableResult = DashboardHead['variables'][number];
 
 export interface FieldsProps<Of extends Variable = Variable> {
   readonly variable: Of;
   /** Response of the API for the variable: its values and the selection */
-  readonly answered: Answered | undefined;
+  readonly result: VariableResult | undefined;
   /** Returns the error at a path of the variable */
-  readonly problem: (at: string) => string | undefined;
+  readonly findProblem: (at: string) => string | undefined;
   readonly onChange: (variable: Variable) => void;
 }
 
 /** Returns the variable with other fields; those without a value are omitted. */
-export const changed = (variable: Variable, fields: object): Variable =>
+export const withFields = (variable: Variable, fields: object): Variable =>
   Object.fromEntries(
     Object.entries({ ...variable, ...fields }).filter(([, value]) => value !== undefined),
   ) as unknown as Variable;
 
 /** A text field that is applied when editing ends, because partial names or expressions are invalid. */
-export const Text = ({
+export const DeferredTextInput = ({
   value,
   isWrong,
   placeholder = '',
@@ -37,14 +37,14 @@ export const Text = ({
   readonly rows?: number;
   readonly onChange: (text: string) => void;
 }) => {
-  const place = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const inputRef = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (place.current !== null) place.current.value = value;
+    if (inputRef.current !== null) inputRef.current.value = value;
   }, [value]);
   const Element = rows === undefined ? 'input' : 'textarea';
   return (
     <Element
-      ref={place}
+      ref={inputRef}
       {...(rows === undefined ? {} : { rows })}
       defaultValue={value}
       placeholder={placeholder}
@@ -58,7 +58,7 @@ export const Text = ({
   );
 };
 
-export const Listed = <Item,>({
+export const ListField = <Item,>({
   label,
   placeholder,
   lines,
@@ -68,15 +68,15 @@ export const Listed = <Item,>({
 }: {
   readonly label: string;
   readonly placeholder: string;
-  readonly lines: Lines<Item>;
+  readonly lines: LineFormat<Item>;
   readonly items: readonly Item[];
   readonly problem: string | undefined;
   readonly onChange: (items: Item[]) => void;
 }) =>
   isWritable(lines, items) ? (
     <Field label={`${label}, one per line`} problem={problem}>
-      <Text
-        value={lines.written(items)}
+      <DeferredTextInput
+        value={lines.format(items)}
         isWrong={problem !== undefined}
         placeholder={placeholder}
         rows={Math.min(8, items.length + 1)}
@@ -128,5 +128,5 @@ export const Check = ({
   </label>
 );
 
-export const entriesOf = <Key extends string>(titles: Readonly<Record<Key, string>>) =>
+export const titleEntries = <Key extends string>(titles: Readonly<Record<Key, string>>) =>
   Object.entries(titles) as [Key, string][];

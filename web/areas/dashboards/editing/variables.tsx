@@ -4,20 +4,20 @@ import type { CallError } from '../../../client/request.ts';
 import { Wrong } from '../../../editors/field.tsx';
 import { markedText, shownText } from '../../../frame/shown-text.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
-import type { Board } from '../board.ts';
+import type { DashboardResults } from '../board.ts';
 import type { Variable } from '../calls.ts';
-import type { Drafting } from './draft.ts';
+import type { DashboardDraft } from './draft.ts';
 import { VariableFields } from './variable-fields.tsx';
-import { kinds, moved, newVariable } from './variable-kinds.ts';
-import type { Answered } from './variable-parts.tsx';
+import { kinds, moveItem, newVariable } from './variable-kinds.ts';
+import type { VariableResult } from './variable-parts.tsx';
 
 /** Maximum number of listed values; further ones are counted */
 const maxOptions = 50;
 
-const labelOf = ({ value, title }: Answered['options'][number]): string =>
+const formatOption = ({ value, title }: VariableResult['options'][number]): string =>
   title === value ? value : `${title} (${value})`;
 
-const Values = ({ of }: { readonly of: Answered | undefined }) => {
+const OptionList = ({ of }: { readonly of: VariableResult | undefined }) => {
   if (of === undefined) return <p class="soft">Fix the errors above to load the values.</p>;
   const { options, error, partial } = of;
   return (
@@ -29,7 +29,7 @@ const Values = ({ of }: { readonly of: Answered | undefined }) => {
           {options.slice(0, maxOptions).map((option, index) => (
             <span key={option.value}>
               {index === 0 ? '' : ', '}
-              <bdi>{shownText(labelOf(option))}</bdi>
+              <bdi>{shownText(formatOption(option))}</bdi>
             </span>
           ))}
           {options.length > maxOptions ? ' …' : ''}
@@ -48,17 +48,22 @@ const Values = ({ of }: { readonly of: Answered | undefined }) => {
 const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
 
 /** Returns the error of a variable at one of its paths; an empty path is the variable itself. */
-const problemsOf =
-  (errors: readonly (CallError | undefined)[], index: number, { name }: Variable, answered: Answered | undefined) =>
+const problemFinder =
+  (
+    errors: readonly (CallError | undefined)[],
+    index: number,
+    { name }: Variable,
+    answered: VariableResult | undefined,
+  ) =>
   (at: string): string | undefined => {
     const messages = errors.flatMap((error) =>
       (error?.details ?? []).flatMap(({ path, message }) => {
-        const own = path.replace(/^draft\./, '');
-        const isHere =
+        const draftPath = path.replace(/^draft\./, '');
+        const matchesPath =
           at === ''
-            ? own === `variables.${index}` || own === `variables.${name}`
-            : isAt(own, `variables.${index}.${at}`);
-        return isHere ? [message] : [];
+            ? draftPath === `variables.${index}` || draftPath === `variables.${name}`
+            : isAt(draftPath, `variables.${index}.${at}`);
+        return matchesPath ? [message] : [];
       }),
     );
     if (at !== '' && answered?.error?.path === at) messages.push(answered.error.message);
@@ -69,37 +74,37 @@ const problemsOf =
 const useKeys = (count: number) => {
   const [keys, setKeys] = useState<readonly number[]>([]);
   const next = Math.max(-1, ...keys) + 1;
-  const known =
+  const allKeys =
     keys.length >= count ? keys : [...keys, ...Array.from({ length: count - keys.length }, (_, at) => next + at)];
-  return [known, setKeys] as const;
+  return [allKeys, setKeys] as const;
 };
 
 /** After rendering, a button that became disabled passes its focus to the name of the moved item. */
-const focusAgain = (button: HTMLButtonElement): void => {
+const restoreFocus = (button: HTMLButtonElement): void => {
   setTimeout(() => (button.disabled ? button.closest('details')?.querySelector('summary') : button)?.focus());
 };
 
-export const EditVariables = ({
+export const VariablesEditor = ({
   drafting,
   board,
   onClose,
 }: {
-  readonly drafting: Drafting;
-  readonly board: Board;
+  readonly drafting: DashboardDraft;
+  readonly board: DashboardResults;
   readonly onClose: () => void;
 }) => {
   const variables = drafting.draft.value?.variables ?? [];
   const [keys, setKeys] = useKeys(variables.length);
-  const [fresh, setFresh] = useState(-1);
+  const [newKey, setNewKey] = useState(-1);
   const answers = board.head.value?.variables ?? [];
-  const errors = [drafting.refused.value, board.state.value.error];
+  const errors = [drafting.saveError.value, board.state.value.error];
   const set = (after: readonly Variable[], afterKeys: readonly number[] = keys): void => {
     setKeys(afterKeys);
     drafting.change({ variables: [...after] });
   };
   const move = (index: number, by: -1 | 1, button: HTMLButtonElement): void => {
-    set(moved(variables, index, by), moved(keys, index, by));
-    focusAgain(button);
+    set(moveItem(variables, index, by), moveItem(keys, index, by));
+    restoreFocus(button);
   };
   return (
     <SidePanel label="Variables" title="Variables" onClose={onClose}>
@@ -108,23 +113,23 @@ export const EditVariables = ({
       ) : null}
       {variables.map((variable, index) => {
         const answered = answers.find(({ name }) => name === variable.name);
-        const problem = problemsOf(errors, index, variable, answered);
+        const problem = problemFinder(errors, index, variable, answered);
         const name = markedText(variable.name);
         return (
-          <details key={keys[index]} class="variable" open={keys[index] === fresh}>
+          <details key={keys[index]} class="variable" open={keys[index] === newKey}>
             <summary>
               <b>{name}</b> <span class="soft">{kinds[variable.kind]}</span>
             </summary>
             <div class="form">
               <VariableFields
                 variable={variable}
-                answered={answered}
-                problem={problem}
+                result={answered}
+                findProblem={problem}
                 onChange={(after) => set(variables.with(index, after))}
               />
               <Wrong message={problem('')} />
               {variable.kind === 'constant' || variable.kind === 'text' || variable.kind === 'filters' ? null : (
-                <Values of={answered} />
+                <OptionList of={answered} />
               )}
             </div>
             <div class="act">
@@ -162,7 +167,7 @@ export const EditVariables = ({
         class="plain"
         onClick={() => {
           const key = Math.max(-1, ...keys) + 1;
-          setFresh(key);
+          setNewKey(key);
           set([...variables, newVariable(variables)], [...keys, key]);
         }}
       >

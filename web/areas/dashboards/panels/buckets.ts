@@ -14,49 +14,51 @@ export interface BucketSeries {
   readonly points: readonly (readonly [time: number, value: unknown])[];
 }
 
-export interface Heat {
+export interface HeatmapData {
   /** Start of each column, in epoch milliseconds */
   readonly steps: readonly number[];
   /** Rows in ascending order */
   readonly rows: readonly { readonly name: string; readonly counts: readonly number[] }[];
 }
 
-const known = (points: BucketSeries['points']): [number, number][] =>
+const toFinitePoints = (points: BucketSeries['points']): [number, number][] =>
   points.flatMap(([time, value]): [number, number][] => {
     const number = numberOf(value);
     return number === undefined || !Number.isFinite(number) ? [] : [[time, number]];
   });
 
 /** Returns columns: one per time if there are few, otherwise columns of equal width. */
-const columnsOf = (
+const buildColumns = (
   times: readonly number[],
-): { readonly steps: readonly number[]; readonly at: (time: number) => number } => {
+): { readonly steps: readonly number[]; readonly columnAt: (time: number) => number } => {
   const steps = [...new Set(times)].sort((one, other) => one - other);
   const [first = 0, last = 0] = [steps[0], steps.at(-1)];
   if (steps.length <= maxColumns) {
     const places = new Map(steps.map((step, index) => [step, index]));
-    return { steps, at: (time) => places.get(time) ?? 0 };
+    return { steps, columnAt: (time) => places.get(time) ?? 0 };
   }
   const width = (last - first + 1) / maxColumns;
   return {
     steps: Array.from({ length: maxColumns }, (_, index) => Math.round(first + index * width)),
-    at: (time) => Math.min(maxColumns - 1, Math.floor((time - first) / width)),
+    columnAt: (time) => Math.min(maxColumns - 1, Math.floor((time - first) / width)),
   };
 };
 
 /** Returns the upper bound of a bucket, from the Prometheus label or its name. */
-const endOf = ({ name, labels }: BucketSeries): number =>
+const bucketUpperBound = ({ name, labels }: BucketSeries): number =>
   Number((labels['le'] ?? name).replace(/^\+?Inf$/i, 'Infinity'));
 
 /** Returns the heatmap of bucket series. Prometheus buckets are cumulative. */
-export const heatOfBuckets = (series: readonly BucketSeries[]): Heat => {
-  const isNumbered = series.every((each) => !Number.isNaN(endOf(each)));
-  const ordered = isNumbered ? [...series].sort((one, other) => endOf(one) - endOf(other)) : series;
+export const heatmapFromBuckets = (series: readonly BucketSeries[]): HeatmapData => {
+  const isNumbered = series.every((each) => !Number.isNaN(bucketUpperBound(each)));
+  const ordered = isNumbered
+    ? [...series].sort((one, other) => bucketUpperBound(one) - bucketUpperBound(other))
+    : series;
   const isCumulative = series.length > 0 && series.every(({ labels }) => labels['le'] !== undefined);
-  const { steps, at } = columnsOf(ordered.flatMap(({ points }) => points.map(([time]) => time)));
+  const { steps, columnAt } = buildColumns(ordered.flatMap(({ points }) => points.map(([time]) => time)));
   const sums = ordered.map(({ points }) => {
     const counts = new Array<number>(steps.length).fill(0);
-    for (const [time, value] of known(points)) counts[at(time)] = (counts[at(time)] ?? 0) + value;
+    for (const [time, value] of toFinitePoints(points)) counts[columnAt(time)] = (counts[columnAt(time)] ?? 0) + value;
     return counts;
   });
   return {
@@ -82,7 +84,7 @@ interface Bounds {
   readonly count: number;
 }
 
-const boundsOf = (values: readonly number[], targetCount: number, size: number | null, offset = 0): Bounds => {
+const computeBounds = (values: readonly number[], targetCount: number, size: number | null, offset = 0): Bounds => {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) [min, max] = [Math.min(min, value), Math.max(max, value)];
   const fit = roundLength(Math.max((max - min) / targetCount, Math.abs(max) * 1e-9, Number.MIN_VALUE * 1e10) || 1);
@@ -91,23 +93,23 @@ const boundsOf = (values: readonly number[], targetCount: number, size: number |
   return { first, size: chosen, count: Math.min(maxBars + 1, Math.floor((max - first) / chosen) + 1) };
 };
 
-const placeIn = ({ first, size, count }: Bounds, value: number): number =>
+const bucketIndex = ({ first, size, count }: Bounds, value: number): number =>
   Math.max(0, Math.min(count - 1, Math.floor((value - first) / size)));
 
 /** Returns a heatmap with buckets computed from values. */
-export const heatOfValues = (series: readonly BucketSeries[]): Heat => {
-  const points = series.flatMap((each) => known(each.points));
+export const heatmapFromValues = (series: readonly BucketSeries[]): HeatmapData => {
+  const points = series.flatMap((each) => toFinitePoints(each.points));
   if (points.length === 0) return { steps: [], rows: [] };
-  const bounds = boundsOf(
+  const bounds = computeBounds(
     points.map(([, value]) => value),
     defaultRows,
     null,
   );
-  const { steps, at } = columnsOf(points.map(([time]) => time));
+  const { steps, columnAt } = buildColumns(points.map(([time]) => time));
   const rows = Array.from({ length: bounds.count }, () => new Array<number>(steps.length).fill(0));
   for (const [time, value] of points) {
-    const row = rows[placeIn(bounds, value)];
-    if (row !== undefined) row[at(time)] = (row[at(time)] ?? 0) + 1;
+    const row = rows[bucketIndex(bounds, value)];
+    if (row !== undefined) row[columnAt(time)] = (row[columnAt(time)] ?? 0) + 1;
   }
   return {
     steps,
@@ -143,10 +145,10 @@ export const histogramOf = (
   }));
   const all = numbers.flatMap(({ values }) => values);
   if (all.length === 0) return undefined;
-  const bounds = boundsOf(all, bucketCount ?? defaultBars, bucketSize, bucketOffset);
+  const bounds = computeBounds(all, bucketCount ?? defaultBars, bucketSize, bucketOffset);
   const counted = (values: readonly number[]): number[] => {
     const counts = new Array<number>(bounds.count).fill(0);
-    for (const value of values) counts[placeIn(bounds, value)] = (counts[placeIn(bounds, value)] ?? 0) + 1;
+    for (const value of values) counts[bucketIndex(bounds, value)] = (counts[bucketIndex(bounds, value)] ?? 0) + 1;
     return counts;
   };
   return {
@@ -160,7 +162,7 @@ export const histogramOf = (
   };
 };
 
-export interface Stretch {
+export interface StateInterval {
   /** Epoch milliseconds. */
   readonly from: number;
   readonly to: number;
@@ -171,11 +173,11 @@ export interface Stretch {
 export const stretchesOf = (
   points: readonly (readonly [time: number, value: unknown])[],
   { to, merges }: { readonly to: number; readonly merges: boolean },
-): Stretch[] => {
+): StateInterval[] => {
   const gaps = points.slice(1).map(([time], index) => time - (points[index]?.[0] ?? time));
   // The last interval has the median length.
   const medianGap = [...gaps].sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? 60_000;
-  const stretches: Stretch[] = [];
+  const stretches: StateInterval[] = [];
   for (const [index, [from, value]] of points.entries()) {
     const end = points[index + 1]?.[0] ?? Math.min(Math.max(to, from), from + medianGap);
     const last = stretches.at(-1);

@@ -9,29 +9,29 @@ import { TableHeader } from '../../../lists/table-header.tsx';
 import { fieldsOf, isNumeric } from '../fields.ts';
 import {
   type BucketSeries,
-  type Heat,
+  type HeatmapData,
   type Histogram,
   type HistogramSettings,
-  heatOfBuckets,
-  heatOfValues,
+  heatmapFromBuckets,
+  heatmapFromValues,
   histogramOf,
 } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
 /** Number of shades of a cell; each is drawn with one path */
-const shades = 8;
-const palette = 8;
+const shadeCount = 8;
+const paletteSize = 8;
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
-const nothing = <p class="soft">No values in this range.</p>;
+const noValuesMessage = <p class="soft">No values in this range.</p>;
 
-const cellsByShade = ({ rows }: Heat): readonly string[] => {
+const buildShadePaths = ({ rows }: HeatmapData): readonly string[] => {
   const maxCount = Math.max(Number.MIN_VALUE, ...rows.flatMap(({ counts }) => counts));
-  const paths = new Array<string>(shades).fill('');
+  const paths = new Array<string>(shadeCount).fill('');
   for (const [row, { counts }] of rows.entries())
     for (const [column, count] of counts.entries()) {
       if (count <= 0) continue;
       // Logarithmic, so that small counts remain visible: rare values matter most.
-      const shade = Math.min(shades - 1, Math.floor((Math.log1p(count) / Math.log1p(maxCount)) * shades));
+      const shade = Math.min(shadeCount - 1, Math.floor((Math.log1p(count) / Math.log1p(maxCount)) * shadeCount));
       paths[shade] += `M${column},${rows.length - row - 1}h1v1h-1z`;
     }
   return paths;
@@ -39,32 +39,32 @@ const cellsByShade = ({ rows }: Heat): readonly string[] => {
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
 
-const seriesIn = ({ drawn }: PanelProps): BucketSeries[] =>
-  Object.values(drawn.results).flatMap(({ series }) =>
+const toBucketSeries = ({ panel }: PanelProps): BucketSeries[] =>
+  Object.values(panel.results).flatMap(({ series }) =>
     series.map(({ name, labels, points }) => ({ name: Object.values(labels).join(' ') || name, labels, points })),
   );
 
 export const HeatmapPanel = (props: PanelProps) => {
-  const { drawn, height } = props;
-  const fromValues = drawn.visual['fromValues'] === true;
-  const heat = useMemo(() => (fromValues ? heatOfValues : heatOfBuckets)(seriesIn(props)), [drawn]);
-  const paths = useMemo(() => cellsByShade(heat), [heat]);
-  const { steps, rows } = heat;
+  const { panel, height } = props;
+  const fromValues = panel.visual['fromValues'] === true;
+  const heatmap = useMemo(() => (fromValues ? heatmapFromValues : heatmapFromBuckets)(toBucketSeries(props)), [panel]);
+  const paths = useMemo(() => buildShadePaths(heatmap), [heatmap]);
+  const { steps, rows } = heatmap;
   const [first, last] = [steps[0], steps.at(-1)];
-  if (first === undefined || last === undefined) return nothing;
-  const fullest = rows.reduce((one, other) => (sum(other.counts) > sum(one.counts) ? other : one));
+  if (first === undefined || last === undefined) return noValuesMessage;
+  const fullestRow = rows.reduce((one, other) => (sum(other.counts) > sum(one.counts) ? other : one));
   return (
     <>
       <svg
         class="heatmap still"
         role="img"
-        aria-label={`${drawn.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} by time, the fullest is ${fullest.name}.`}
+        aria-label={`${panel.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} by time, the fullest is ${fullestRow.name}.`}
         viewBox={`0 0 ${steps.length} ${rows.length}`}
         preserveAspectRatio="none"
         style={{ height: `${Math.max(50, height - 70)}px` }}
       >
         {paths.map((path, shade) => (
-          <path key={`${shade}`} d={path} opacity={(0.2 + (0.8 * (shade + 1)) / shades).toFixed(2)} />
+          <path key={`${shade}`} d={path} opacity={(0.2 + (0.8 * (shade + 1)) / shadeCount).toFixed(2)} />
         ))}
       </svg>
       <p class="axis">
@@ -77,7 +77,7 @@ export const HeatmapPanel = (props: PanelProps) => {
       </p>
       <ValueTable
         steps={steps}
-        name={drawn.title || 'the heatmap'}
+        name={panel.title || 'the heatmap'}
         lines={rows.map(({ name, counts }) => ({ name, values: counts }))}
         shown={(value) => (value === undefined ? '' : number.format(value))}
       />
@@ -97,7 +97,7 @@ const Bars = ({
 }) => {
   const totals = starts.map((_, at) => sum(series.map(({ counts }) => counts[at] ?? 0)));
   const maxTotal = Math.max(1, ...totals);
-  const below = new Array<number>(starts.length).fill(0);
+  const stackedCounts = new Array<number>(starts.length).fill(0);
   return (
     <svg
       class="bars"
@@ -110,31 +110,31 @@ const Bars = ({
       {series.map(({ name, counts }, index) => {
         const path = counts.map((count, at) => {
           if (count === 0) return '';
-          below[at] = (below[at] ?? 0) + count;
-          return `M${at + 0.05},${maxTotal - (below[at] ?? 0)}h.9v${count}h-.9z`;
+          stackedCounts[at] = (stackedCounts[at] ?? 0) + count;
+          return `M${at + 0.05},${maxTotal - (stackedCounts[at] ?? 0)}h.9v${count}h-.9z`;
         });
-        return <path key={`${index} ${name}`} class={`line-${index % palette}`} d={path.join('')} />;
+        return <path key={`${index} ${name}`} class={`line-${index % paletteSize}`} d={path.join('')} />;
       })}
     </svg>
   );
 };
 
-export const HistogramPanel = ({ drawn, height }: PanelProps) => {
-  const fields = useMemo(() => fieldsOf(drawn).filter(isNumeric), [drawn]);
-  const found = useMemo(() => histogramOf(fields, drawn.visual as HistogramSettings), [drawn]);
-  if (found === undefined) return nothing;
-  const { starts, size, series } = found;
+export const HistogramPanel = ({ panel, height }: PanelProps) => {
+  const fields = useMemo(() => fieldsOf(panel).filter(isNumeric), [panel]);
+  const histogram = useMemo(() => histogramOf(fields, panel.visual as HistogramSettings), [panel]);
+  if (histogram === undefined) return noValuesMessage;
+  const { starts, size, series } = histogram;
   const unit = fields[0]?.unit ?? '';
   return (
     <>
-      <Bars of={found} title={drawn.title} height={Math.max(50, height - 70)} />
+      <Bars of={histogram} title={panel.title} height={Math.max(50, height - 70)} />
       <p class="axis">
         <span>{shownValue(starts[0], unit)}</span>
         <span>{shownValue((starts.at(-1) ?? 0) + size, unit)}</span>
       </p>
       <details class="numbers-of">
         <summary>Data table</summary>
-        <Scrolled class="numbers" label={`Data of ${drawn.title || 'the histogram'}`}>
+        <Scrolled class="numbers" label={`Data of ${panel.title || 'the histogram'}`}>
           <table>
             <TableHeader columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
             <tbody>

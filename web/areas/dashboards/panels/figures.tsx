@@ -3,24 +3,24 @@ import { numberOf } from '../../../charts/reduce.ts';
 import { Spark } from '../../../charts/spark.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
-import { type Field, type Figure, fieldsOf, figuresOf, isNumeric, shownIn, toneIn } from '../fields.ts';
+import { type Field, fieldsOf, figuresOf, isNumeric, type SingleValue, shownIn, toneIn } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
-const Nothing = () => <p class="soft">No values in this range.</p>;
+const NoValues = () => <p class="soft">No values in this range.</p>;
 
-const nameShown = (figure: Figure, all: readonly Figure[]): boolean =>
+const isNameVisible = (figure: SingleValue, all: readonly SingleValue[]): boolean =>
   all.length > 1 || figure.field.settings.name !== undefined;
 
-export const StatPanel = ({ drawn }: PanelProps) => {
-  const figures = figuresOf(drawn);
-  if (figures.length === 0) return <Nothing />;
+export const StatPanel = ({ panel }: PanelProps) => {
+  const figures = figuresOf(panel);
+  if (figures.length === 0) return <NoValues />;
   return (
     <dl class="stats">
       {figures.map((figure) => (
         <div key={figure.key} class={`stat ink-${toneIn(figure.field, figure.value) ?? 'plain'}`}>
-          <dt class={nameShown(figure, figures) ? '' : 'sr-only'}>{shownText(figure.name)}</dt>
+          <dt class={isNameVisible(figure, figures) ? '' : 'sr-only'}>{shownText(figure.name)}</dt>
           <dd>{shownText(shownIn(figure.field, figure.value) || '–')}</dd>
-          {drawn.visual['graph'] === 'none' || figure.field.times === undefined ? null : (
+          {panel.visual['graph'] === 'none' || figure.field.times === undefined ? null : (
             <Spark values={figure.field.values} />
           )}
         </div>
@@ -30,15 +30,16 @@ export const StatPanel = ({ drawn }: PanelProps) => {
 };
 
 /** Returns the position of a value between its limits, 0 to 1. */
-const shareOf = ({ value, field }: Figure, maxValue: number): number => {
+const fillRatio = ({ value, field }: SingleValue, maxValue: number): number => {
   const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : maxValue } = field.settings;
   return value === undefined ? 0 : Math.max(0, Math.min(1, (value - min) / (max - min || 1)));
 };
 
-const maxOf = (figures: readonly Figure[]): number => Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
+const maxValueOf = (figures: readonly SingleValue[]): number =>
+  Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
 
 /** Values as bars, each with its text. */
-const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
+const Bars = ({ figures }: { readonly figures: readonly SingleValue[] }) => (
   <dl class="bar-list">
     {figures.map((figure) => (
       <div key={figure.key}>
@@ -47,7 +48,7 @@ const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
           <span class="track">
             <span
               class={`bar tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
-              style={{ width: `${100 * shareOf(figure, maxOf(figures))}%` }}
+              style={{ width: `${100 * fillRatio(figure, maxValueOf(figures))}%` }}
             />
           </span>
           <b>{shownText(shownIn(figure.field, figure.value))}</b>
@@ -57,24 +58,24 @@ const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
   </dl>
 );
 
-export const BarGaugePanel = ({ drawn }: PanelProps) => {
-  const figures = figuresOf(drawn);
-  return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
+export const BarGaugePanel = ({ panel }: PanelProps) => {
+  const figures = figuresOf(panel);
+  return figures.length === 0 ? <NoValues /> : <Bars figures={figures} />;
 };
 
 /** Returns the end of an arc of a half circle. */
-const arcTo = (share: number): string =>
+const arcEnd = (share: number): string =>
   `${(50 - 40 * Math.cos(Math.PI * share)).toFixed(2)} ${(50 - 40 * Math.sin(Math.PI * share)).toFixed(2)}`;
 
-const Gauge = ({ figure, maxValue }: { readonly figure: Figure; readonly maxValue: number }) => {
-  const share = shareOf(figure, maxValue);
+const Gauge = ({ figure, maxValue }: { readonly figure: SingleValue; readonly maxValue: number }) => {
+  const share = fillRatio(figure, maxValue);
   return (
     <div class="gauge">
       <svg viewBox="0 0 100 56" aria-hidden="true">
-        <path class="gauge-track" d={`M10 50A40 40 0 0 1 ${arcTo(1)}`} />
+        <path class="gauge-track" d={`M10 50A40 40 0 0 1 ${arcEnd(1)}`} />
         <path
           class={`gauge-value tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
-          d={`M10 50A40 40 0 0 1 ${arcTo(share)}`}
+          d={`M10 50A40 40 0 0 1 ${arcEnd(share)}`}
         />
       </svg>
       <b>{shownText(shownIn(figure.field, figure.value) || '–')}</b>
@@ -83,10 +84,10 @@ const Gauge = ({ figure, maxValue }: { readonly figure: Figure; readonly maxValu
   );
 };
 
-export const GaugePanel = ({ drawn }: PanelProps) => {
-  const figures = figuresOf(drawn);
-  if (figures.length === 0) return <Nothing />;
-  const maxValue = maxOf(figures);
+export const GaugePanel = ({ panel }: PanelProps) => {
+  const figures = figuresOf(panel);
+  if (figures.length === 0) return <NoValues />;
+  const maxValue = maxValueOf(figures);
   return (
     <div class="gauges">
       {figures.map((figure) => (
@@ -97,7 +98,7 @@ export const GaugePanel = ({ drawn }: PanelProps) => {
 };
 
 /** Returns the path of a slice between two shares of the circle. */
-const sliceOf = (from: number, to: number): string => {
+const slicePath = (from: number, to: number): string => {
   const point = (share: number): string =>
     `${(50 + 48 * Math.sin(2 * Math.PI * share)).toFixed(2)} ${(50 - 48 * Math.cos(2 * Math.PI * share)).toFixed(2)}`;
   const end = Math.min(to, from + 0.99999);
@@ -107,32 +108,32 @@ const sliceOf = (from: number, to: number): string => {
 /** Maximum number of slices; further values are combined */
 const maxSlices = 8;
 
-export const PiePanel = ({ drawn }: PanelProps) => {
-  const figures = figuresOf(drawn)
+export const PiePanel = ({ panel }: PanelProps) => {
+  const figures = figuresOf(panel)
     .filter(({ value }) => (value ?? 0) > 0)
     .sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
   const total = figures.reduce((sum, { value }) => sum + (value ?? 0), 0);
   const [first] = figures;
-  if (first === undefined || total === 0) return <Nothing />;
-  const rest = figures.slice(maxSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
-  const shown =
+  if (first === undefined || total === 0) return <NoValues />;
+  const otherTotal = figures.slice(maxSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const slices =
     figures.length > maxSlices
-      ? [...figures.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'other', value: rest }]
+      ? [...figures.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'other', value: otherTotal }]
       : figures;
-  let at = 0;
+  let cumulativeShare = 0;
   return (
     <div class="pie">
-      <svg viewBox="0 0 100 100" role="img" aria-label={`${drawn.title}: shares of ${shownIn(first.field, total)}.`}>
-        {shown.map(({ key, value = 0 }, index) => {
-          const from = at;
-          at += value / total;
-          return <path key={key} class={`line-${index % maxSlices}`} d={sliceOf(from, at)} />;
+      <svg viewBox="0 0 100 100" role="img" aria-label={`${panel.title}: shares of ${shownIn(first.field, total)}.`}>
+        {slices.map(({ key, value = 0 }, index) => {
+          const from = cumulativeShare;
+          cumulativeShare += value / total;
+          return <path key={key} class={`line-${index % maxSlices}`} d={slicePath(from, cumulativeShare)} />;
         })}
       </svg>
       <table class="figures">
         <TableHeader columns={['Name', 'Value', 'Share']} />
         <tbody>
-          {shown.map(({ key, name, value = 0, field }, index) => (
+          {slices.map(({ key, name, value = 0, field }, index) => (
             <tr key={key}>
               <td>
                 <span class={`swatch line-${index % maxSlices}`} /> <bdi>{shownText(name)}</bdi>
@@ -147,21 +148,21 @@ export const PiePanel = ({ drawn }: PanelProps) => {
   );
 };
 
-const labelsOf = (fields: readonly Field[], x: unknown): Field | undefined =>
+const findLabelField = (fields: readonly Field[], x: unknown): Field | undefined =>
   fields.find(({ name }) => name === x) ??
   fields.find(({ type, times }) => times === undefined && type !== 'number' && type !== 'duration');
 
 /** Bars by a column; without one, a bar per series. */
-export const BarsPanel = ({ drawn }: PanelProps) => {
-  const fields = fieldsOf(drawn);
-  const labels = labelsOf(fields, drawn.visual['x']);
+export const BarsPanel = ({ panel }: PanelProps) => {
+  const fields = fieldsOf(panel);
+  const labels = findLabelField(fields, panel.visual['x']);
   const numbers = fields.filter((field) => isNumeric(field) && field !== labels);
   if (labels === undefined) {
-    const figures = figuresOf(drawn);
-    return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
+    const figures = figuresOf(panel);
+    return figures.length === 0 ? <NoValues /> : <Bars figures={figures} />;
   }
   const figures = numbers.flatMap((field) =>
-    field.values.map((value, row): Figure => {
+    field.values.map((value, row): SingleValue => {
       const name = shownIn(labels, labels.values[row]);
       return {
         key: `${field.key} ${row}`,
@@ -171,5 +172,5 @@ export const BarsPanel = ({ drawn }: PanelProps) => {
       };
     }),
   );
-  return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
+  return figures.length === 0 ? <NoValues /> : <Bars figures={figures} />;
 };

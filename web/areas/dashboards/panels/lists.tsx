@@ -13,14 +13,14 @@ import { refreshes } from '../../../frame/time-range.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Alert, alertsCall } from '../../alerts/calls.ts';
-import { shownLabels, shownValue } from '../../alerts/shown.ts';
-import { listCall, type Visual } from '../calls.ts';
+import { formatLabels, formatValue } from '../../alerts/shown.ts';
+import { listDashboardsCall, type Visual } from '../calls.ts';
 import { tablesOf } from '../fields.ts';
-import { type AlertsShown, chosenAlerts, grouped, stateFilter } from './alerts-shown.ts';
+import { type AlertListSettings, groupAlerts, selectAlerts, toStateFilter } from './alerts-shown.ts';
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
-const nothing = (what: string) => (
+const emptyMessage = (what: string) => (
   <p class="soft" role="status">
     {what}
   </p>
@@ -28,13 +28,13 @@ const nothing = (what: string) => (
 
 /** Spans, each with a link to its trace. */
 export const TracesPanel = (props: PanelProps) => {
-  const { drawn } = props;
-  const maxSpans = (drawn.visual['max'] as number | undefined) ?? 100;
-  const spans = tablesOf(drawn).flatMap(({ columns, rows }) => {
-    const at = (...names: readonly string[]): number => columns.findIndex(({ name }) => names.includes(name));
-    const trace = at('traceId', 'trace_id');
-    const [time, service, name] = [at('startTime', 'timestamp'), at('service'), at('name')];
-    const [duration, status] = [at('durationNs', 'duration'), at('status')];
+  const { panel } = props;
+  const maxSpans = (panel.visual['max'] as number | undefined) ?? 100;
+  const spans = tablesOf(panel).flatMap(({ columns, rows }) => {
+    const columnIndex = (...names: readonly string[]): number => columns.findIndex(({ name }) => names.includes(name));
+    const trace = columnIndex('traceId', 'trace_id');
+    const [time, service, name] = [columnIndex('startTime', 'timestamp'), columnIndex('service'), columnIndex('name')];
+    const [duration, status] = [columnIndex('durationNs', 'duration'), columnIndex('status')];
     return trace === -1
       ? []
       : rows.map((row) => ({
@@ -49,7 +49,7 @@ export const TracesPanel = (props: PanelProps) => {
   // A result without trace ids is displayed as a table.
   if (spans.length === 0) return <TablePanel {...props} />;
   return (
-    <Scrolled class="panel-rows" label={`Traces of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
+    <Scrolled class="panel-rows" label={`Traces of ${panel.title === '' ? 'the panel' : panel.title}`}>
       <table class="figures texts">
         <TableHeader columns={['Trace', 'Service', 'Duration', 'Status', 'Start']} />
         <tbody>
@@ -74,7 +74,7 @@ export const TracesPanel = (props: PanelProps) => {
   );
 };
 
-const Line = ({ alert }: { readonly alert: Alert }) => (
+const AlertItem = ({ alert }: { readonly alert: Alert }) => (
   <li>
     <span class={alert.state === 'firing' ? `text-${levelOf(alert.severity)}` : 'soft'}>
       {alert.state === 'firing' ? (alert.severity ?? alert.state) : alert.state}
@@ -82,41 +82,41 @@ const Line = ({ alert }: { readonly alert: Alert }) => (
     <Link to={toArea('/alerts', { alert: alert.id })}>
       <bdi>{shownText(alert.ruleName)}</bdi>
     </Link>{' '}
-    <bdi>{shownText(shownLabels(alert.labels))}</bdi> {shownValue(alert.value)}{' '}
+    <bdi>{shownText(formatLabels(alert.labels))}</bdi> {formatValue(alert.value)}{' '}
     {alert.since === null ? null : <span class="soft">since {shownTime(Date.parse(alert.since))}</span>}
   </li>
 );
 
-export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
+export const AlertsPanel = ({ panel, isSnapshot }: PanelProps) => {
   const [query] = useState(() => new ApiQuery(alertsCall));
-  const visual = drawn.visual as AlertsShown;
-  const state = stateFilter(visual);
+  const visual = panel.visual as AlertListSettings;
+  const state = toStateFilter(visual);
   useEffect(() => {
-    if (!isFrozen && isPermitted(alertsCall)) query.run({ query: { state, limit: 1000 } });
+    if (!isSnapshot && isPermitted(alertsCall)) query.run({ query: { state, limit: 1000 } });
     return () => query.cancel();
-  }, [isFrozen, state, refreshes.value]);
-  if (isFrozen) return nothing('Snapshots do not contain alerts.');
-  if (!isPermitted(alertsCall)) return nothing('Your role or plan has no access to alerts.');
+  }, [isSnapshot, state, refreshes.value]);
+  if (isSnapshot) return emptyMessage('Snapshots do not contain alerts.');
+  if (!isPermitted(alertsCall)) return emptyMessage('Your role or plan has no access to alerts.');
   const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
-  const found = chosenAlerts(answer.items, visual);
-  if (found === undefined)
+  const matchingAlerts = selectAlerts(answer.items, visual);
+  if (matchingAlerts === undefined)
     return <p class="problem-text">Labels could not be read: {shownText(visual.labels ?? '')}</p>;
   if (visual.shows === 'count')
     return (
       <dl class="stats">
         <div class="stat">
-          <dt>{found.length === 1 ? 'alert' : 'alerts'}</dt>
-          <dd>{found.length}</dd>
+          <dt>{matchingAlerts.length === 1 ? 'alert' : 'alerts'}</dt>
+          <dd>{matchingAlerts.length}</dd>
         </div>
       </dl>
     );
-  if (found.length === 0) return nothing('No matching alerts.');
-  const shown = found.slice(0, visual.max ?? 20);
+  if (matchingAlerts.length === 0) return emptyMessage('No matching alerts.');
+  const visibleAlerts = matchingAlerts.slice(0, visual.max ?? 20);
   return (
     <>
       <Problem error={error} />
-      {grouped(shown, visual.groupBy ?? []).map(([name, alerts]) => (
+      {groupAlerts(visibleAlerts, visual.groupBy ?? []).map(([name, alerts]) => (
         <div key={name}>
           {name === '' ? null : (
             <h3>
@@ -125,20 +125,22 @@ export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
           )}
           <ul class="around">
             {alerts.map((alert) => (
-              <Line key={alert.id} alert={alert} />
+              <AlertItem key={alert.id} alert={alert} />
             ))}
           </ul>
         </div>
       ))}
-      {found.length > shown.length ? <p class="soft">{found.length - shown.length} more.</p> : null}
+      {matchingAlerts.length > visibleAlerts.length ? (
+        <p class="soft">{matchingAlerts.length - visibleAlerts.length} more.</p>
+      ) : null}
     </>
   );
 };
 
-type DashboardsShown = Partial<Extract<Visual, { kind: 'dashboards' }>>;
+type DashboardListSettings = Partial<Extract<Visual, { kind: 'dashboards' }>>;
 
 /** Returns the URL of a dashboard, with range and variables if the panel preserves them. */
-const wayTo = (id: string, { keepTime = false, keepVariables = false }: DashboardsShown): string => {
+const dashboardUrl = (id: string, { keepTime = false, keepVariables = false }: DashboardListSettings): string => {
   const addressParams = new URLSearchParams();
   const names = [...new Set(new URLSearchParams(location.search).keys())];
   for (const name of names)
@@ -147,26 +149,26 @@ const wayTo = (id: string, { keepTime = false, keepVariables = false }: Dashboar
   return `/dashboards/${encodeURIComponent(id)}${addressParams.size === 0 ? '' : `?${addressParams}`}`;
 };
 
-export const DashboardsPanel = ({ drawn, isFrozen }: PanelProps) => {
-  const [query] = useState(() => new ApiQuery(listCall));
-  const visual = drawn.visual as DashboardsShown;
+export const DashboardsPanel = ({ panel, isSnapshot }: PanelProps) => {
+  const [query] = useState(() => new ApiQuery(listDashboardsCall));
+  const visual = panel.visual as DashboardListSettings;
   const { search = '', folder = '', tags = [], max: maxItems = 10, found = true } = visual;
   const [tag = ''] = tags;
   useEffect(() => {
-    if (!isFrozen && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
+    if (!isSnapshot && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
     return () => query.cancel();
-  }, [isFrozen, found, search, folder, tag, refreshes.value]);
-  if (isFrozen) return nothing('Snapshots do not contain dashboard lists.');
-  if (!found) return nothing('Starred and recently opened dashboards are not available.');
+  }, [isSnapshot, found, search, folder, tag, refreshes.value]);
+  if (isSnapshot) return emptyMessage('Snapshots do not contain dashboard lists.');
+  if (!found) return emptyMessage('Starred and recently opened dashboards are not available.');
   const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
   const items = answer.items.filter((item) => tags.every((one) => item.tags.includes(one)));
-  if (items.length === 0) return nothing('No matching dashboards.');
+  if (items.length === 0) return emptyMessage('No matching dashboards.');
   return (
     <ul class="links column">
       {items.slice(0, maxItems).map((item) => (
         <li key={item.id}>
-          <Link to={wayTo(item.id, visual)}>
+          <Link to={dashboardUrl(item.id, visual)}>
             <bdi>{shownText(item.name)}</bdi>
           </Link>{' '}
           <span class="soft">{shownText(item.folder)}</span>

@@ -1,15 +1,15 @@
-import type { Drawn } from '../fields.ts';
+import type { PanelData } from '../fields.ts';
 
 export interface PanelProps {
-  readonly drawn: Drawn;
+  readonly panel: PanelData;
   /** Height of the drawing area in pixels */
   readonly height: number;
   /** Start of the range, in epoch milliseconds */
   readonly from: number;
   readonly to: number;
-  readonly marks: readonly number[];
+  readonly annotationTimes: readonly number[];
   /** Panels of a group share a cursor */
   readonly group: string;
   /** Whether the panel belongs to a snapshot, which sends no queries */
-  readonly isFrozen?: boolean;
+  readonly isSnapshot?: boolean;
 }

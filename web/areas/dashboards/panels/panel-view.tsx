@@ -8,13 +8,13 @@ import { BarGaugePanel, BarsPanel, GaugePanel, PiePanel, StatPanel } from './fig
 import type { PanelProps } from './panel-props.ts';
 import { LogsPanel, TablePanel } from './table.tsx';
 
-const TextPanel = ({ drawn }: PanelProps) => {
-  const { form, content = '' } = drawn.visual as { readonly form?: string; readonly content?: string };
+const TextPanel = ({ panel }: PanelProps) => {
+  const { form, content = '' } = panel.visual as { readonly form?: string; readonly content?: string };
   return form === 'code' ? <pre class="body">{shownText(content, { lines: true })}</pre> : <Markdown text={content} />;
 };
 
-const PlaceholderPanel = ({ drawn }: PanelProps) => {
-  const { sourceType = '', reason = '' } = drawn.visual as { readonly sourceType?: string; readonly reason?: string };
+const PlaceholderPanel = ({ panel }: PanelProps) => {
+  const { sourceType = '', reason = '' } = panel.visual as { readonly sourceType?: string; readonly reason?: string };
   return (
     <p class="soft">
       Unsupported panel type “{shownText(sourceType)}”. {shownText(reason)}
@@ -22,7 +22,7 @@ const PlaceholderPanel = ({ drawn }: PanelProps) => {
   );
 };
 
-const kinds: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
+const viewsByKind: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
   'time-series': later(async () => (await import('./series.tsx')).SeriesPanel),
   heatmap: later(async () => (await import('./cells.tsx')).HeatmapPanel),
   histogram: later(async () => (await import('./cells.tsx')).HistogramPanel),
@@ -46,9 +46,9 @@ const kinds: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
 /** Returns whether a kind has no query. */
 export const hasNoQuery = (kind: string): boolean => ['text', 'placeholder'].includes(kind);
 
-export const DrawnPanel = (props: PanelProps) => {
-  const { kind } = props.drawn.visual;
+export const PanelView = (props: PanelProps) => {
+  const { kind } = props.panel.visual;
   // A snapshot may be from a version with another kind.
-  const View = Object.hasOwn(kinds, kind) ? kinds[kind as Visual['kind']] : TablePanel;
+  const View = Object.hasOwn(viewsByKind, kind) ? viewsByKind[kind as Visual['kind']] : TablePanel;
   return <View {...props} />;
 };

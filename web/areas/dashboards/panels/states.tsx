@@ -5,22 +5,22 @@ import { shortTime, shownTime } from '../../../frame/shown-time.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Field, fieldsOf, shownIn, timesOf, toneIn } from '../fields.ts';
-import { type Stretch, stretchesOf } from './buckets.ts';
+import { type StateInterval, stretchesOf } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
 /** Maximum numbers of displayed rows and cells; more would slow down rendering */
 const [maxRows, maxCells, maxTableRows] = [100, 150, 300];
 const palette = 8;
 
-interface Row {
+interface StateRow {
   readonly field: Field;
-  readonly stretches: readonly (Stretch & { readonly text: string; readonly swatchClass: string })[];
+  readonly intervals: readonly (StateInterval & { readonly text: string; readonly swatchClass: string })[];
 }
 
 /** Returns rows with their last cells if there are too many. */
-const rowsOf = (drawn: PanelProps['drawn'], to: number, merges: boolean): readonly Row[] => {
+const buildRows = (drawn: PanelProps['panel'], to: number, merges: boolean): readonly StateRow[] => {
   const all = fieldsOf(drawn);
-  const states = new Map<string, number>();
+  const stateIndexes = new Map<string, number>();
   return all
     .filter((field) => field.type !== 'time' && timesOf(field, all).length > 0)
     .slice(0, maxRows)
@@ -34,26 +34,26 @@ const rowsOf = (drawn: PanelProps['drawn'], to: number, merges: boolean): readon
         .slice(-maxCells);
       return {
         field,
-        stretches: stretches.map((stretch) => {
+        intervals: stretches.map((stretch) => {
           const text = shownIn(field, stretch.value) || textOf(stretch.value);
-          if (!states.has(text)) states.set(text, states.size);
+          if (!stateIndexes.has(text)) stateIndexes.set(text, stateIndexes.size);
           const tone = toneIn(field, stretch.value);
           return {
             ...stretch,
             text,
-            swatchClass: tone === undefined ? `line-${(states.get(text) ?? 0) % palette}` : `tone-${tone}`,
+            swatchClass: tone === undefined ? `line-${(stateIndexes.get(text) ?? 0) % palette}` : `tone-${tone}`,
           };
         }),
       };
     });
 };
 
-const legendOf = (rows: readonly Row[]): readonly (readonly [text: string, look: string])[] =>
+const legendEntries = (rows: readonly StateRow[]): readonly (readonly [text: string, look: string])[] =>
   [
-    ...new Map(rows.flatMap(({ stretches }) => stretches.map(({ text, swatchClass }) => [text, swatchClass] as const))),
+    ...new Map(rows.flatMap(({ intervals }) => intervals.map(({ text, swatchClass }) => [text, swatchClass] as const))),
   ].slice(0, 30);
 
-const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly title: string }) => (
+const StateTable = ({ rows, title }: { readonly rows: readonly StateRow[]; readonly title: string }) => (
   <details class="numbers-of">
     <summary>Data table</summary>
     <Scrolled class="numbers" label={`Data of ${title || 'the states'}`}>
@@ -61,7 +61,7 @@ const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly titl
         <TableHeader columns={['Series', 'State', 'From', 'To']} />
         <tbody>
           {rows
-            .flatMap(({ field, stretches }) => stretches.map((stretch) => ({ field, ...stretch })))
+            .flatMap(({ field, intervals }) => intervals.map((stretch) => ({ field, ...stretch })))
             .slice(0, maxTableRows)
             .map(({ field, from, to, text }) => (
               <tr key={`${field.key} ${from}`}>
@@ -81,14 +81,14 @@ const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly titl
   </details>
 );
 
-const States = ({ drawn, from, to, merges }: PanelProps & { readonly merges: boolean }) => {
-  const rows = useMemo(() => rowsOf(drawn, to, merges), [drawn, to, merges]);
-  if (rows.every(({ stretches }) => stretches.length === 0)) return <p class="soft">No values in this range.</p>;
-  const share = (ms: number): string => `${((100 * ms) / Math.max(1, to - from)).toFixed(3)}%`;
+const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: boolean }) => {
+  const rows = useMemo(() => buildRows(panel, to, merges), [panel, to, merges]);
+  if (rows.every(({ intervals }) => intervals.length === 0)) return <p class="soft">No values in this range.</p>;
+  const toPercent = (ms: number): string => `${((100 * ms) / Math.max(1, to - from)).toFixed(3)}%`;
   return (
     <>
       <dl class="states">
-        {rows.map(({ field, stretches }) => (
+        {rows.map(({ field, intervals }) => (
           <div key={field.key}>
             <dt>
               <bdi>{shownText(field.name)}</bdi>
@@ -96,16 +96,16 @@ const States = ({ drawn, from, to, merges }: PanelProps & { readonly merges: boo
             <dd>
               <div
                 role="img"
-                aria-label={`${field.name}: ${stretches.length === 0 ? 'no values' : `${stretches.length} stretches, the last is ${stretches.at(-1)?.text}`}.`}
+                aria-label={`${field.name}: ${intervals.length === 0 ? 'no values' : `${intervals.length} stretches, the last is ${intervals.at(-1)?.text}`}.`}
               >
-                {stretches.map((stretch) => (
+                {intervals.map((stretch) => (
                   <span
                     key={stretch.from}
                     class={stretch.swatchClass}
                     title={`${stretch.text}, ${shownTime(stretch.from)} to ${shownTime(stretch.to)}`}
                     style={{
-                      left: share(Math.max(0, stretch.from - from)),
-                      width: share(stretch.to - Math.max(from, stretch.from)),
+                      left: toPercent(Math.max(0, stretch.from - from)),
+                      width: toPercent(stretch.to - Math.max(from, stretch.from)),
                     }}
                   >
                     {shownText(stretch.text)}
@@ -121,18 +121,18 @@ const States = ({ drawn, from, to, merges }: PanelProps & { readonly merges: boo
         <span>{shortTime(to)}</span>
       </p>
       <p class="legend">
-        {legendOf(rows).map(([text, swatchClass]) => (
+        {legendEntries(rows).map(([text, swatchClass]) => (
           <span key={text}>
             <span class={`swatch ${swatchClass}`} /> <bdi>{shownText(text)}</bdi>{' '}
           </span>
         ))}
       </p>
-      <TableOf rows={rows} title={drawn.title} />
+      <StateTable rows={rows} title={panel.title} />
     </>
   );
 };
 
 export const StateTimelinePanel = (props: PanelProps) => (
-  <States {...props} merges={props.drawn.visual['merges'] !== false} />
+  <StateRows {...props} merges={props.panel.visual['merges'] !== false} />
 );
-export const StatusHistoryPanel = (props: PanelProps) => <States {...props} merges={false} />;
+export const StatusHistoryPanel = (props: PanelProps) => <StateRows {...props} merges={false} />;

@@ -6,11 +6,11 @@ import { shownTime } from '../../../frame/shown-time.ts';
 import { Scrolled } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
-  type DrawnTable,
   type Field,
   fieldsOf,
   fieldsOfTable,
   isNumeric,
+  type PanelTable,
   shownIn,
   tablesOf,
   toneIn,
@@ -21,17 +21,17 @@ import type { PanelProps } from './panel-props.ts';
 const maxRows = 1_000;
 
 /** Returns series as a table: one row each, with the last value. */
-const tableOfSeries = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
+const lastValues = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
   fields
     .filter(({ times }) => times !== undefined)
     .map((field) => [field, field.values.findLast((value) => value !== null)]);
 
-const compared = (one: unknown, other: unknown): number => {
+const compareValues = (one: unknown, other: unknown): number => {
   const [a, b] = [numberOf(one), numberOf(other)];
   return a !== undefined && b !== undefined ? a - b : textOf(one).localeCompare(textOf(other));
 };
 
-const Cells = ({ fields, row }: { readonly fields: readonly Field[]; readonly row: number }) => (
+const TableRow = ({ fields, row }: { readonly fields: readonly Field[]; readonly row: number }) => (
   <tr>
     {fields.map((field) => {
       const value = field.values[row];
@@ -48,34 +48,36 @@ const Cells = ({ fields, row }: { readonly fields: readonly Field[]; readonly ro
   </tr>
 );
 
-const One = ({ props, table }: { readonly props: PanelProps; readonly table: DrawnTable }) => {
-  const fields = fieldsOfTable(props.drawn, table).filter(
+const SortableTable = ({ props, table }: { readonly props: PanelProps; readonly table: PanelTable }) => {
+  const fields = fieldsOfTable(props.panel, table).filter(
     ({ settings }) => !(settings.hiddenIn ?? []).includes('table'),
   );
-  const [initialSort] = (props.drawn.visual['sortBy'] ?? []) as readonly {
+  const [initialSort] = (props.panel.visual['sortBy'] ?? []) as readonly {
     readonly field: string;
     readonly descending: boolean;
   }[];
   const [sort, setSort] = useState(initialSort);
-  const by = fields.find(({ name }) => name === sort?.field);
+  const sortField = fields.find(({ name }) => name === sort?.field);
   const rows = table.rows.map((_, row) => row);
-  if (by !== undefined)
-    rows.sort((one, other) => (sort?.descending ? -1 : 1) * compared(by.values[one], by.values[other]));
+  if (sortField !== undefined)
+    rows.sort(
+      (one, other) => (sort?.descending ? -1 : 1) * compareValues(sortField.values[one], sortField.values[other]),
+    );
   return (
     <table class="figures panel-table">
       <thead>
         <tr>
           {fields.map(({ key, name }) => {
-            const isBy = sort?.field === name;
+            const isSorted = sort?.field === name;
             return (
-              <th key={key} scope="col" aria-sort={isBy ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
+              <th key={key} scope="col" aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
                 <button
                   type="button"
                   class="value"
-                  onClick={() => setSort({ field: name, descending: isBy && !sort.descending })}
+                  onClick={() => setSort({ field: name, descending: isSorted && !sort.descending })}
                 >
                   {shownText(name)}
-                  {isBy ? (sort.descending ? ' ↓' : ' ↑') : ''}
+                  {isSorted ? (sort.descending ? ' ↓' : ' ↑') : ''}
                 </button>
               </th>
             );
@@ -84,7 +86,7 @@ const One = ({ props, table }: { readonly props: PanelProps; readonly table: Dra
       </thead>
       <tbody>
         {rows.slice(0, maxRows).map((row) => (
-          <Cells key={row} fields={fields} row={row} />
+          <TableRow key={row} fields={fields} row={row} />
         ))}
       </tbody>
     </table>
@@ -92,15 +94,15 @@ const One = ({ props, table }: { readonly props: PanelProps; readonly table: Dra
 };
 
 export const TablePanel = (props: PanelProps) => {
-  const { drawn } = props;
-  const tables = tablesOf(drawn);
-  const series = tables.length === 0 ? tableOfSeries(fieldsOf(drawn)) : [];
+  const { panel } = props;
+  const tables = tablesOf(panel);
+  const series = tables.length === 0 ? lastValues(fieldsOf(panel)) : [];
   if (tables.every(({ rows }) => rows.length === 0) && series.length === 0)
     return <p class="soft">No data in this range.</p>;
   return (
-    <Scrolled class="panel-rows" label={`Rows of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
+    <Scrolled class="panel-rows" label={`Rows of ${panel.title === '' ? 'the panel' : panel.title}`}>
       {tables.map((table, at) => (
-        <One key={`${table.query} ${at}`} props={props} table={table} />
+        <SortableTable key={`${table.query} ${at}`} props={props} table={table} />
       ))}
       {series.length === 0 ? null : (
         <table class="figures panel-table">
@@ -123,10 +125,15 @@ export const TablePanel = (props: PanelProps) => {
 };
 
 /** Log records, one per line. */
-export const LogsPanel = ({ drawn }: PanelProps) => {
-  const records = tablesOf(drawn).flatMap(({ columns, rows }) => {
-    const at = (name: string): number => columns.findIndex((column) => column.name === name);
-    const [time, level, service, body] = [at('timestamp'), at('severity'), at('service'), at('body')];
+export const LogsPanel = ({ panel }: PanelProps) => {
+  const records = tablesOf(panel).flatMap(({ columns, rows }) => {
+    const columnIndex = (name: string): number => columns.findIndex((column) => column.name === name);
+    const [time, level, service, body] = [
+      columnIndex('timestamp'),
+      columnIndex('severity'),
+      columnIndex('service'),
+      columnIndex('body'),
+    ];
     return rows.map((row) => ({
       time: row[time],
       level: textOf(row[level] ?? '').toLowerCase(),
@@ -136,7 +143,7 @@ export const LogsPanel = ({ drawn }: PanelProps) => {
   });
   if (records.length === 0) return <p class="soft">No records in this range.</p>;
   return (
-    <Scrolled class="panel-rows" label={`Records of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
+    <Scrolled class="panel-rows" label={`Records of ${panel.title === '' ? 'the panel' : panel.title}`}>
       <ol class="around">
         {records.slice(0, maxRows).map(({ time, level, service, body }, at) => (
           <li key={at}>
