@@ -273,7 +273,7 @@ export const findRequiredTexts = (node: RegexNode): string[][] => {
 };
 
 /** Returns the set whose shortest text is the longest. */
-export const mostSelectiveSet = (sets: readonly string[][]): string[] | undefined => {
+export const selectRequiredSet = (sets: readonly string[][]): string[] | undefined => {
   const minLength = (set: readonly string[]): number => Math.min(...set.map(({ length }) => length));
   return sets.reduce<string[] | undefined>(
     (best, set) => (best === undefined || minLength(set) > minLength(best) ? set : best),
@@ -282,6 +282,6 @@ export const mostSelectiveSet = (sets: readonly string[][]): string[] | undefine
 };
 
 const requiredByChoice = (parts: readonly RegexNode[]): string[][] => {
-  const best = parts.map((part) => mostSelectiveSet(findRequiredTexts(part)));
+  const best = parts.map((part) => selectRequiredSet(findRequiredTexts(part)));
   return best.every((set) => set !== undefined) ? [(best as string[][]).flat()] : [];
 };

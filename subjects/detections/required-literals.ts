@@ -42,7 +42,7 @@ const testClause = (test: ValueTest, names: readonly string[]): Clause | undefin
       return names.length > 0 ? [{ is: 'value', names, value: String(test.value) }] : undefined;
     case 'regex': {
       const sets = test.regex.requiredTexts.map((set) => textClause(set, names)).filter((set) => set !== undefined);
-      return mostSelective(sets);
+      return selectBestClause(sets);
     }
     default:
       return undefined;
@@ -54,7 +54,7 @@ const selectivity = (clause: Clause): number =>
   Math.min(...clause.map((each) => (each.is === 'value' ? 6 + each.value.length / 4 : each.text.length))) -
   Math.log2(clause.length);
 
-const mostSelective = (clauses: readonly Clause[]): Clause | undefined =>
+const selectBestClause = (clauses: readonly Clause[]): Clause | undefined =>
   clauses.reduce<Clause | undefined>(
     (bestClause, clause) =>
       bestClause === undefined || selectivity(clause) > selectivity(bestClause) ? clause : bestClause,
@@ -79,7 +79,7 @@ export const findClauses = (tree: RuleTree): Clause[] => {
     case 'and':
       return tree.parts.flatMap(findClauses);
     default: {
-      const each = tree.parts.map((part) => mostSelective(findClauses(part)));
+      const each = tree.parts.map((part) => selectBestClause(findClauses(part)));
       if (each.length === 0 || each.some((clause) => clause === undefined)) return [];
       const clause = (each as Clause[]).flat();
       return clause.length > maxLiterals ? [] : [clause];
@@ -88,5 +88,5 @@ export const findClauses = (tree: RuleTree): Clause[] => {
 };
 
 /** Returns the most selective clauses, at most `maxClauses`. */
-export const mostSelectiveClauses = (clauses: readonly Clause[], maxClauses: number): Clause[] =>
+export const selectClauses = (clauses: readonly Clause[], maxClauses: number): Clause[] =>
   clauses.toSorted((left, right) => selectivity(right) - selectivity(left)).slice(0, maxClauses);

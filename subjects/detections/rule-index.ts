@@ -5,7 +5,7 @@ import type { EventValue, SigmaEvent } from './event.ts';
 import {
   type Clause,
   minTextLength,
-  mostSelectiveClauses,
+  selectClauses,
   type RequiredLiteral,
   valueKey,
 } from './required-literals.ts';
@@ -73,7 +73,7 @@ export class RuleIndex {
     this.#seen = new Uint8Array(rules.length);
     for (const [rule, clauses] of rules.entries()) {
       if (clauses.length === 0) always.push(rule);
-      for (const [number, clause] of mostSelectiveClauses(clauses, maxClauses).entries()) {
+      for (const [number, clause] of selectClauses(clauses, maxClauses).entries()) {
         const bit = 1 << number;
         this.#requiredBits[rule] = (this.#requiredBits[rule] as number) | bit;
         for (const posting of clause.flatMap((literal) => this.#createPostings(literal, texts)))

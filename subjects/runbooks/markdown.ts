@@ -3,7 +3,7 @@ import type { Line } from './html.ts';
 
 const headingPattern = /^ {0,3}(#{1,6})(?![^ \t])/;
 const underlinePattern = /^ {0,3}(=+|-+)[ \t]*$/;
-const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
+const codeBlockPattern = /^ {0,3}(`{3,}|~{3,})/;
 /** Line that an underline turns into a heading; not a list, quotation or table */
 const paragraphPattern = /^ {0,3}[^\s>*+|-]/;
 
@@ -69,7 +69,7 @@ export const readMarkdown = (text: string): { readonly title: string; readonly l
   const lines: Line[] = [];
   let fenced = '';
   for (const line of shown.split('\n')) {
-    const mark = fencePattern.exec(line)?.[1];
+    const mark = codeBlockPattern.exec(line)?.[1];
     if (fenced === '' && mark === undefined) addLine(lines, line);
     else lines.push({ level: 0, text: line });
     if (fenced === '') fenced = mark ?? '';

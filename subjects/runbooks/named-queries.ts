@@ -10,7 +10,7 @@ export interface NamedQuery {
   readonly passage: number;
 }
 
-const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
+const codeBlockPattern = /^ {0,3}(`{3,}|~{3,})/;
 const maxSpanLength = 1_000;
 
 /** Returns the texts between two backticks of a line. */
@@ -25,7 +25,7 @@ const findCode = (text: string): string[] => {
   const found: string[] = [];
   let block: string[] | undefined;
   for (const line of text.split('\n')) {
-    if (fencePattern.test(line)) {
+    if (codeBlockPattern.test(line)) {
       if (block !== undefined) found.push(block.join('\n'));
       block = block === undefined ? [] : undefined;
     } else if (block !== undefined) block.push(line);

@@ -3,7 +3,7 @@ import type { FoundPassage } from './passage-index.ts';
 import { stemsOf } from './words.ts';
 
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-const fencePattern = /^ {0,3}(?:`{3,}|~{3,})/;
+const codeBlockPattern = /^ {0,3}(?:`{3,}|~{3,})/;
 /** Start of a list item, a quotation or a table row */
 const blockMarkPattern = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
 const minSentenceLength = 12;
@@ -37,7 +37,7 @@ const splitBlocks = (text: string): string[] => {
     open = [];
   };
   for (const line of text.split('\n')) {
-    if (fencePattern.test(line)) {
+    if (codeBlockPattern.test(line)) {
       end();
       isCode = !isCode;
       continue;
