@@ -2,13 +2,7 @@
 
 import { TextIndex } from '../../schemas/text-index.ts';
 import type { EventValue, SigmaEvent } from './event.ts';
-import {
-  type Clause,
-  minTextLength,
-  selectClauses,
-  type RequiredLiteral,
-  valueKey,
-} from './required-literals.ts';
+import { type Clause, minTextLength, type RequiredLiteral, selectClauses, valueKey } from './required-literals.ts';
 
 /** Maximum number of indexed clauses per rule, one bit each */
 const maxClauses = 6;
